@@ -1,0 +1,105 @@
+//! The output: pairs, when they touch, and what it took to find them.
+
+use std::time::Duration;
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+use crate::{Backend, Sphere};
+
+/// Two spheres that touch during the step, and when.
+///
+/// 16 bytes, laid out for a GPU storage buffer.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Collision {
+    /// Index of one sphere: the smaller one, or for
+    /// [`detect_between`](crate::Detector::detect_between) that in the first set.
+    pub a: u32,
+    /// Index of the other sphere: the larger one, or that in the second set.
+    pub b: u32,
+    /// Time of impact: the earliest time in [0, dt] at which they touch, in the
+    /// unit of dt. 0 for spheres that touch or overlap at the start.
+    pub toi: f32,
+    /// How deep they overlap at the start of the step (the sum of the radii less
+    /// the distance of the centres), in the unit of length. 0 for a pair that
+    /// meets later.
+    pub depth: f32,
+}
+
+impl Collision {
+    /// Where and how two spheres meet at their time of impact. `a` and `b` are
+    /// the spheres of this collision's indices.
+    pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
+        let [pa, pb] = [a, b].map(|s| glam::DVec3::from(Vec3::from(s.center).as_dvec3()));
+        let [va, vb] = [a, b].map(|s| Vec3::from(s.velocity).as_dvec3());
+        let toi = f64::from(self.toi);
+        let at = pa + va * toi;
+        let normal = (pb + vb * toi - at)
+            .try_normalize()
+            .unwrap_or(glam::DVec3::X);
+        Contact {
+            point: (at + normal * f64::from(a.radius)).as_vec3(),
+            normal: normal.as_vec3(),
+            approach_speed: -(vb - va).dot(normal) as f32,
+        }
+    }
+}
+
+/// Where and how two spheres meet. See [`Collision::contact`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The point of sphere a's surface that faces b at the time of impact.
+    pub point: Vec3,
+    /// Unit vector from the centre of a to the centre of b at the time of
+    /// impact. Coincident centres have none: it is +x then.
+    pub normal: Vec3,
+    /// How fast the centres approach along the normal, length per time:
+    /// positive while closing, negative for an overlapping pair that parts.
+    pub approach_speed: f32,
+}
+
+/// All collisions of a step.
+#[derive(Clone, Debug, Default)]
+pub struct Collisions {
+    /// Every pair that touches, once, sorted by (a, b).
+    pub pairs: Vec<Collision>,
+    /// What it took to find them.
+    pub statistics: Statistics,
+}
+
+impl<'a> IntoIterator for &'a Collisions {
+    type Item = &'a Collision;
+    type IntoIter = std::slice::Iter<'a, Collision>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.pairs.iter()
+    }
+}
+
+/// What it took to find the collisions of a step.
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    /// Spheres in the world.
+    pub spheres: u64,
+    /// Entries in the grids: one for each sphere, and one more for each further
+    /// time segment of a sphere that moves far.
+    pub proxies: u64,
+    /// Grids in use.
+    pub levels: u32,
+    /// Pairs of proxies that were tested.
+    pub candidates: u64,
+    /// Pairs that touch.
+    pub pairs: u64,
+    /// Pairs that were too close to tangency, or to the end of a time segment, for float32, and so
+    /// were decided in higher precision.
+    pub grazing: u64,
+    /// Where the work was done: [`Backend::Gpu`] or [`Backend::Cpu`].
+    pub backend: Backend,
+    /// Why there, in a sentence.
+    pub reason: String,
+    /// The GPU's name as its driver gives it; `None` on the CPU.
+    pub adapter: Option<String>,
+    /// Time of each stage, in the order in which they ran. Empty for the stages
+    /// of a GPU that cannot tell.
+    pub stages: Vec<(&'static str, Duration)>,
+}

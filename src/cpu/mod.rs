@@ -1,0 +1,99 @@
+//! The CPU backend: the same stages as the shaders, one file a stage, on all
+//! cores. It is what a machine without a GPU uses, and what the GPU is checked
+//! against.
+
+mod bin;
+mod measure;
+mod pairs;
+mod plan;
+mod scan;
+mod scatter;
+
+use std::time::{Duration, Instant};
+
+use crate::exact::Reported;
+use crate::{Error, Sphere};
+
+/// What a step came to, on either backend.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// The pairs that touch or graze.
+    pub(crate) reported: Vec<Reported>,
+    /// Entries in the grids.
+    pub(crate) proxies: u64,
+    /// Grids in use.
+    pub(crate) levels: u32,
+    /// Pairs that were tested.
+    pub(crate) candidates: u64,
+    /// Time of each stage.
+    pub(crate) stages: Vec<(&'static str, Duration)>,
+}
+
+/// Slots a proxy at most; what the plan does not use takes no memory. In a box of
+/// cells half the spacing wide there are 8 cells for each sphere, and in a world
+/// of clusters some more.
+const SLOTS_PER_PROXY: usize = 16;
+
+/// More proxies than this are worth neither the memory nor the time: the
+/// segments are made longer instead.
+fn most_proxies(spheres: usize) -> u64 {
+    (spheres as u64 * 8).max(1 << 25)
+}
+
+/// Runs all stages. `split` is where the second of two sets begins, 0 if there
+/// is one set.
+pub(crate) fn run(
+    spheres: &[Sphere],
+    split: usize,
+    dt: f32,
+    max_candidates: u64,
+) -> Result<Outcome, Error> {
+    let mut stages = Vec::new();
+    let mut clock = Instant::now();
+    let mut lap = |name| {
+        let now = Instant::now();
+        stages.push((name, now - clock));
+        clock = now;
+    };
+
+    let space = measure::spacing(spheres);
+    let sizes = measure::sizes(spheres, dt, space.spacing, most_proxies(spheres.len()))?;
+    lap("measure");
+    let proxies = spheres.len() + sizes.segments.len();
+    let slots = (proxies * SLOTS_PER_PROXY).max(1024).min(1 << 31);
+    let plan = plan::plan(&space, &sizes.bins, slots as u32);
+    lap("plan");
+    let (binned, mut table) = bin::bin(spheres, dt, &sizes, &plan)?;
+    lap("bin");
+    scan::scan(&mut table);
+    lap("scan");
+    let (sorted, cells) = scatter::scatter(spheres, &sizes.segments, &binned, &table)?;
+    drop(binned);
+    lap("scatter");
+    let world = pairs::World {
+        spheres,
+        split,
+        dt,
+        levels: &plan.levels,
+        starts: &table,
+        sorted: &sorted,
+        cells: &cells,
+    };
+    let candidates = pairs::tally(&world);
+    if candidates > max_candidates {
+        return Err(Error::TooManyCandidates {
+            needed: candidates,
+            limit: max_candidates,
+        });
+    }
+    lap("tally");
+    let reported = pairs::pairs(&world)?;
+    lap("pairs");
+    Ok(Outcome {
+        reported,
+        proxies: proxies as u64,
+        levels: plan.levels.len() as u32,
+        candidates,
+        stages,
+    })
+}

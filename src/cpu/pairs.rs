@@ -1,0 +1,113 @@
+//! `pairs`: the swept test of every proxy against those in reach of it.
+
+use rayon::prelude::*;
+
+use crate::error::allocate;
+use crate::exact::{GRAZING, Reported};
+use crate::grid::{Level, SortedCell, SortedProxy, for_each_range};
+use crate::sweep::{Ownership, Sweep};
+use crate::{Error, Sphere};
+
+/// What the earlier stages have made.
+pub(crate) struct World<'a> {
+    /// The spheres, for their groups.
+    pub(crate) spheres: &'a [Sphere],
+    /// Where the second of two sets begins, 0 if there is one set.
+    pub(crate) split: usize,
+    /// Length of the step.
+    pub(crate) dt: f32,
+    /// The levels, finest first.
+    pub(crate) levels: &'a [Level],
+    /// Where each slot begins among the sorted proxies.
+    pub(crate) starts: &'a [u32],
+    /// The sorted proxies.
+    pub(crate) sorted: &'a [SortedProxy],
+    /// Their cells.
+    pub(crate) cells: &'a [SortedCell],
+}
+
+/// Proxies a task: their neighbours overlap, so they are best done together.
+const TASK: usize = 2048;
+
+/// How many pairs there are to test.
+pub(crate) fn tally(world: &World<'_>) -> u64 {
+    let proxies = world
+        .sorted
+        .par_iter()
+        .zip(world.cells)
+        .enumerate()
+        .with_min_len(TASK);
+    proxies
+        .map(|(index, (proxy, own))| {
+            let mut candidates = 0;
+            for_each_range(
+                world.levels,
+                world.starts,
+                world.dt,
+                index,
+                proxy,
+                own,
+                |range, _| {
+                    candidates += range.len() as u64;
+                },
+            );
+            candidates
+        })
+        .sum()
+}
+
+/// Tests them, and reports those that touch or may.
+pub(crate) fn pairs(world: &World<'_>) -> Result<Vec<Reported>, Error> {
+    let tasks: Vec<Vec<Reported>> = (0..world.sorted.len().div_ceil(TASK))
+        .into_par_iter()
+        .map(|task| {
+            let mut found = Vec::new();
+            let end = world.sorted.len().min((task + 1) * TASK);
+            for index in task * TASK..end {
+                let (proxy, own) = (&world.sorted[index], &world.cells[index]);
+                for_each_range(
+                    world.levels,
+                    world.starts,
+                    world.dt,
+                    index,
+                    proxy,
+                    own,
+                    |range, asked| {
+                        for other in range {
+                            let sweep = Sweep::new(proxy, &world.sorted[other], world.dt);
+                            if sweep.may_hit() && asked.holds(&world.cells[other]) {
+                                found.extend(report(world, sweep, index, other));
+                            }
+                        }
+                    },
+                );
+            }
+            found
+        })
+        .collect();
+    let mut reported = allocate(tasks.iter().map(Vec::len).sum(), "the pairs found")?;
+    tasks.into_iter().for_each(|task| reported.extend(task));
+    Ok(reported)
+}
+
+/// The pair of two proxies that may touch, if it is one to report, and theirs.
+fn report(world: &World<'_>, sweep: Sweep, index: usize, other: usize) -> Option<Reported> {
+    let (i, j) = (&world.sorted[index], &world.sorted[other]);
+    let (a, b) = (i.sphere.min(j.sphere), i.sphere.max(j.sphere));
+    if a == b || world.spheres[a as usize].ignores(&world.spheres[b as usize]) {
+        return None;
+    }
+    if world.split > 0 && (a as usize >= world.split || (b as usize) < world.split) {
+        return None;
+    }
+    let grazing = match sweep.ownership(i, j, [index, other].map(|k| world.cells[k].tag), world.dt)
+    {
+        Ownership::Other => return None,
+        Ownership::Shared => true,
+        Ownership::Own => sweep.is_grazing(),
+    };
+    Some(Reported {
+        a,
+        b: b | if grazing { GRAZING } else { 0 },
+    })
+}

@@ -1,0 +1,179 @@
+//! The blocking API: spheres in, a sorted list of collisions out.
+
+use std::time::Instant;
+
+use crate::cpu;
+use crate::exact::decide;
+use crate::sphere::{check_dt, check_spheres};
+use crate::{Collisions, Error, Sphere, Statistics};
+
+/// One bit of an index tells grazing pairs.
+const MOST_SPHERES: usize = 1 << 30;
+
+/// Where to do the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// A hardware GPU where there is one, else the CPU: the CPU is faster than a
+    /// software adapter. Falls back to the CPU when the GPU cannot hold the
+    /// world. [`Statistics::reason`](crate::Statistics::reason) tells which was taken and why.
+    #[default]
+    Auto,
+    /// A GPU, or if there is only that, a software adapter; an error otherwise.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+/// How a [`Detector`] works. The defaults suit most worlds.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where to do the work.
+    pub backend: Backend,
+    /// Threads of the CPU backend; 0, the default, takes one for each core.
+    pub threads: usize,
+    /// A world with more candidate pairs than this is refused with
+    /// [`Error::TooManyCandidates`] instead of keeping the machine busy for
+    /// hours. 2³⁴ by default.
+    pub max_candidates: u64,
+    /// First capacity for pairs on the GPU; it grows when it does not suffice.
+    /// 0, the default, goes by the number of spheres.
+    pub pair_capacity: usize,
+    /// First capacity for further time segments of fast spheres on the GPU; it
+    /// grows when it does not suffice. 0, the default, goes by the number of
+    /// spheres.
+    pub segment_capacity: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            backend: Backend::Auto,
+            threads: 0,
+            max_candidates: 1 << 34,
+            pair_capacity: 0,
+            segment_capacity: 0,
+        }
+    }
+}
+
+/// Finds collisions. Keeps its device and buffers from call to call, so make
+/// one and use it for every step.
+pub struct Detector {
+    options: Options,
+    pool: Option<rayon::ThreadPool>,
+    reason: String,
+}
+
+impl Detector {
+    /// Chooses the backend and starts it.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] or [`Error::Device`] for [`Backend::Gpu`] without a
+    /// usable one; [`Error::Threads`].
+    pub fn new(options: Options) -> Result<Self, Error> {
+        let pool = match options.threads {
+            0 => None,
+            threads => Some(
+                rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|error| Error::Threads(error.to_string()))?,
+            ),
+        };
+        Ok(Self {
+            options,
+            pool,
+            reason: "asked for".to_owned(),
+        })
+    }
+
+    /// The backend in use: [`Backend::Gpu`] or [`Backend::Cpu`].
+    pub fn backend(&self) -> Backend {
+        Backend::Cpu
+    }
+
+    /// Every pair of `spheres` that touches during a step of length `dt`.
+    ///
+    /// # Errors
+    /// See [`Error`]; the list is whole or there is none.
+    pub fn detect(&mut self, spheres: &[Sphere], dt: f32) -> Result<Collisions, Error> {
+        check_dt(dt)?;
+        self.within_pool(|| check_spheres(spheres, dt, None))?;
+        self.run(spheres, 0, dt)
+    }
+
+    /// Every pair of one sphere of `first` (a) and one of `second` (b) that
+    /// touches during a step of length `dt`.
+    ///
+    /// # Errors
+    /// See [`Error`]; the list is whole or there is none.
+    pub fn detect_between(
+        &mut self,
+        first: &[Sphere],
+        second: &[Sphere],
+        dt: f32,
+    ) -> Result<Collisions, Error> {
+        check_dt(dt)?;
+        self.within_pool(|| {
+            check_spheres(first, dt, Some(0))?;
+            check_spheres(second, dt, Some(1))
+        })?;
+        if first.is_empty() || second.is_empty() {
+            return self.run(&[], 0, dt);
+        }
+        self.run(&[first, second].concat(), first.len(), dt)
+    }
+
+    /// `split` is where the second of two sets begins, 0 if there is one set.
+    fn run(&mut self, spheres: &[Sphere], split: usize, dt: f32) -> Result<Collisions, Error> {
+        if spheres.len() > MOST_SPHERES {
+            return Err(Error::TooManySpheres {
+                count: spheres.len(),
+                limit: MOST_SPHERES,
+            });
+        }
+        let max_candidates = self.options.max_candidates;
+        let outcome = self.within_pool(|| cpu::run(spheres, split, dt, max_candidates))?;
+        self.finish(spheres, split, dt, outcome)
+    }
+
+    /// From what a backend reported to what a user gets.
+    fn finish(
+        &self,
+        spheres: &[Sphere],
+        split: usize,
+        dt: f32,
+        outcome: cpu::Outcome,
+    ) -> Result<Collisions, Error> {
+        let clock = Instant::now();
+        let cpu::Outcome {
+            reported,
+            proxies,
+            levels,
+            candidates,
+            mut stages,
+        } = outcome;
+        let (pairs, grazing) = self.within_pool(|| decide(spheres, split, dt, reported))?;
+        stages.push(("decide", clock.elapsed()));
+        let statistics = Statistics {
+            spheres: spheres.len() as u64,
+            proxies,
+            levels,
+            candidates,
+            pairs: pairs.len() as u64,
+            grazing,
+            backend: Backend::Cpu,
+            reason: self.reason.clone(),
+            adapter: None,
+            stages,
+        };
+        Ok(Collisions { pairs, statistics })
+    }
+
+    fn within_pool<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+}

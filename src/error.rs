@@ -1,0 +1,148 @@
+//! What can go wrong, and what to do about it.
+
+use crate::sphere::MAX_MAGNITUDE;
+
+/// Why a list of collisions could not be made. Nothing is ever left out of a
+/// list silently: there is a whole list, or one of these.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A sphere has a value outside the range in which carom is exact.
+    #[error(
+        "sphere {index}{}: {field} is {value}, but must be {}; correct or remove this sphere",
+        in_set(*.set),
+        allowed(*.field)
+    )]
+    InvalidSphere {
+        /// Position in the slice it came in, from 0.
+        index: usize,
+        /// For [`detect_between`](crate::Detector::detect_between), which of
+        /// the two slices: 0 or 1. Otherwise `None`.
+        set: Option<usize>,
+        /// The field that is wrong.
+        field: Field,
+        /// What stood there.
+        value: f32,
+    },
+    /// The time step is negative, not a number, or too large.
+    #[error("the time step dt is {dt}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}")]
+    InvalidTimeStep {
+        /// What was given.
+        dt: f32,
+    },
+    /// More spheres than an index of 31 bits can name.
+    #[error("{count} spheres were given, but at most {limit} can be told apart; split the world")]
+    TooManySpheres {
+        /// How many were given.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The spheres are so crowded that testing them would take very long. Told
+    /// before the work is begun.
+    #[error(
+        "{needed} candidate pairs would have to be tested, but the limit is {limit}: very many \
+         spheres are in one place; spread them out, shorten the time step, or raise \
+         `Options::max_candidates`"
+    )]
+    TooManyCandidates {
+        /// How many there are.
+        needed: u64,
+        /// [`Options::max_candidates`](crate::Options::max_candidates).
+        limit: u64,
+    },
+    /// The device cannot hold what the world needs.
+    #[error(
+        "{what} needs {needed} bytes, but the device's {limit} is {available} bytes; use \
+         `Backend::Cpu` or `Backend::Auto`, a device with larger limits, or fewer spheres at a time"
+    )]
+    DeviceLimit {
+        /// What was to be held.
+        what: &'static str,
+        /// The limit, by its name in `wgpu::Limits`.
+        limit: &'static str,
+        /// How many bytes are needed.
+        needed: u64,
+        /// How many bytes the limit allows.
+        available: u64,
+    },
+    /// The main memory cannot hold what the world needs.
+    #[error(
+        "{what} needs {needed} bytes of memory, and the system has not that much to give; use \
+         fewer spheres at a time"
+    )]
+    OutOfMemory {
+        /// What was to be held.
+        what: &'static str,
+        /// How many bytes are needed.
+        needed: u64,
+    },
+    /// There is no GPU, nor a software one, that wgpu can use.
+    #[error(
+        "no graphics adapter was found ({0}); install a Vulkan, Metal or DX12 driver (on Debian \
+         and Ubuntu `apt-get install libvulkan1 mesa-vulkan-drivers` gives a software one), or use \
+         `Backend::Cpu`"
+    )]
+    NoAdapter(String),
+    /// The GPU's driver refused or failed.
+    #[error(
+        "the graphics device failed: {0}; use `Backend::Cpu`, or try again with a new `Detector`"
+    )]
+    Device(String),
+    /// The thread pool could not be made.
+    #[error("the thread pool could not be started: {0}; ask for fewer threads")]
+    Threads(String),
+}
+
+/// One number of a [`Sphere`](crate::Sphere).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// Coordinate of the centre: x, y, z by 0, 1, 2.
+    Center(usize),
+    /// Radius.
+    Radius,
+    /// Component of the velocity: x, y, z by 0, 1, 2.
+    Velocity(usize),
+    /// Component of the velocity times dt.
+    Displacement(usize),
+}
+
+impl std::fmt::Display for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (name, axis) = match *self {
+            Self::Radius => return f.write_str("radius"),
+            Self::Center(axis) => ("center", axis),
+            Self::Velocity(axis) => ("velocity", axis),
+            Self::Displacement(axis) => ("velocity * dt in", axis),
+        };
+        write!(f, "{name}.{}", ["x", "y", "z"].get(axis).unwrap_or(&"?"))
+    }
+}
+
+fn in_set(set: Option<usize>) -> &'static str {
+    match set {
+        None => "",
+        Some(0) => " of the first set",
+        Some(_) => " of the second set",
+    }
+}
+
+fn allowed(field: Field) -> String {
+    match field {
+        Field::Radius => format!("a finite number from 0 to {MAX_MAGNITUDE:e}"),
+        _ => format!("a finite number of magnitude at most {MAX_MAGNITUDE:e}"),
+    }
+}
+
+/// An empty vector with room for `count` elements, or an error that says that
+/// memory is short.
+pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
+    let mut vector = Vec::new();
+    match vector.try_reserve_exact(count) {
+        Ok(()) => Ok(vector),
+        Err(_) => Err(Error::OutOfMemory {
+            what,
+            needed: (count as u64).saturating_mul(size_of::<T>() as u64),
+        }),
+    }
+}

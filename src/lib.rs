@@ -1,0 +1,32 @@
+//! Every pair of moving spheres that touch during a time step, and when.
+//!
+//! ```
+//! use carom::{Backend, Detector, Options, Sphere};
+//!
+//! let spheres = [
+//!     Sphere::new([0.0, 0.0, 0.0], 1.0).with_velocity([10.0, 0.0, 0.0]),
+//!     Sphere::new([5.0, 0.0, 0.0], 1.0),
+//!     Sphere::new([0.0, 9.0, 0.0], 1.0),
+//! ];
+//! let mut detector = Detector::new(Options { backend: Backend::Cpu, ..Options::default() })?;
+//! let collisions = detector.detect(&spheres, 1.0)?;
+//! assert_eq!(collisions.pairs.len(), 1);
+//! assert_eq!((collisions.pairs[0].a, collisions.pairs[0].b), (0, 1));
+//! assert_eq!(collisions.pairs[0].toi, 0.3);
+//! # Ok::<(), carom::Error>(())
+//! ```
+
+mod collision;
+mod cpu;
+mod detector;
+mod error;
+mod exact;
+mod grid;
+mod sphere;
+mod sweep;
+
+pub use collision::{Collision, Collisions, Contact, Statistics};
+pub use detector::{Backend, Detector, Options};
+pub use error::{Error, Field};
+pub use sphere::{MAX_MAGNITUDE, Sphere};
+pub use sweep::time_of_impact;

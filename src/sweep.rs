@@ -1,0 +1,195 @@
+//! The swept test of two spheres: a filter in float32 that says hit, miss or
+//! "too close to tell", and the answer in float64 for those it cannot tell.
+//!
+//! The filter's twin is `shaders/shared/sweep.wgsl`.
+
+use glam::{DVec3, Vec3};
+
+use crate::Sphere;
+use crate::grid::{SEGMENT_BITS, SortedProxy, segment_of, segment_power};
+use crate::sphere::check_dt;
+
+/// Half a unit in the last place of 1: the relative error of one operation.
+pub(crate) const U: f32 = 1.0 / (1_u32 << 24) as f32;
+/// How many times u·(|p| + |v|t)·(|q| + r) the margin r² − q·q may be wrong.
+/// The operations add up to 11; the rest is room for a driver that fuses.
+pub(crate) const LINEAR: f32 = 16.0;
+/// How many times (u·(|p| + |v|t))² it may be wrong besides: the error of the
+/// time of closest approach moves q along v, so it counts squared.
+pub(crate) const QUADRATIC: f32 = 128.0;
+/// What squares may lose by underflow, 2⁻¹⁰⁰.
+pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 100) as f32;
+/// Below this, v·v has lost digits to underflow, and the time of closest
+/// approach means nothing: 2⁻⁹⁶.
+pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 96) as f32;
+/// How many times u·(|p| / |v| + t) the time of closest approach may be wrong.
+pub(crate) const TIME: f32 = 16.0;
+
+/// What the filter found out about two spheres.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweep {
+    /// Centre of the second less that of the first.
+    p: Vec3,
+    /// Velocity of the second less that of the first.
+    v: Vec3,
+    /// Time of closest approach within [0, dt].
+    t: f32,
+    /// r² less the squared distance at that time.
+    margin: f32,
+    /// How much the margin may be wrong.
+    bound: f32,
+}
+
+impl Sweep {
+    /// Sweeps two spheres over a step of length `dt`.
+    #[inline(always)]
+    pub(crate) fn new(i: &SortedProxy, j: &SortedProxy, dt: f32) -> Self {
+        let p = Vec3::from(j.center) - Vec3::from(i.center);
+        let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
+        let r = j.radius + i.radius;
+        let a = v.dot(v);
+        let b = p.dot(v);
+        let t = if a > 0.0 {
+            (-b / a).clamp(0.0, dt)
+        } else {
+            0.0
+        };
+        let q = p + v * t;
+        let margin = r * r - q.dot(q);
+        let speed = v.abs().element_sum();
+        let reach = p.abs().element_sum() + speed * t;
+        let mut bound = U * reach * (LINEAR * (q.abs().element_sum() + r) + QUADRATIC * U * reach)
+            + LINEAR * U * r * r
+            + ABSOLUTE;
+        if a < SLOW && speed > 0.0 {
+            bound = f32::MAX;
+        }
+        Self {
+            p,
+            v,
+            t,
+            margin,
+            bound,
+        }
+    }
+
+    /// Whether they may touch: false is certain.
+    #[inline(always)]
+    pub(crate) fn may_hit(&self) -> bool {
+        self.margin >= -self.bound
+    }
+
+    /// Whether it takes higher precision to tell.
+    pub(crate) fn is_grazing(&self) -> bool {
+        self.margin <= self.bound
+    }
+
+    /// Which of two time segments (tags of sorted cells) the pair belongs to:
+    /// to those that contain the time of closest approach, because there the two
+    /// are in reach of one another, so their proxies are neighbours in the grid.
+    pub(crate) fn ownership(
+        &self,
+        i: &SortedProxy,
+        j: &SortedProxy,
+        tags: [u32; 2],
+        dt: f32,
+    ) -> Ownership {
+        if tags.map(segment_power) == [0, 0] {
+            return Ownership::Own;
+        }
+        // In units of the finest segment.
+        let finest = (1_u32 << SEGMENT_BITS) as f32;
+        let a = self.v.dot(self.v);
+        let (low, high) = if a >= SLOW {
+            let at = self.t / dt * finest;
+            let error =
+                TIME * U * ((self.p.abs().element_sum() / a.sqrt()) / dt + self.t / dt) * finest
+                    + TIME * U * finest;
+            (at - error, at + error)
+        } else if i.velocity.map(f32::to_bits) == j.velocity.map(f32::to_bits) {
+            (0.0, 0.0)
+        } else {
+            (0.0, finest)
+        };
+        let [low, high] = [low, high].map(|x| x.clamp(0.0, finest - 1.0) as u32);
+        let mut ownership = Ownership::Own;
+        for tag in tags {
+            let shift = SEGMENT_BITS - segment_power(tag);
+            let k = segment_of(tag);
+            if k < low >> shift || k > high >> shift {
+                return Ownership::Other;
+            }
+            if low >> shift != high >> shift {
+                ownership = Ownership::Shared;
+            }
+        }
+        ownership
+    }
+}
+
+/// Whether a pair belongs to the two proxies that met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ownership {
+    /// To these two alone.
+    Own,
+    /// To other ones.
+    Other,
+    /// Rounding leaves open to which: all that it may belong to report it.
+    Shared,
+}
+
+/// The earliest time in [0, dt] at which two spheres touch, and how deep they
+/// overlap at the start: in float64 from the float32 values, each step below
+/// with an error of a few units in the last place of its result.
+pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<(f32, f32)> {
+    let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
+    let p = vector(b.center) - vector(a.center);
+    let v = vector(b.velocity) - vector(a.velocity);
+    let r = f64::from(a.radius) + f64::from(b.radius);
+    let dt = f64::from(dt);
+    let distance = p.length();
+    let outside = p.length_squared() - r * r;
+    if outside <= 0.0 {
+        let depth = if r > 0.0 {
+            -outside / (r + distance)
+        } else {
+            0.0
+        };
+        return Some((0.0, depth as f32));
+    }
+    let approach = -p.dot(v);
+    if approach <= 0.0 {
+        return None;
+    }
+    let speed = v.length_squared();
+    // b² − a·c cancels; by Lagrange's identity it is r²·a − |p × v|².
+    let discriminant = r * r * speed - p.cross(v).length_squared();
+    let hit = if approach > speed * dt {
+        (p + v * dt).length_squared() <= r * r
+    } else {
+        discriminant >= 0.0
+    };
+    hit.then(|| {
+        let toi = outside / (approach + discriminant.max(0.0).sqrt());
+        (toi.min(dt) as f32, 0.0)
+    })
+}
+
+/// When two spheres first touch during a step of length `dt`, in the unit of
+/// `dt`; 0 when they touch or overlap at its start, `None` when they do not
+/// touch, or when a value is not finite or `dt` negative. Their groups are not
+/// looked at.
+///
+/// ```
+/// use carom::{Sphere, time_of_impact};
+/// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
+/// let wall = Sphere::new([4.0, 0.0, 0.0], 1.0);
+/// assert_eq!(time_of_impact(&ball, &wall, 0.25), Some(0.25)); // at the very end
+/// assert_eq!(time_of_impact(&ball, &wall, 0.24), None);
+/// ```
+pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
+    check_dt(dt).ok()?;
+    impact(a, b, dt)
+        .map(|(toi, _)| toi)
+        .filter(|toi| toi.is_finite())
+}
