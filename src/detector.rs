@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::cpu;
 use crate::exact::decide;
+use crate::gpu::Gpu;
 use crate::sphere::{check_dt, check_spheres};
 use crate::{Collisions, Error, Sphere, Statistics};
 
@@ -61,6 +62,7 @@ impl Default for Options {
 pub struct Detector {
     options: Options,
     pool: Option<rayon::ThreadPool>,
+    gpu: Option<Gpu>,
     reason: String,
 }
 
@@ -80,16 +82,46 @@ impl Detector {
                     .map_err(|error| Error::Threads(error.to_string()))?,
             ),
         };
+        let (gpu, reason) = match options.backend {
+            Backend::Cpu => (None, "the CPU was asked for".to_owned()),
+            Backend::Gpu => (
+                Some(Gpu::new(&options, false)?),
+                "a GPU was asked for".to_owned(),
+            ),
+            Backend::Auto => match Gpu::new(&options, true) {
+                Ok(gpu) => (Some(gpu), "there is a hardware GPU".to_owned()),
+                Err(error) => (None, format!("there is no hardware GPU to use: {error}")),
+            },
+        };
+        log::info!(
+            "carom runs on the {}: {reason}",
+            if gpu.is_some() { "GPU" } else { "CPU" }
+        );
         Ok(Self {
             options,
             pool,
-            reason: "asked for".to_owned(),
+            gpu,
+            reason,
         })
     }
 
     /// The backend in use: [`Backend::Gpu`] or [`Backend::Cpu`].
     pub fn backend(&self) -> Backend {
-        Backend::Cpu
+        if self.gpu.is_some() {
+            Backend::Gpu
+        } else {
+            Backend::Cpu
+        }
+    }
+
+    /// Why that one, in a sentence.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The GPU's name as its driver gives it, and the API; `None` on the CPU.
+    pub fn adapter(&self) -> Option<&str> {
+        self.gpu.as_ref().map(Gpu::adapter)
     }
 
     /// Every pair of `spheres` that touches during a step of length `dt`.
@@ -133,8 +165,24 @@ impl Detector {
             });
         }
         let max_candidates = self.options.max_candidates;
+        let mut reason = self.reason.clone();
+        if let Some(gpu) = &mut self.gpu {
+            match gpu.run(spheres, split, dt, max_candidates) {
+                Ok(outcome) => {
+                    let adapter = Some(gpu.adapter().to_owned());
+                    return self.finish(spheres, split, dt, outcome, Backend::Gpu, adapter, reason);
+                }
+                Err(error @ (Error::DeviceLimit { .. } | Error::Device(_)))
+                    if self.options.backend == Backend::Auto =>
+                {
+                    reason = format!("the GPU could not do it: {error}");
+                    log::warn!("carom falls back to the CPU: {reason}");
+                }
+                Err(error) => return Err(error),
+            }
+        }
         let outcome = self.within_pool(|| cpu::run(spheres, split, dt, max_candidates))?;
-        self.finish(spheres, split, dt, outcome)
+        self.finish(spheres, split, dt, outcome, Backend::Cpu, None, reason)
     }
 
     /// From what a backend reported to what a user gets.
@@ -144,6 +192,9 @@ impl Detector {
         split: usize,
         dt: f32,
         outcome: cpu::Outcome,
+        backend: Backend,
+        adapter: Option<String>,
+        reason: String,
     ) -> Result<Collisions, Error> {
         let clock = Instant::now();
         let cpu::Outcome {
@@ -162,9 +213,9 @@ impl Detector {
             candidates,
             pairs: pairs.len() as u64,
             grazing,
-            backend: Backend::Cpu,
-            reason: self.reason.clone(),
-            adapter: None,
+            backend,
+            reason,
+            adapter,
             stages,
         };
         Ok(Collisions { pairs, statistics })

@@ -29,12 +29,15 @@ pub(crate) const FINEST: f32 = 1.0 / 65536.0;
 
 /// Bins of the histogram of sizes, 16 an octave from half the smallest cell.
 pub(crate) const BINS: usize = 2048;
-const BIN_SHIFT: u32 = 19;
-const FIRST_BIN: u32 = (SMALLEST_CELL * 0.5).to_bits() >> BIN_SHIFT;
+/// From the bits of a float32 to a sixteenth of an octave.
+pub(crate) const BIN_SHIFT: u32 = 19;
+/// What the smallest size is shifted to.
+pub(crate) const FIRST_BIN: u32 = (SMALLEST_CELL * 0.5).to_bits() >> BIN_SHIFT;
 
 /// The most levels a plan can have.
 pub(crate) const MAX_LEVELS: usize = 64;
-const LEVEL_BITS: u32 = 6;
+/// Bits of a tag that hold the level.
+pub(crate) const LEVEL_BITS: u32 = 6;
 
 /// A proxy's level, and which time segment of its sphere it is, in one word.
 pub(crate) fn tag(level: u32, power: u32, segment: u32) -> u32 {

@@ -21,6 +21,7 @@ mod cpu;
 mod detector;
 mod error;
 mod exact;
+mod gpu;
 mod grid;
 mod sphere;
 mod sweep;

@@ -11,15 +11,15 @@ use crate::{Error, Sphere};
 /// Spheres that stand for all: one in 512, but no fewer and no more than these.
 /// Enough to tell the spacing within clusters of some thousands, few enough that all their
 /// pairs are nothing beside the rest.
-pub(crate) const SAMPLE: [usize; 2] = [512, 2048];
+const SAMPLE: [usize; 2] = [512, 2048];
 /// Octaves of distance, by the exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
 /// Fewer ordered pairs than this within a distance tell nothing: what is below is
 /// extrapolated.
-const ENOUGH: u32 = 64;
+pub(crate) const ENOUGH: u32 = 64;
 /// This part of the sample is left out on each side of each axis, so that strays do not
 /// stretch the box.
-const TRIM: usize = 64;
+pub(crate) const TRIM: usize = 64;
 
 /// What a sample of the spheres tells of how they lie in space.
 #[derive(Debug)]
@@ -61,6 +61,11 @@ impl Space {
         let part = (level - self.log_others[i]) / (next - self.log_others[i]);
         2.0 * (i as f32 + part - 127.0).exp2()
     }
+}
+
+/// How many spheres stand for all.
+pub(crate) fn sample_size(spheres: usize) -> usize {
+    (spheres / 512).clamp(SAMPLE[0], SAMPLE[1]).min(spheres)
 }
 
 /// Tells from a sample how the spheres lie in space.

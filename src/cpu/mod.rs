@@ -3,9 +3,9 @@
 //! against.
 
 mod bin;
-mod measure;
+pub(crate) mod measure;
 mod pairs;
-mod plan;
+pub(crate) mod plan;
 mod scan;
 mod scatter;
 
@@ -36,7 +36,7 @@ const SLOTS_PER_PROXY: usize = 16;
 
 /// More proxies than this are worth neither the memory nor the time: the
 /// segments are made longer instead.
-fn most_proxies(spheres: usize) -> u64 {
+pub(crate) fn most_proxies(spheres: usize) -> u64 {
     (spheres as u64 * 8).max(1 << 25)
 }
 

@@ -8,15 +8,17 @@ use super::measure::{Bin, Space};
 use crate::grid::{BINS, Level, MAX_LEVELS};
 
 /// Cost of a range of proxies that is looked up in a box, in swept tests.
-const LOOK: f32 = 4.0;
+pub(crate) const LOOK: f32 = 4.0;
 /// Cost of a range that is looked up by its hash: likely a cache miss.
-const LOOK_HASHED: f32 = 8.0;
+pub(crate) const LOOK_HASHED: f32 = 8.0;
 /// Ranges in the own level, in a box and hashed.
-const OWN_RANGES: [f32; 2] = [5.0, 14.0];
+pub(crate) const OWN_RANGES: [f32; 2] = [5.0, 14.0];
 /// Ranges in a coarser level, in a box and hashed.
-const COARSER_RANGES: [f32; 2] = [4.0, 8.0];
+pub(crate) const COARSER_RANGES: [f32; 2] = [4.0, 8.0];
+/// What part of a level is expected to lie outside a box around most of it.
+pub(crate) const OUTSIDE: f32 = 0.05;
 /// Slots that each level has outside its box at least.
-const FEWEST_HASHED: u32 = 4;
+pub(crate) const FEWEST_HASHED: u32 = 4;
 
 /// The levels of a step.
 pub(crate) struct Plan {
@@ -157,7 +159,7 @@ fn lay_out(space: &Space, group: &Bin, finer: f32, share: f32, first: u32) -> Le
     // Box, slots for it, slots for the rest, and what part is expected outside.
     let layouts = [
         (whole, share, 0.0, 0.0),
-        (trimmed, share * 0.75, share * 0.25, 0.05),
+        (trimmed, share * 0.75, share * 0.25, OUTSIDE),
         (whole, 0.0, share, 1.0),
     ];
     let choices = layouts.map(|(bounds, slots, hashed_slots, outside)| {

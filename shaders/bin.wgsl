@@ -1,0 +1,34 @@
+// Each proxy's cell and slot, and how many proxies a slot holds.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> classes: array<u32>;
+@group(0) @binding(3) var<storage, read> segments: array<Segment>;
+@group(0) @binding(4) var<storage, read> plan: Plan;
+@group(0) @binding(5) var<storage, read_write> cells: array<SortedCell>;
+@group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
+@group(0) @binding(7) var<storage, read_write> counts: array<atomic<u32>>;
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let proxy = invocation(workgroup, workgroups, local, 64u);
+    if proxy >= plan.proxies {
+        return;
+    }
+    var part = Segment(proxy, 0u);
+    if proxy >= params.spheres {
+        part = segments[proxy - params.spheres];
+    }
+    let sphere = spheres[part.sphere];
+    let power = classes[part.sphere] & 15u;
+    let number = plan.level_of_bin[classes[part.sphere] >> 4u];
+    let level = plan.level[number];
+    let cell = cell_of(level, segment_center(sphere.center, sphere.velocity, params.dt, power, part.number));
+    let slot = slot_of(level, cell);
+    cells[proxy] = SortedCell(cell, make_tag(number, power, part.number));
+    binned[proxy] = Binned(slot, atomicAdd(&counts[slot], 1u));
+}

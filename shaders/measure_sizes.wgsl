@@ -1,0 +1,60 @@
+// Cuts every sphere into segments and counts the proxies of each size.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> space: Space;
+@group(0) @binding(3) var<storage, read_write> classes: array<u32>;
+@group(0) @binding(4) var<storage, read_write> segments: array<Segment>;
+@group(0) @binding(5) var<storage, read_write> bins: array<Bin>;
+@group(0) @binding(6) var<storage, read_write> counters: Counters;
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, 64u);
+    if i >= params.spheres {
+        return;
+    }
+    let sphere = spheres[i];
+    let spacing = max(space.spacing, params.least_spacing);
+    let power = segments_power(sphere.radius, sphere.velocity, params.dt, spacing);
+    let size = segment_size(sphere.center, sphere.radius, sphere.velocity, params.dt, power);
+    let half_cell = bitcast<u32>(size.half_cell);
+    let bin = (half_cell >> BIN_SHIFT) - FIRST_BIN;
+    classes[i] = (bin << 4u) | power;
+
+    // A word that would not change is left alone: spheres are much alike, and
+    // their bins are few.
+    let first = segment_center(sphere.center, sphere.velocity, params.dt, power, 0u);
+    let last = segment_center(sphere.center, sphere.velocity, params.dt, power, (1u << power) - 1u);
+    let low = min(first, last);
+    let high = max(first, last);
+    atomicAdd(&bins[bin].count, 1u << power);
+    if atomicLoad(&bins[bin].half_cell) < half_cell {
+        atomicMax(&bins[bin].half_cell, half_cell);
+    }
+    for (var axis = 0u; axis < 3u; axis++) {
+        if atomicLoad(&bins[bin].low[axis]) < sortable(-low[axis]) {
+            atomicMax(&bins[bin].low[axis], sortable(-low[axis]));
+        }
+        if atomicLoad(&bins[bin].high[axis]) < sortable(high[axis]) {
+            atomicMax(&bins[bin].high[axis], sortable(high[axis]));
+        }
+    }
+
+    let more = (1u << power) - 1u;
+    if more > 0u {
+        let base = atomicAdd(&counters.segments[0], more);
+        if base + more < base {
+            atomicAdd(&counters.segments[1], 1u);
+        }
+        // A count that has wrapped lands on places that others have: no matter,
+        // such a step is run again.
+        for (var k = 0u; k < more && base + k < params.segment_capacity; k++) {
+            segments[base + k] = Segment(i, k + 1u);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// The swept test of every proxy against those in reach of it; or, with TALLY,
+// only how many tests there will be.
+
+override TALLY: bool = false;
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> plan: Plan;
+@group(0) @binding(3) var<storage, read> starts: array<u32>;
+@group(0) @binding(4) var<storage, read> sorted: array<SortedProxy>;
+@group(0) @binding(5) var<storage, read> sorted_cells: array<SortedCell>;
+@group(0) @binding(6) var<storage, read_write> counters: Counters;
+@group(0) @binding(7) var<storage, read_write> pairs: array<Reported>;
+
+// Whether the tally says that the world is too crowded.
+fn refused() -> bool {
+    let low = atomicLoad(&counters.candidates[0]);
+    let high = atomicLoad(&counters.candidates[1]);
+    return high > params.most_candidates_high
+        || (high == params.most_candidates_high && low > params.most_candidates_low);
+}
+
+// Reports the pair of two proxies that may touch, if it is one to report, and
+// theirs.
+fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
+    let a = min(i.sphere, j.sphere);
+    let b = max(i.sphere, j.sphere);
+    if a == b {
+        return;
+    }
+    let groups_a = spheres[a].groups;
+    let groups_b = spheres[b].groups;
+    if ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u {
+        return;
+    }
+    if params.split > 0u && (a >= params.split || b < params.split) {
+        return;
+    }
+    let owned = ownership(s, i, j, tag_i, tag_j, params.dt);
+    if owned == OTHER {
+        return;
+    }
+    let grazing = owned == SHARED || s.margin <= s.bound;
+    let place = atomicAdd(&counters.pairs[0], 1u);
+    if place == 0xffffffffu {
+        atomicAdd(&counters.pairs[1], 1u);
+    }
+    // A count that has wrapped lands on places that others have: no matter, such
+    // a step is run again.
+    if place < params.pair_capacity {
+        pairs[place] = Reported(a, b | select(0u, GRAZING, grazing));
+    }
+}
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, 64u);
+    if index >= plan.proxies || (!TALLY && refused()) {
+        return;
+    }
+    let proxy = sorted[index];
+    let own = sorted_cells[index];
+    let own_level = level_of(own.tag);
+    let power = segment_power(own.tag);
+    let center = segment_center(proxy.center, proxy.velocity, params.dt, power, segment_of(own.tag));
+    let reach = segment_size(proxy.center, proxy.radius, proxy.velocity, params.dt, power).reach;
+    var tally = array<u32, 2>(0u, 0u);
+
+    for (var number = own_level; number < plan.levels; number++) {
+        let level = plan.level[number];
+        // Own level: half the neighbourhood, so that each pair is met from one
+        // side only. Coarser ones: as far as the two reach, the other one's being half a cell
+        // at most.
+        var low = own.cell - vec3<i32>(1, 1, 0);
+        var high = own.cell + vec3<i32>(1);
+        if number != own_level {
+            let at = center * level.inverse_cell;
+            let around = reach * level.inverse_cell + 0.5;
+            low = vec3<i32>(floor(at - around));
+            high = vec3<i32>(floor(at + around));
+        }
+        for (var z = low.z; z <= high.z; z++) {
+            let own_plane = number == own_level && z == own.cell.z;
+            for (var y = select(low.y, own.cell.y, own_plane); y <= high.y; y++) {
+                let own_row = own_plane && y == own.cell.y;
+                let first_x = select(low.x, own.cell.x, own_row);
+                // Within the box the row is one range; outside, each cell is one.
+                let whole = in_box(level, first_x, high.x, y, z);
+                var x = first_x;
+                while x <= high.x {
+                    let last_x = select(x, high.x, whole);
+                    let slot = slot_of(level, vec3<i32>(x, y, z));
+                    let end = starts[slot + u32(last_x - x) + 1u];
+                    var other = starts[slot];
+                    if own_row && x == own.cell.x {
+                        other = index + 1u;
+                    }
+                    if TALLY {
+                        let before = tally[0];
+                        tally[0] += end - other;
+                        tally[1] += select(0u, 1u, tally[0] < before);
+                        other = end;
+                    }
+                    for (; other < end; other++) {
+                        let candidate = sorted[other];
+                        let s = sweep(proxy, candidate, params.dt);
+                        if s.margin >= -s.bound {
+                            // Rows outside the box may share slots, so what is found is compared
+                            // with what was asked for.
+                            let found = sorted_cells[other];
+                            if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
+                                && found.cell.z == z && level_of(found.tag) == number {
+                                report(s, proxy, candidate, own.tag, found.tag);
+                            }
+                        }
+                    }
+                    x = last_x + 1;
+                }
+            }
+        }
+    }
+    if TALLY {
+        let before = atomicAdd(&counters.candidates[0], tally[0]);
+        let carry = tally[1] + select(0u, 1u, before + tally[0] < before);
+        if carry > 0u {
+            atomicAdd(&counters.candidates[1], carry);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// Which levels there are, and where each has its slots. One workgroup.
+// `src/cpu/plan.rs` is its twin, and tells more of the why.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> space: Space;
+@group(0) @binding(2) var<storage, read> counters: array<u32>;
+@group(0) @binding(3) var<storage, read_write> bins: array<Bin>;
+@group(0) @binding(4) var<storage, read_write> plan: Plan;
+
+const THREADS = MAX_LEVELS;
+const BINS_EACH = BINS / THREADS;
+
+struct Group {
+    proxies: f32,
+    half_cell: f32,
+    low: vec3<f32>,
+    high: vec3<f32>,
+    last_bin: u32,
+}
+
+// Groups of neighbouring bins that are not empty, finest first.
+var<workgroup> sh_group: array<Group, MAX_LEVELS>;
+// How many there would be with groups of 1, 2, 4 … 32 bins.
+var<workgroup> sh_used: array<atomic<u32>, 6>;
+var<workgroup> sh_groups_of: array<u32, THREADS>;
+// Cost of the level from each group to the current end, and all before it.
+var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
+// Proxies finer than each group; least cost up to each end; where its last level begins.
+var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
+var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
+var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
+// The groups of each level: from .x to before .y.
+var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
+var<workgroup> sh_levels: u32;
+var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
+
+fn bin_count(bin: u32) -> u32 {
+    return atomicLoad(&bins[bin].count);
+}
+
+// Non-empty groups of 2^shift bins among those of this invocation.
+fn count_groups(thread: u32, shift: u32) -> u32 {
+    var groups = 0u;
+    for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
+        var proxies = 0u;
+        for (var k = 0u; k < (1u << shift); k++) {
+            proxies |= bin_count(thread * BINS_EACH + base + k);
+        }
+        groups += select(0u, 1u, proxies > 0u);
+    }
+    return groups;
+}
+
+// Edge of the cells that a level should have.
+fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
+    return min(max(2.0 * half_cell, 0.5 * spacing_of(proxies)), 4.0 * MAX_MAGNITUDE);
+}
+
+// Expected cost of a level, for its own proxies and the finer ones.
+fn cost(proxies: f32, finer: f32, cell: f32, look: f32, look_coarser: f32) -> f32 {
+    return proxies * (look + 0.5 * others(proxies, 1.5 * cell)) + finer * (look_coarser + others(proxies, cell));
+}
+
+// The least edge, from `edge` up, with which the box has at most `slots` cells;
+// 0 if there is none.
+fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
+    let extent = high - low;
+    if min(min(extent.x, extent.y), extent.z) < 0.0 {
+        return 0.0;
+    }
+    var cell = edge;
+    for (var k = 0u; k < 64u; k++) {
+        let cells = extent / cell + 4.0;
+        if cells.x * cells.y * cells.z <= slots {
+            return cell;
+        }
+        cell *= 1.125;
+    }
+    return 0.0;
+}
+
+// Gives a level its cells, and slots counted from 0, of which it may have
+// `share`.
+fn lay_out(group: Group, finer: f32, share: f32) -> Level {
+    let edge = cell_edge(group.proxies, group.half_cell);
+    var low = group.low;
+    var high = group.high;
+    var hashed_slots = 0.0;
+    var boxed = true;
+
+    // A box around all.
+    var cell = fit(low, high, edge, share);
+    var least = GREATEST;
+    if cell > 0.0 {
+        least = cost(group.proxies, finer, cell, OWN_RANGES * LOOK, COARSER_RANGES * LOOK);
+    }
+    // A box around most, and a hash for the rest.
+    let trimmed_low = max(low, space.trimmed_low);
+    let trimmed_high = min(high, space.trimmed_high);
+    let trimmed_cell = fit(trimmed_low, trimmed_high, edge, share * 0.75);
+    if trimmed_cell > 0.0 {
+        let spent = cost(
+            group.proxies,
+            finer,
+            trimmed_cell,
+            mix(OWN_RANGES * LOOK, OWN_RANGES_HASHED * LOOK_HASHED, OUTSIDE),
+            mix(COARSER_RANGES * LOOK, COARSER_RANGES_HASHED * LOOK_HASHED, OUTSIDE),
+        );
+        if spent < least {
+            least = spent;
+            cell = trimmed_cell;
+            low = trimmed_low;
+            high = trimmed_high;
+            hashed_slots = share * 0.25;
+        }
+    }
+    // A hash for all.
+    let spent = cost(
+        group.proxies, finer, edge, OWN_RANGES_HASHED * LOOK_HASHED, COARSER_RANGES_HASHED * LOOK_HASHED,
+    );
+    if spent < least || cell == 0.0 {
+        cell = edge;
+        hashed_slots = share;
+        boxed = false;
+    }
+
+    var level: Level;
+    level.cell = cell;
+    level.inverse_cell = 1.0 / cell;
+    level.proxies = u32(group.proxies);
+    if boxed {
+        // One more on each side, so that most rows lie within.
+        level.origin = cell_of(level, low) - 1;
+        level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
+    }
+    level.first_hashed = level.dims.x * level.dims.y * level.dims.z;
+    let hashed = max(u32(hashed_slots), FEWEST_HASHED);
+    level.hash_mask = (1u << firstLeadingBit(hashed)) - 1u;
+    return level;
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(local_invocation_index) thread: u32) {
+    // The finest groups that are no more than there can be levels.
+    for (var shift = 0u; shift < 6u; shift++) {
+        atomicAdd(&sh_used[shift], count_groups(thread, shift));
+    }
+    workgroupBarrier();
+    var shift = 0u;
+    while shift < 5u && atomicLoad(&sh_used[shift]) > MAX_LEVELS {
+        shift++;
+    }
+    let groups = atomicLoad(&sh_used[shift]);
+    sh_groups_of[thread] = count_groups(thread, shift);
+    workgroupBarrier();
+    var at = 0u;
+    for (var before = 0u; before < thread; before++) {
+        at += sh_groups_of[before];
+    }
+    for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
+        var group = Group(0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u);
+        var half_cell = 0u;
+        group.last_bin = thread * BINS_EACH + base + (1u << shift) - 1u;
+        for (var k = 0u; k < (1u << shift); k++) {
+            let bin = thread * BINS_EACH + base + k;
+            let count = bin_count(bin);
+            if count > 0u {
+                group.proxies += f32(count);
+                half_cell = max(half_cell, atomicLoad(&bins[bin].half_cell));
+                for (var axis = 0u; axis < 3u; axis++) {
+                    group.low[axis] = min(group.low[axis], -from_sortable(atomicLoad(&bins[bin].low[axis])));
+                    group.high[axis] = max(group.high[axis], from_sortable(atomicLoad(&bins[bin].high[axis])));
+                }
+            }
+        }
+        group.half_cell = bitcast<f32>(half_cell);
+        if group.proxies > 0.0 {
+            sh_group[at] = group;
+            at++;
+        }
+    }
+    workgroupBarrier();
+
+    if thread == 0u {
+        sh_before[0] = 0.0;
+        sh_best[0] = 0.0;
+        for (var group = 0u; group < groups; group++) {
+            sh_before[group + 1u] = sh_before[group] + sh_group[group].proxies;
+        }
+    }
+    workgroupBarrier();
+    // The best cut up to each end, from the best cuts up to the ends before it.
+    for (var end = 1u; end <= MAX_LEVELS; end++) {
+        if end <= groups && thread < end {
+            let proxies = sh_before[end] - sh_before[thread];
+            let cell = cell_edge(proxies, sh_group[end - 1u].half_cell);
+            sh_cost[thread] = sh_best[thread]
+                + cost(proxies, sh_before[thread], cell, OWN_RANGES * LOOK, COARSER_RANGES * LOOK);
+        }
+        workgroupBarrier();
+        if thread == 0u && end <= groups {
+            var first = 0u;
+            for (var k = 1u; k < end; k++) {
+                if sh_cost[k] < sh_cost[first] {
+                    first = k;
+                }
+            }
+            sh_best[end] = sh_cost[first];
+            sh_first[end] = first;
+        }
+        workgroupBarrier();
+    }
+    if thread == 0u {
+        var levels = 0u;
+        for (var end = groups; end > 0u; end = sh_first[end]) {
+            levels++;
+        }
+        sh_levels = levels;
+        for (var end = groups; end > 0u; end = sh_first[end]) {
+            levels--;
+            sh_level[levels] = vec2<u32>(sh_first[end], end);
+        }
+    }
+    workgroupBarrier();
+
+    let levels = sh_levels;
+    var level: Level;
+    if thread < levels {
+        let from_to = sh_level[thread];
+        var group = sh_group[from_to.x];
+        for (var k = from_to.x + 1u; k < from_to.y; k++) {
+            group.proxies += sh_group[k].proxies;
+            group.half_cell = max(group.half_cell, sh_group[k].half_cell);
+            group.low = min(group.low, sh_group[k].low);
+            group.high = max(group.high, sh_group[k].high);
+        }
+        let available = f32(params.slots) - f32(groups * 2u * FEWEST_HASHED);
+        let share = available * (group.proxies / sh_before[groups]) * 0.999;
+        level = lay_out(group, sh_before[from_to.x], share);
+        sh_slots_of[thread] = level.first_hashed + level.hash_mask + 1u;
+    }
+    workgroupBarrier();
+    if thread < levels {
+        var first_slot = 0u;
+        for (var finer = 0u; finer < thread; finer++) {
+            first_slot += sh_slots_of[finer];
+        }
+        level.first_slot = first_slot;
+        level.first_hashed += first_slot;
+        plan.level[thread] = level;
+        if thread == levels - 1u {
+            plan.slots = first_slot + sh_slots_of[thread];
+        }
+    }
+    // Every bin, empty ones too: from the last bin of the level before to its own.
+    for (var bin = thread; bin < BINS; bin += THREADS) {
+        var number = 0u;
+        while number + 1u < levels && bin > sh_group[sh_level[number].y - 1u].last_bin {
+            number++;
+        }
+        plan.level_of_bin[bin] = number;
+    }
+    if thread == 0u {
+        plan.levels = levels;
+        // When the segments do not fit, the host runs the step again: do nothing now.
+        let fits = counters[1] == 0u && counters[0] <= params.segment_capacity;
+        plan.proxies = select(0u, params.spheres + counters[0], fits);
+    }
+}

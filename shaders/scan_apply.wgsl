@@ -1,0 +1,33 @@
+// Exclusive prefix sums of each block of 2048 counts, in place, from the sum of
+// the blocks before it.
+
+@group(0) @binding(0) var<storage, read_write> counts: array<u32>;
+@group(0) @binding(1) var<storage, read> sums: array<u32>;
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let block = workgroup.x + workgroup.y * workgroups.x;
+    var begin = 0u;
+    var end = 0u;
+    var sum = 0u;
+    // A folded dispatch has workgroups to spare.
+    if block < arrayLength(&sums) {
+        begin = block * 2048u + local * 8u;
+        end = min(begin + 8u, arrayLength(&counts));
+        sum = sums[block];
+    }
+    var own = 0u;
+    for (var k = begin; k < end; k++) {
+        own += counts[k];
+    }
+    sum += sum_before(own, local);
+    for (var k = begin; k < end; k++) {
+        let count = counts[k];
+        counts[k] = sum;
+        sum += count;
+    }
+}

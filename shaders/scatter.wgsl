@@ -1,0 +1,32 @@
+// The proxies in the order of their slots, in the form in which `pairs` reads
+// them.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(2) var<storage, read> segments: array<Segment>;
+@group(0) @binding(3) var<storage, read> plan: Plan;
+@group(0) @binding(4) var<storage, read> cells: array<SortedCell>;
+@group(0) @binding(5) var<storage, read> binned: array<Binned>;
+@group(0) @binding(6) var<storage, read> starts: array<u32>;
+@group(0) @binding(7) var<storage, read_write> sorted: array<SortedProxy>;
+@group(0) @binding(8) var<storage, read_write> sorted_cells: array<SortedCell>;
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let proxy = invocation(workgroup, workgroups, local, 64u);
+    if proxy >= plan.proxies {
+        return;
+    }
+    var i = proxy;
+    if proxy >= params.spheres {
+        i = segments[proxy - params.spheres].sphere;
+    }
+    let sphere = spheres[i];
+    let to = starts[binned[proxy].slot] + binned[proxy].place;
+    sorted[to] = SortedProxy(sphere.center, sphere.radius, sphere.velocity, i);
+    sorted_cells[to] = cells[proxy];
+}

@@ -1,0 +1,19 @@
+// Exclusive prefix sums of 2048 words by a workgroup of 256.
+
+var<workgroup> sh_sums: array<u32, 256>;
+
+// The sum of what the invocations before this one gave.
+fn sum_before(own: u32, local: u32) -> u32 {
+    sh_sums[local] = own;
+    for (var step = 1u; step < 256u; step *= 2u) {
+        workgroupBarrier();
+        var before = 0u;
+        if local >= step {
+            before = sh_sums[local - step];
+        }
+        // Nobody writes before all have read.
+        workgroupBarrier();
+        sh_sums[local] += before;
+    }
+    return sh_sums[local] - own;
+}

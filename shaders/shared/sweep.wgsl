@@ -1,0 +1,86 @@
+// The swept test of two spheres. Twin of `Sweep` in `src/sweep.rs`. Reads `params`.
+
+struct Sweep {
+    p: vec3<f32>,
+    v: vec3<f32>,
+    // Time of closest approach within [0, dt].
+    t: f32,
+    // r² less the squared distance at that time, and how much it may be wrong.
+    margin: f32,
+    bound: f32,
+}
+
+// The same value, in a way that no compiler sees through: it may fuse and
+// reassociate what stands on either side, but not across.
+fn opaque(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+fn opaque3(x: vec3<f32>) -> vec3<f32> {
+    return bitcast<vec3<f32>>(bitcast<vec3<u32>>(x) ^ vec3<u32>(params.zero));
+}
+
+fn sum(v: vec3<f32>) -> f32 {
+    return v.x + v.y + v.z;
+}
+
+fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
+    let p = opaque3(j.center - i.center);
+    let v = opaque3(j.velocity - i.velocity);
+    let r = j.radius + i.radius;
+    let a = dot(v, v);
+    let b = dot(p, v);
+    var t = 0.0;
+    if a > 0.0 {
+        t = opaque(clamp(-b / a, 0.0, dt));
+    }
+    let q = p + v * t;
+    let margin = r * r - dot(q, q);
+    let speed = sum(abs(v));
+    let reach = sum(abs(p)) + speed * t;
+    var bound = U * reach * (LINEAR * (sum(abs(q)) + r) + QUADRATIC * U * reach) + LINEAR * U * r * r + ABSOLUTE;
+    if a < SLOW && speed > 0.0 {
+        bound = GREATEST;
+    }
+    return Sweep(p, v, t, margin, bound);
+}
+
+const OWN = 0u;
+const OTHER = 1u;
+const SHARED = 2u;
+
+// Whether the pair belongs to the two time segments that met: to those that
+// contain the time of closest approach.
+fn ownership(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
+    if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
+        return OWN;
+    }
+    // In units of the finest segment.
+    let finest = f32(1u << SEGMENT_BITS);
+    let a = dot(s.v, s.v);
+    var low = 0.0;
+    var high = finest;
+    if a >= SLOW {
+        let at = s.t / dt * finest;
+        let error = TIME * U * ((sum(abs(s.p)) / sqrt(a)) / dt + s.t / dt) * finest + TIME * U * finest;
+        low = at - error;
+        high = at + error;
+    } else if all(bitcast<vec3<u32>>(i.velocity) == bitcast<vec3<u32>>(j.velocity)) {
+        high = 0.0;
+    }
+    let first = u32(clamp(low, 0.0, finest - 1.0));
+    let last = u32(clamp(high, 0.0, finest - 1.0));
+    var found = OWN;
+    for (var side = 0u; side < 2u; side++) {
+        let tag = select(tag_j, tag_i, side == 0u);
+        let shift = SEGMENT_BITS - segment_power(tag);
+        let k = segment_of(tag);
+        if k < (first >> shift) || k > (last >> shift) {
+            return OTHER;
+        }
+        if (first >> shift) != (last >> shift) {
+            found = SHARED;
+        }
+    }
+    return found;
+}

@@ -1,0 +1,107 @@
+// What the stages pass to one another. Each has its twin of the same name and
+// fields in Rust; a test compares the offsets.
+
+struct Params {
+    spheres: u32,
+    // Where the second of two sets begins, 0 if there is one set.
+    split: u32,
+    dt: f32,
+    // 0, in a way that no compiler knows: see opaque().
+    zero: u32,
+    // How many segments after each sphere's first, and how many pairs, fit.
+    segment_capacity: u32,
+    pair_capacity: u32,
+    // Slots that the plan may use.
+    slots: u32,
+    // Segments are no finer than this, whatever the spacing.
+    least_spacing: f32,
+    // Spheres that stand for all.
+    sample: u32,
+    // The limit, low word first: past it `pairs` does nothing.
+    most_candidates_low: u32,
+    most_candidates_high: u32,
+    unused: u32,
+}
+
+struct Sphere {
+    center: vec3<f32>,
+    radius: f32,
+    velocity: vec3<f32>,
+    groups: u32,
+}
+
+// Two words each, low first; they go on past every capacity.
+struct Counters {
+    segments: array<atomic<u32>, 2>,
+    candidates: array<atomic<u32>, 2>,
+    pairs: array<atomic<u32>, 2>,
+}
+
+struct Space {
+    // log2 of how many others the cube of half edge 2^(i - 127) around a sphere holds.
+    log_others: array<f32, OCTAVES>,
+    // A box that holds most spheres and no far stray.
+    trimmed_low: vec3<f32>,
+    spacing: f32,
+    trimmed_high: vec3<f32>,
+    unused: f32,
+}
+
+// All are 0 at first, and only grow: bounds are kept as sortable() words, the
+// lower ones of the negated coordinate.
+struct Bin {
+    count: atomic<u32>,
+    half_cell: atomic<u32>,
+    low: array<atomic<u32>, 3>,
+    high: array<atomic<u32>, 3>,
+}
+
+// A time segment after a sphere's first.
+struct Segment {
+    sphere: u32,
+    number: u32,
+}
+
+struct Level {
+    origin: vec3<i32>,
+    first_slot: u32,
+    dims: vec3<u32>,
+    first_hashed: u32,
+    cell: f32,
+    inverse_cell: f32,
+    hash_mask: u32,
+    proxies: u32,
+}
+
+struct Plan {
+    levels: u32,
+    slots: u32,
+    proxies: u32,
+    unused: u32,
+    level: array<Level, MAX_LEVELS>,
+    level_of_bin: array<u32, BINS>,
+}
+
+// Where a proxy goes.
+struct Binned {
+    slot: u32,
+    place: u32,
+}
+
+struct SortedProxy {
+    center: vec3<f32>,
+    radius: f32,
+    velocity: vec3<f32>,
+    sphere: u32,
+}
+
+struct SortedCell {
+    cell: vec3<i32>,
+    tag: u32,
+}
+
+// A pair that touches, or that the filter cannot tell: then `b` has GRAZING.
+struct Reported {
+    a: u32,
+    b: u32,
+}

@@ -1,0 +1,236 @@
+//! The buffers of a world, sized by its capacities, and checked against what the
+//! device can hold.
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::BufferUsages;
+
+use super::kernels::SCAN_BLOCK;
+use crate::Error;
+use crate::cpu::measure::OCTAVES;
+use crate::exact::Reported;
+use crate::grid::{BINS, Level, MAX_LEVELS, SortedCell, SortedProxy};
+
+/// Slots a proxy. In a box of cells as wide as the spacing, which most worlds
+/// get, there is one for each sphere.
+const SLOTS_PER_PROXY: u64 = 4;
+
+/// Twin of `Params` in `shaders/shared/types.wgsl`, as are all structs here.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct Params {
+    pub(crate) spheres: u32,
+    pub(crate) split: u32,
+    pub(crate) dt: f32,
+    pub(crate) zero: u32,
+    pub(crate) segment_capacity: u32,
+    pub(crate) pair_capacity: u32,
+    pub(crate) slots: u32,
+    pub(crate) least_spacing: f32,
+    pub(crate) sample: u32,
+    pub(crate) most_candidates_low: u32,
+    pub(crate) most_candidates_high: u32,
+    pub(crate) unused: u32,
+}
+
+/// What the stages count, two words each, low first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct Counters {
+    pub(crate) segments: [u32; 2],
+    pub(crate) candidates: [u32; 2],
+    pub(crate) pairs: [u32; 2],
+}
+
+/// How the spheres lie in space.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Space {
+    pub(crate) log_others: [f32; OCTAVES],
+    pub(crate) trimmed_low: [f32; 3],
+    pub(crate) spacing: f32,
+    pub(crate) trimmed_high: [f32; 3],
+    pub(crate) unused: f32,
+}
+
+/// One bin of the histogram of sizes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Bin {
+    pub(crate) count: u32,
+    pub(crate) half_cell: u32,
+    pub(crate) low: [u32; 3],
+    pub(crate) high: [u32; 3],
+}
+
+/// A time segment after a sphere's first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Segment {
+    pub(crate) sphere: u32,
+    pub(crate) number: u32,
+}
+
+/// The levels of a step.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Plan {
+    pub(crate) levels: u32,
+    pub(crate) slots: u32,
+    pub(crate) proxies: u32,
+    pub(crate) unused: u32,
+    pub(crate) level: [Level; MAX_LEVELS],
+    pub(crate) level_of_bin: [u32; BINS],
+}
+
+/// Where a proxy goes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Binned {
+    pub(crate) slot: u32,
+    pub(crate) place: u32,
+}
+
+/// How many of each thing the buffers hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Capacity {
+    /// Spheres.
+    pub(crate) spheres: u64,
+    /// Time segments after each sphere's first.
+    pub(crate) segments: u64,
+    /// Pairs.
+    pub(crate) pairs: u64,
+}
+
+impl Capacity {
+    /// Whether buffers of this capacity do where `other` is needed.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.spheres >= other.spheres
+            && self.segments >= other.segments
+            && self.pairs >= other.pairs
+    }
+}
+
+/// All buffers of a world.
+pub(crate) struct Buffers {
+    pub(crate) capacity: Capacity,
+    pub(crate) slots: u32,
+    pub(crate) params: wgpu::Buffer,
+    pub(crate) spheres: wgpu::Buffer,
+    pub(crate) octaves: wgpu::Buffer,
+    pub(crate) space: wgpu::Buffer,
+    pub(crate) classes: wgpu::Buffer,
+    pub(crate) segments: wgpu::Buffer,
+    pub(crate) bins: wgpu::Buffer,
+    pub(crate) counters: wgpu::Buffer,
+    pub(crate) plan: wgpu::Buffer,
+    pub(crate) cells: wgpu::Buffer,
+    pub(crate) binned: wgpu::Buffer,
+    /// The slot table, and the sums of its blocks, of the blocks of those, and
+    /// so on to one block.
+    pub(crate) table: Vec<wgpu::Buffer>,
+    pub(crate) sorted: wgpu::Buffer,
+    pub(crate) sorted_cells: wgpu::Buffer,
+    pub(crate) pairs: wgpu::Buffer,
+}
+
+/// Checks that a buffer can be made and bound.
+fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), Error> {
+    let named = [
+        (
+            "max_storage_buffer_binding_size",
+            limits.max_storage_buffer_binding_size,
+        ),
+        ("max_buffer_size", limits.max_buffer_size),
+    ];
+    match named.into_iter().find(|&(_, available)| needed > available) {
+        Some((limit, available)) => Err(Error::DeviceLimit {
+            what,
+            limit,
+            needed,
+            available,
+        }),
+        None => Ok(()),
+    }
+}
+
+impl Buffers {
+    /// How many proxies the device can hold.
+    pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
+        limits
+            .max_storage_buffer_binding_size
+            .min(limits.max_buffer_size)
+            / size_of::<SortedProxy>() as u64
+    }
+
+    /// Makes buffers for at least this much.
+    pub(crate) fn new(device: &wgpu::Device, capacity: Capacity) -> Result<Self, Error> {
+        let limits = device.limits();
+        let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
+        let none = BufferUsages::empty();
+        // Tests fill them with noise.
+        let for_tests = if cfg!(test) { target } else { none };
+        let buffer = |what: &'static str, count: u64, size: usize, usage| {
+            let size = count.max(1) * size as u64;
+            check(&limits, what, size)?;
+            Ok(device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(&format!("carom {what}")),
+                size,
+                usage: BufferUsages::STORAGE | usage | for_tests,
+                mapped_at_creation: false,
+            }))
+        };
+        let proxies = capacity.spheres + capacity.segments;
+        let most_slots = limits
+            .max_storage_buffer_binding_size
+            .min(limits.max_buffer_size)
+            / 4
+            - 1;
+        let slots = (proxies * SLOTS_PER_PROXY)
+            .max(1024)
+            .min(most_slots)
+            .min(1 << 31);
+        let mut table = Vec::new();
+        let mut length = slots + 1;
+        loop {
+            table.push(buffer("slot table", length, size_of::<u32>(), target)?);
+            if length <= u64::from(SCAN_BLOCK) {
+                break;
+            }
+            length = length.div_ceil(u64::from(SCAN_BLOCK));
+        }
+        Ok(Self {
+            capacity,
+            slots: slots as u32,
+            params: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("carom params"),
+                size: size_of::<Params>() as u64,
+                usage: BufferUsages::UNIFORM | target,
+                mapped_at_creation: false,
+            }),
+            spheres: buffer(
+                "spheres",
+                capacity.spheres,
+                size_of::<crate::Sphere>(),
+                target,
+            )?,
+            octaves: buffer(
+                "octaves of distance",
+                OCTAVES as u64,
+                size_of::<u32>(),
+                target,
+            )?,
+            space: buffer("space", 1, size_of::<Space>(), source)?,
+            classes: buffer("classes", capacity.spheres, size_of::<u32>(), none)?,
+            segments: buffer("segments", capacity.segments, size_of::<Segment>(), none)?,
+            bins: buffer("histogram of sizes", BINS as u64, size_of::<Bin>(), target)?,
+            counters: buffer("counters", 1, size_of::<Counters>(), source | target)?,
+            plan: buffer("plan", 1, size_of::<Plan>(), source)?,
+            cells: buffer("cells", proxies, size_of::<SortedCell>(), none)?,
+            binned: buffer("slots of the proxies", proxies, size_of::<Binned>(), none)?,
+            table,
+            sorted: buffer("sorted proxies", proxies, size_of::<SortedProxy>(), none)?,
+            sorted_cells: buffer("sorted cells", proxies, size_of::<SortedCell>(), none)?,
+            pairs: buffer("pairs", capacity.pairs, size_of::<Reported>(), source)?,
+        })
+    }
+}

@@ -1,0 +1,382 @@
+//! The GPU backend: every stage a compute shader, in one recording with no
+//! readback in between.
+
+mod buffers;
+mod kernels;
+mod readback;
+mod record;
+
+use std::future::Future;
+use std::time::Duration;
+
+use wgpu::{DeviceType, ErrorFilter};
+
+use self::buffers::{Buffers, Capacity, Counters, Params, Plan, Space};
+use self::record::{Pipelines, STAGES};
+use crate::cpu::{Outcome, most_proxies};
+use crate::exact::Reported;
+use crate::{Error, Options, Sphere, cpu};
+
+/// A device of our own, and the buffers on it.
+pub(crate) struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    adapter: String,
+    pipelines: Pipelines,
+    timestamps: Option<Timestamps>,
+    buffers: Option<Buffers>,
+    /// Capacity to begin with; 0 where the number of spheres tells.
+    first: [u64; 2],
+    /// The most workgroups along an axis.
+    widest: u32,
+    #[cfg(test)]
+    noise: Option<u64>,
+}
+
+struct Timestamps {
+    queries: wgpu::QuerySet,
+    resolved: wgpu::Buffer,
+    period: f64,
+}
+
+/// How good a choice an adapter is: hardware first, least is best.
+fn rank(kind: DeviceType) -> u32 {
+    match kind {
+        DeviceType::DiscreteGpu => 0,
+        DeviceType::IntegratedGpu => 1,
+        DeviceType::VirtualGpu => 2,
+        DeviceType::Other => 3,
+        DeviceType::Cpu => 4,
+    }
+}
+
+/// Runs `work` and turns what the device has to say against it into an error,
+/// so that it never reaches the application's handler.
+fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let scopes = [
+        ErrorFilter::Internal,
+        ErrorFilter::OutOfMemory,
+        ErrorFilter::Validation,
+    ]
+    .map(|filter| device.push_error_scope(filter));
+    let done = work();
+    let mut failure = None;
+    for scope in scopes.into_iter().rev() {
+        if let Some(error) = block_on(scope.pop()) {
+            failure = Some(Error::Device(error.to_string()));
+        }
+    }
+    match failure {
+        // What the work itself found out tells more.
+        Some(failure) => done.and(Err(failure)),
+        None => done,
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    pollster::block_on(future)
+}
+
+impl Gpu {
+    /// Takes the best adapter. With `hardware`, a software adapter will not do.
+    pub(crate) fn new(options: &Options, hardware: bool) -> Result<Self, Error> {
+        let instance =
+            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        let Some(adapter) = adapters.into_iter().next() else {
+            return Err(Error::NoAdapter("wgpu lists none".to_owned()));
+        };
+        let info = adapter.get_info();
+        if hardware && rank(info.device_type) > rank(DeviceType::VirtualGpu) {
+            return Err(Error::NoAdapter(format!(
+                "the only one, {}, is in software",
+                info.name
+            )));
+        }
+        let offered = adapter.limits();
+        let features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+        let (device, queue) = block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("carom"),
+            required_features: features,
+            required_limits: wgpu::Limits {
+                max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+                max_buffer_size: offered.max_buffer_size,
+                ..wgpu::Limits::default()
+            },
+            ..wgpu::DeviceDescriptor::default()
+        }))
+        .map_err(|error| Error::Device(error.to_string()))?;
+        let (pipelines, timestamps) = scoped(&device, || {
+            let pipelines = Pipelines::new(&device);
+            Ok((
+                pipelines,
+                (!features.is_empty()).then(|| Timestamps::new(&device, &queue)),
+            ))
+        })?;
+        Ok(Self {
+            adapter: format!("{} ({})", info.name, info.backend),
+            widest: device.limits().max_compute_workgroups_per_dimension,
+            device,
+            queue,
+            pipelines,
+            timestamps,
+            buffers: None,
+            first: [options.segment_capacity, options.pair_capacity]
+                .map(|capacity| capacity as u64),
+            #[cfg(test)]
+            noise: None,
+        })
+    }
+
+    /// The adapter's name and API.
+    pub(crate) fn adapter(&self) -> &str {
+        &self.adapter
+    }
+
+    /// Runs all stages, again with more room as often as it takes. `split` is
+    /// where the second of two sets begins, 0 if there is one set.
+    pub(crate) fn run(
+        &mut self,
+        spheres: &[Sphere],
+        split: usize,
+        dt: f32,
+        max_candidates: u64,
+    ) -> Result<Outcome, Error> {
+        if spheres.is_empty() {
+            return Ok(Outcome::default());
+        }
+        let count = spheres.len() as u64;
+        let had = self.buffers.as_ref().map(|buffers| buffers.capacity);
+        let or = |asked: u64, usual: u64| if asked > 0 { asked } else { usual };
+        let mut needed = Capacity {
+            spheres: count,
+            segments: had.map_or(or(self.first[0], count / 4 + 1024), |had| had.segments),
+            pairs: had.map_or(or(self.first[1], count + 1024), |had| had.pairs),
+        };
+        let mut least_spacing = f32::MIN_POSITIVE;
+        loop {
+            self.ensure(needed)?;
+            let step = self.step(spheres, split, dt, least_spacing, max_candidates)?;
+            let [segments, candidates, pairs] = [
+                step.counters.segments,
+                step.counters.candidates,
+                step.counters.pairs,
+            ]
+            .map(|[low, high]| u64::from(low) | u64::from(high) << 32);
+            let capacity = self.capacity();
+            if segments > capacity.segments {
+                let most =
+                    most_proxies(spheres.len()).min(Buffers::most_proxies(&self.device.limits()));
+                if count + segments > most && least_spacing < crate::MAX_MAGNITUDE {
+                    // Longer segments, as the CPU does it.
+                    least_spacing = 2.0 * least_spacing.max(step.spacing);
+                } else {
+                    needed.segments = segments;
+                }
+                continue;
+            }
+            if candidates > max_candidates {
+                return Err(Error::TooManyCandidates {
+                    needed: candidates,
+                    limit: max_candidates,
+                });
+            }
+            if pairs > capacity.pairs {
+                needed.pairs = pairs;
+                continue;
+            }
+            return Ok(Outcome {
+                reported: self.read_pairs(pairs)?,
+                proxies: count + segments,
+                levels: step.levels,
+                candidates,
+                stages: step.stages,
+            });
+        }
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.buffers.as_ref().map_or(
+            Capacity {
+                spheres: 0,
+                segments: 0,
+                pairs: 0,
+            },
+            |buffers| buffers.capacity,
+        )
+    }
+
+    /// Makes new buffers where the old ones are too small.
+    fn ensure(&mut self, needed: Capacity) -> Result<(), Error> {
+        if self.capacity().covers(&needed) {
+            return Ok(());
+        }
+        // The old ones go first, so that both need not fit.
+        self.buffers = None;
+        self.buffers = Some(scoped(&self.device, || Buffers::new(&self.device, needed))?);
+        #[cfg(test)]
+        self.fill_with_noise();
+        Ok(())
+    }
+
+    /// One recording, and what it counted.
+    fn step(
+        &self,
+        spheres: &[Sphere],
+        split: usize,
+        dt: f32,
+        least_spacing: f32,
+        max_candidates: u64,
+    ) -> Result<Step, Error> {
+        let Some(buffers) = &self.buffers else {
+            return Err(Error::Device("there are no buffers".to_owned()));
+        };
+        let sample = cpu::measure::sample_size(spheres.len()) as u32;
+        let params = Params {
+            spheres: spheres.len() as u32,
+            split: split as u32,
+            dt,
+            zero: 0,
+            segment_capacity: buffers.capacity.segments as u32,
+            pair_capacity: buffers.capacity.pairs.min(u64::from(u32::MAX)) as u32,
+            slots: buffers.slots,
+            least_spacing,
+            sample,
+            most_candidates_low: max_candidates as u32,
+            most_candidates_high: (max_candidates >> 32) as u32,
+            unused: 0,
+        };
+        let timestamps = self.timestamps.as_ref();
+        let words: Vec<u32> = scoped(&self.device, || {
+            self.queue
+                .write_buffer(&buffers.params, 0, bytemuck::bytes_of(&params));
+            self.queue
+                .write_buffer(&buffers.spheres, 0, bytemuck::cast_slice(spheres));
+            let mut encoder = self.encoder();
+            record::record(
+                &self.device,
+                &mut encoder,
+                &self.pipelines,
+                buffers,
+                sample,
+                self.widest,
+                timestamps.map(|timestamps| &timestamps.queries),
+            );
+            let mut ranges = vec![
+                (&buffers.counters, size_of::<Counters>() as u64),
+                (&buffers.plan, std::mem::offset_of!(Plan, level) as u64),
+                (&buffers.space, size_of::<Space>() as u64),
+            ];
+            if let Some(timestamps) = timestamps {
+                let queries = 2 * STAGES.len() as u32;
+                encoder.resolve_query_set(&timestamps.queries, 0..queries, &timestamps.resolved, 0);
+                ranges.push((&timestamps.resolved, 8 * u64::from(queries)));
+            }
+            readback::read(&self.device, &self.queue, encoder, &ranges)
+        })?;
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let (counters, bytes) = bytes.split_at(size_of::<Counters>());
+        let (levels, bytes) = bytes.split_at(std::mem::offset_of!(Plan, level));
+        let (space, times) = bytes.split_at(size_of::<Space>());
+        let space: Space = bytemuck::pod_read_unaligned(space);
+        let times: Vec<u64> = bytemuck::pod_collect_to_vec(times);
+        let period = timestamps.map_or(0.0, |timestamps| timestamps.period);
+        let stage = |(&name, times): (&&'static str, &[u64])| {
+            // Some devices' clocks go backwards between passes.
+            let ticks = times[1].saturating_sub(times[0]);
+            (name, Duration::from_nanos((ticks as f64 * period) as u64))
+        };
+        Ok(Step {
+            counters: bytemuck::pod_read_unaligned(counters),
+            levels: bytemuck::pod_read_unaligned(&levels[..4]),
+            spacing: space.spacing,
+            stages: STAGES
+                .iter()
+                .zip(times.chunks_exact(2))
+                .map(stage)
+                .collect(),
+        })
+    }
+
+    fn read_pairs(&self, pairs: u64) -> Result<Vec<Reported>, Error> {
+        let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
+            return Ok(Vec::new());
+        };
+        let size = pairs * size_of::<Reported>() as u64;
+        scoped(&self.device, || {
+            readback::read(
+                &self.device,
+                &self.queue,
+                self.encoder(),
+                &[(&buffers.pairs, size)],
+            )
+        })
+    }
+
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor {
+                label: Some("carom"),
+            })
+    }
+}
+
+/// What a recording came to.
+struct Step {
+    counters: Counters,
+    levels: u32,
+    spacing: f32,
+    stages: Vec<(&'static str, Duration)>,
+}
+
+impl Timestamps {
+    fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
+        let count = 2 * STAGES.len() as u32;
+        Self {
+            queries: device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("carom stages"),
+                ty: wgpu::QueryType::Timestamp,
+                count,
+            }),
+            resolved: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("carom stages"),
+                size: 8 * u64::from(count),
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            }),
+            period: f64::from(queue.get_timestamp_period()),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Gpu {
+    /// So that nothing leans on memory being zeroed.
+    fn fill_with_noise(&self) {
+        let (Some(seed), Some(b)) = (self.noise, &self.buffers) else {
+            return;
+        };
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let all = [
+            &b.spheres,
+            &b.octaves,
+            &b.space,
+            &b.classes,
+            &b.segments,
+            &b.bins,
+            &b.counters,
+            &b.plan,
+            &b.cells,
+            &b.binned,
+            &b.sorted,
+            &b.sorted_cells,
+            &b.pairs,
+        ];
+        for buffer in all.into_iter().chain(&b.table) {
+            let noise: Vec<u32> = (0..buffer.size() / 4).map(|_| rng.u32(..)).collect();
+            self.queue
+                .write_buffer(buffer, 0, bytemuck::cast_slice(&noise));
+        }
+    }
+}
