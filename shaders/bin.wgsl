@@ -2,7 +2,7 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> classes: array<u32>;
+@group(0) @binding(2) var<storage, read> bin_of: array<u32>;
 @group(0) @binding(3) var<storage, read> segments: array<Segment>;
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> cells: array<SortedCell>;
@@ -24,11 +24,14 @@ fn main(
         part = segments[proxy - params.spheres];
     }
     let sphere = spheres[part.sphere];
-    let power = classes[part.sphere] & 15u;
-    let number = plan.level_of_bin[classes[part.sphere] >> 4u];
+    let bin = bin_of[part.sphere];
+    let power = bin >> BIN_BITS;
+    let number = plan.level_of_bin[bin];
     let level = plan.level[number];
-    let cell = cell_of(level, segment_center(sphere.center, sphere.velocity, params.dt, power, part.number));
-    let slot = slot_of(level, cell);
-    cells[proxy] = SortedCell(cell, make_tag(number, power, part.number));
+    let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, plan.frame);
+    let cell = cell_of(level, middle(motion, power, part.number));
+    let tag = make_tag(number, power, part.number);
+    let slot = slot_of(level, cell, slab_of(tag, level.time_power));
+    cells[proxy] = SortedCell(cell, tag);
     binned[proxy] = Binned(slot, atomicAdd(&counts[slot], 1u));
 }

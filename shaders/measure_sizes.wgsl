@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> space: Space;
-@group(0) @binding(3) var<storage, read_write> classes: array<u32>;
+@group(0) @binding(3) var<storage, read_write> bin_of: array<u32>;
 @group(0) @binding(4) var<storage, read_write> segments: array<Segment>;
 @group(0) @binding(5) var<storage, read_write> bins: array<Bin>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
@@ -19,20 +19,23 @@ fn main(
         return;
     }
     let sphere = spheres[i];
-    let spacing = max(space.spacing, params.least_spacing);
-    let power = segments_power(sphere.radius, sphere.velocity, params.dt, spacing);
-    let size = segment_size(sphere.center, sphere.radius, sphere.velocity, params.dt, power);
+    let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
+    let power = segments_power(motion, max(space.spacing, params.least_spacing));
+    let size = segment_size(motion, power);
     let half_cell = bitcast<u32>(size.half_cell);
-    let bin = (half_cell >> BIN_SHIFT) - FIRST_BIN;
-    classes[i] = (bin << 4u) | power;
+    let bin = ((half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS);
+    bin_of[i] = bin;
 
-    // A word that would not change is left alone: spheres are much alike, and
-    // their bins are few.
-    let first = segment_center(sphere.center, sphere.velocity, params.dt, power, 0u);
-    let last = segment_center(sphere.center, sphere.velocity, params.dt, power, (1u << power) - 1u);
+    let first = middle(motion, power, 0u);
+    let last = middle(motion, power, (1u << power) - 1u);
     let low = min(first, last);
     let high = max(first, last);
     atomicAdd(&bins[bin].count, 1u << power);
+    if all(low >= space.trimmed_low) && all(high <= space.trimmed_high) {
+        atomicAdd(&bins[bin].inside, 1u << power);
+    }
+    // A word that would not change is left alone: spheres are much alike, and
+    // their bins are few.
     if atomicLoad(&bins[bin].half_cell) < half_cell {
         atomicMax(&bins[bin].half_cell, half_cell);
     }

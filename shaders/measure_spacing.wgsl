@@ -1,52 +1,59 @@
-// Counts the pairs of a sample of the spheres by distance, and finds a box that
-// holds most of them.
+// Counts the pairs of a sample of the spheres by distance, and tells of each how
+// far its neighbours are.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read_write> octaves: array<atomic<u32>, OCTAVES>;
-@group(0) @binding(3) var<storage, read_write> space: Space;
+@group(0) @binding(3) var<storage, read_write> samples: array<Sampled>;
 
-var<workgroup> sh_pairs: array<atomic<u32>, OCTAVES>;
+// Where the stretch of the input begins out of which the sphere number k of the
+// sample is: floor(k * spheres / sample), with no overflow.
+fn begin(k: u32) -> u32 {
+    return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
+}
 
-// floor(i * spheres / sample), with no overflow.
-fn sampled(i: u32) -> vec3<f32> {
-    let whole = params.spheres / params.sample;
-    let rest = params.spheres % params.sample;
-    return spheres[i * whole + i * rest / params.sample].center;
+// One of each stretch, which one by chance, so that no regular order shows.
+fn sampled(k: u32) -> u32 {
+    var chance = k * 0x9e3779b1u;
+    chance = (chance ^ (chance >> 15u)) * 0x85ebca77u;
+    chance ^= chance >> 13u;
+    return begin(k) + chance % (begin(k + 1u) - begin(k));
+}
+
+// Where it is half way through the step: neither before a burst nor after a
+// crush.
+fn middle_of(k: u32) -> vec3<f32> {
+    let i = sampled(k);
+    return spheres[i].center + spheres[i].velocity * (0.5 * params.dt);
 }
 
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) gid: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = gid.x;
-    if i < params.sample {
-        let own = sampled(i);
-        // How many come before it along each axis.
-        var rank = vec3<u32>(0u);
-        for (var j = 0u; j < params.sample; j++) {
-            let other = sampled(j);
-            let before = select(other < own, other <= own, vec3<bool>(j < i));
-            rank += select(vec3<u32>(0u), vec3<u32>(1u), before);
-            let apart = abs(other - own);
-            if j != i {
-                atomicAdd(&sh_pairs[bitcast<u32>(max(max(apart.x, apart.y), apart.z)) >> 23u], 1u);
-            }
-        }
-        let out = params.sample / TRIM;
-        let last = params.sample - 1u - out;
-        for (var axis = 0u; axis < 3u; axis++) {
-            if rank[axis] == out {
-                space.trimmed_low[axis] = own[axis];
-            }
-            if rank[axis] == last {
-                space.trimmed_high[axis] = own[axis];
-            }
+fn main(@builtin(global_invocation_id) gid: vec3<u32>) {
+    let k = gid.x;
+    if k >= params.sample {
+        return;
+    }
+    let own = middle_of(k);
+    var near: array<u32, OCTAVES>;
+    for (var other = 0u; other < params.sample; other++) {
+        if other != k {
+            let apart = abs(middle_of(other) - own);
+            near[bitcast<u32>(max(max(apart.x, apart.y), apart.z)) >> 23u]++;
         }
     }
-    workgroupBarrier();
-    for (var octave = local; octave < OCTAVES; octave += 64u) {
-        let pairs = atomicLoad(&sh_pairs[octave]);
-        if pairs > 0u {
-            atomicAdd(&octaves[octave], pairs);
+    var before = 0u;
+    var log_distance = vec2<f32>(128.0);
+    let ranks = min(vec2<u32>(NEAREST, NEXT_NEAREST), vec2<u32>(params.sample - 1u));
+    for (var octave = 0u; octave < OCTAVES; octave++) {
+        let until = before + near[octave];
+        if until > before {
+            atomicAdd(&octaves[octave], near[octave]);
+            // As if they filled space no more than evenly.
+            let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), 3.0);
+            let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
+            log_distance = select(log_distance, within, (vec2<u32>(until) >= ranks) & (vec2<u32>(before) < ranks));
         }
+        before = until;
     }
+    samples[k] = Sampled(log_distance, vec2<f32>(0.0), own, spheres[sampled(k)].velocity);
 }

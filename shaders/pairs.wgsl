@@ -36,7 +36,7 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     if params.split > 0u && (a >= params.split || b < params.split) {
         return;
     }
-    let owned = ownership(s, i, j, tag_i, tag_j, params.dt);
+    let owned = ownership(s, tag_i, tag_j, params.dt);
     if owned == OTHER {
         return;
     }
@@ -66,15 +66,28 @@ fn main(
     let own = sorted_cells[index];
     let own_level = level_of(own.tag);
     let power = segment_power(own.tag);
-    let center = segment_center(proxy.center, proxy.velocity, params.dt, power, segment_of(own.tag));
-    let reach = segment_size(proxy.center, proxy.radius, proxy.velocity, params.dt, power).reach;
+    let segment = segment_of(own.tag);
+    let motion = motion_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
+    let center = middle(motion, power, segment);
+    let reach = segment_size(motion, power).reach;
     var tally = array<u32, 2>(0u, 0u);
 
     for (var number = own_level; number < plan.levels; number++) {
         let level = plan.level[number];
+        // The slabs that its own time spans.
+        var first_slab = 0u;
+        var last_slab = 0u;
+        if power >= level.time_power {
+            first_slab = segment >> (power - level.time_power);
+            last_slab = first_slab;
+        } else {
+            let shift = level.time_power - power;
+            first_slab = segment << shift;
+            last_slab = first_slab + (1u << shift) - 1u;
+        }
         // Own level: half the neighbourhood, so that each pair is met from one
-        // side only. Coarser ones: as far as the two reach, the other one's being half a cell
-        // at most.
+        // side only. The others: as far as the two reach, the other one's reach
+        // being half a cell at most.
         var low = own.cell - vec3<i32>(1, 1, 0);
         var high = own.cell + vec3<i32>(1);
         if number != own_level {
@@ -83,42 +96,45 @@ fn main(
             low = vec3<i32>(floor(at - around));
             high = vec3<i32>(floor(at + around));
         }
-        for (var z = low.z; z <= high.z; z++) {
-            let own_plane = number == own_level && z == own.cell.z;
-            for (var y = select(low.y, own.cell.y, own_plane); y <= high.y; y++) {
-                let own_row = own_plane && y == own.cell.y;
-                let first_x = select(low.x, own.cell.x, own_row);
-                // Within the box the row is one range; outside, each cell is one.
-                let whole = in_box(level, first_x, high.x, y, z);
-                var x = first_x;
-                while x <= high.x {
-                    let last_x = select(x, high.x, whole);
-                    let slot = slot_of(level, vec3<i32>(x, y, z));
-                    let end = starts[slot + u32(last_x - x) + 1u];
-                    var other = starts[slot];
-                    if own_row && x == own.cell.x {
-                        other = index + 1u;
-                    }
-                    if TALLY {
-                        let before = tally[0];
-                        tally[0] += end - other;
-                        tally[1] += select(0u, 1u, tally[0] < before);
-                        other = end;
-                    }
-                    for (; other < end; other++) {
-                        let candidate = sorted[other];
-                        let s = sweep(proxy, candidate, params.dt);
-                        if s.margin >= -s.bound {
-                            // Rows outside the box may share slots, so what is found is compared
-                            // with what was asked for.
-                            let found = sorted_cells[other];
-                            if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
-                                && found.cell.z == z && level_of(found.tag) == number {
-                                report(s, proxy, candidate, own.tag, found.tag);
+        for (var slab = first_slab; slab <= last_slab; slab++) {
+            for (var z = low.z; z <= high.z; z++) {
+                let own_plane = number == own_level && z == own.cell.z;
+                for (var y = select(low.y, own.cell.y, own_plane); y <= high.y; y++) {
+                    let own_row = own_plane && y == own.cell.y;
+                    let first_x = select(low.x, own.cell.x, own_row);
+                    // Within the box the row is one range; outside, each cell is one.
+                    let whole = in_box(level, first_x, high.x, y, z);
+                    var x = first_x;
+                    while x <= high.x {
+                        let last_x = select(x, high.x, whole);
+                        let slot = slot_of(level, vec3<i32>(x, y, z), slab);
+                        let end = starts[slot + u32(last_x - x) + 1u];
+                        var other = starts[slot];
+                        if own_row && x == own.cell.x {
+                            other = index + 1u;
+                        }
+                        if TALLY {
+                            let before = tally[0];
+                            tally[0] += end - other;
+                            tally[1] += select(0u, 1u, tally[0] < before);
+                            other = end;
+                        }
+                        for (; other < end; other++) {
+                            let candidate = sorted[other];
+                            let s = sweep(proxy, candidate, params.dt);
+                            if s.margin >= -s.bound {
+                                // Rows outside the box may share slots, so what is found is compared
+                                // with what was asked for.
+                                let found = sorted_cells[other];
+                                if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
+                                    && found.cell.z == z && level_of(found.tag) == number
+                                    && slab_of(found.tag, level.time_power) == slab {
+                                    report(s, proxy, candidate, own.tag, found.tag);
+                                }
                             }
                         }
+                        x = last_x + 1;
                     }
-                    x = last_x + 1;
                 }
             }
         }

@@ -12,20 +12,24 @@ const BINS_EACH = BINS / THREADS;
 
 struct Group {
     proxies: f32,
+    inside: f32,
     half_cell: f32,
     low: vec3<f32>,
     high: vec3<f32>,
     last_bin: u32,
+    power: u32,
+    // Proxies of all groups that are smaller than these.
+    finer: f32,
 }
 
 // Groups of neighbouring bins that are not empty, finest first.
 var<workgroup> sh_group: array<Group, MAX_LEVELS>;
-// How many there would be with groups of 1, 2, 4 … 32 bins.
-var<workgroup> sh_used: array<atomic<u32>, 6>;
+// How many there would be with groups of 1, 2, 4 … bins.
+var<workgroup> sh_used: array<atomic<u32>, LAST_SHIFT + 1>;
 var<workgroup> sh_groups_of: array<u32, THREADS>;
 // Cost of the level from each group to the current end, and all before it.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
-// Proxies finer than each group; least cost up to each end; where its last level begins.
+// Proxies before each group; least cost up to each end; where its last level begins.
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
@@ -33,6 +37,10 @@ var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_levels: u32;
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
+// Edges of the levels' cells; by place in the order of these, slots of a level, and
+// for each level its place.
+var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
+var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
 fn bin_count(bin: u32) -> u32 {
     return atomicLoad(&bins[bin].count);
@@ -56,11 +64,6 @@ fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, 0.5 * spacing_of(proxies)), 4.0 * MAX_MAGNITUDE);
 }
 
-// Expected cost of a level, for its own proxies and the finer ones.
-fn cost(proxies: f32, finer: f32, cell: f32, look: f32, look_coarser: f32) -> f32 {
-    return proxies * (look + 0.5 * others(proxies, 1.5 * cell)) + finer * (look_coarser + others(proxies, cell));
-}
-
 // The least edge, from `edge` up, with which the box has at most `slots` cells;
 // 0 if there is none.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
@@ -79,75 +82,81 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Gives a level its cells, and slots counted from 0, of which it may have
-// `share`.
-fn lay_out(group: Group, finer: f32, share: f32) -> Level {
-    let edge = cell_edge(group.proxies, group.half_cell);
-    var low = group.low;
-    var high = group.high;
-    var hashed_slots = 0.0;
-    var boxed = true;
-
-    // A box around all.
-    var cell = fit(low, high, edge, share);
+// Gives a level its time slabs, cells and slots, these counted from 0, and at
+// most `share` of them. `first` is its smallest group, `group` all of them.
+fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
+    let outside = 1.0 - group.inside / group.proxies;
+    let hashed = share * clamp(outside, 0.25, 1.0);
+    var level: Level;
     var least = GREATEST;
-    if cell > 0.0 {
-        least = cost(group.proxies, finer, cell, OWN_RANGES * LOOK, COARSER_RANGES * LOOK);
-    }
-    // A box around most, and a hash for the rest.
-    let trimmed_low = max(low, space.trimmed_low);
-    let trimmed_high = min(high, space.trimmed_high);
-    let trimmed_cell = fit(trimmed_low, trimmed_high, edge, share * 0.75);
-    if trimmed_cell > 0.0 {
-        let spent = cost(
-            group.proxies,
-            finer,
-            trimmed_cell,
-            mix(OWN_RANGES * LOOK, OWN_RANGES_HASHED * LOOK_HASHED, OUTSIDE),
-            mix(COARSER_RANGES * LOOK, COARSER_RANGES_HASHED * LOOK_HASHED, OUTSIDE),
-        );
-        if spent < least {
-            least = spent;
-            cell = trimmed_cell;
-            low = trimmed_low;
-            high = trimmed_high;
-            hashed_slots = share * 0.25;
+    // A box around all, a box around most with a hash for the rest, or a hash.
+    var chosen = 2u;
+    for (var power = 0u; power <= group.power; power++) {
+        let slabs = f32(1u << power);
+        let edge = cell_edge(group.proxies / slabs, group.half_cell);
+        for (var choice = 0u; choice < 3u; choice++) {
+            var cell = edge;
+            var part_hashed = 1.0;
+            if choice == 0u {
+                cell = fit(group.low, group.high, edge, share / slabs);
+                part_hashed = 0.0;
+            } else if choice == 1u {
+                let low = max(group.low, space.trimmed_low);
+                let high = min(group.high, space.trimmed_high);
+                cell = fit(low, high, edge, (share - hashed) / slabs);
+                part_hashed = outside;
+            }
+            if cell == 0.0 || (choice == 1u && outside >= 1.0) {
+                continue;
+            }
+            let look = mix(OWN_RANGES * LOOK, OWN_RANGES_HASHED * LOOK_HASHED, part_hashed);
+            let look_coarser = mix(COARSER_RANGES * LOOK, COARSER_RANGES_HASHED * LOOK_HASHED, part_hashed);
+            var cost = group.proxies * (look + 0.5 * others(group.proxies, 1.5 * cell) / slabs);
+            let met = others(group.proxies, cell);
+            for (var k = 0u; k < groups; k++) {
+                if sh_group[k].half_cell < sh_group[first].half_cell {
+                    // One that has longer segments looks into several slabs, all it meets there being as
+                    // many as in its own time.
+                    let looks = f32(1u << (max(power, sh_group[k].power) - sh_group[k].power));
+                    cost += sh_group[k].proxies
+                        * (look_coarser * looks + met / f32(1u << min(power, sh_group[k].power)));
+                }
+            }
+            if cost < least {
+                least = cost;
+                chosen = choice;
+                level.cell = cell;
+                level.time_power = power;
+            }
         }
     }
-    // A hash for all.
-    let spent = cost(
-        group.proxies, finer, edge, OWN_RANGES_HASHED * LOOK_HASHED, COARSER_RANGES_HASHED * LOOK_HASHED,
-    );
-    if spent < least || cell == 0.0 {
-        cell = edge;
-        hashed_slots = share;
-        boxed = false;
-    }
-
-    var level: Level;
-    level.cell = cell;
-    level.inverse_cell = 1.0 / cell;
-    level.proxies = u32(group.proxies);
-    if boxed {
+    level.inverse_cell = 1.0 / level.cell;
+    if chosen < 2u {
+        var low = group.low;
+        var high = group.high;
+        if chosen == 1u {
+            low = max(low, space.trimmed_low);
+            high = min(high, space.trimmed_high);
+        }
         // One more on each side, so that most rows lie within.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }
-    level.first_hashed = level.dims.x * level.dims.y * level.dims.z;
-    let hashed = max(u32(hashed_slots), FEWEST_HASHED);
-    level.hash_mask = (1u << firstLeadingBit(hashed)) - 1u;
+    level.first_hashed = (level.dims.x * level.dims.y * level.dims.z) << level.time_power;
+    let hashed_slots = max(u32(select(select(hashed, share, chosen == 2u), 0.0, chosen == 0u)), FEWEST_HASHED);
+    level.hash_mask = (1u << firstLeadingBit(hashed_slots)) - 1u;
     return level;
 }
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(local_invocation_index) thread: u32) {
     // The finest groups that are no more than there can be levels.
-    for (var shift = 0u; shift < 6u; shift++) {
+    for (var shift = 0u; shift <= LAST_SHIFT; shift++) {
         atomicAdd(&sh_used[shift], count_groups(thread, shift));
     }
     workgroupBarrier();
     var shift = 0u;
-    while shift < 5u && atomicLoad(&sh_used[shift]) > MAX_LEVELS {
+    while shift < LAST_SHIFT && atomicLoad(&sh_used[shift]) > MAX_LEVELS {
         shift++;
     }
     let groups = atomicLoad(&sh_used[shift]);
@@ -158,14 +167,16 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         at += sh_groups_of[before];
     }
     for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
-        var group = Group(0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u);
+        var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0.0);
         var half_cell = 0u;
         group.last_bin = thread * BINS_EACH + base + (1u << shift) - 1u;
+        group.power = group.last_bin >> BIN_BITS;
         for (var k = 0u; k < (1u << shift); k++) {
             let bin = thread * BINS_EACH + base + k;
             let count = bin_count(bin);
             if count > 0u {
                 group.proxies += f32(count);
+                group.inside += f32(atomicLoad(&bins[bin].inside));
                 half_cell = max(half_cell, atomicLoad(&bins[bin].half_cell));
                 for (var axis = 0u; axis < 3u; axis++) {
                     group.low[axis] = min(group.low[axis], -from_sortable(atomicLoad(&bins[bin].low[axis])));
@@ -181,6 +192,13 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     }
     workgroupBarrier();
 
+    if thread < groups {
+        var finer = 0.0;
+        for (var k = 0u; k < groups; k++) {
+            finer += select(0.0, sh_group[k].proxies, sh_group[k].half_cell < sh_group[thread].half_cell);
+        }
+        sh_group[thread].finer = finer;
+    }
     if thread == 0u {
         sh_before[0] = 0.0;
         sh_best[0] = 0.0;
@@ -192,15 +210,19 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     // The best cut up to each end, from the best cuts up to the ends before it.
     for (var end = 1u; end <= MAX_LEVELS; end++) {
         if end <= groups && thread < end {
+            let power = sh_group[end - 1u].power;
             let proxies = sh_before[end] - sh_before[thread];
-            let cell = cell_edge(proxies, sh_group[end - 1u].half_cell);
-            sh_cost[thread] = sh_best[thread]
-                + cost(proxies, sh_before[thread], cell, OWN_RANGES * LOOK, COARSER_RANGES * LOOK);
+            let slab = proxies / f32(1u << power);
+            let cell = cell_edge(slab, sh_group[end - 1u].half_cell);
+            let own = proxies * (OWN_RANGES * LOOK + 0.5 * others(slab, 1.5 * cell));
+            let from_finer = sh_group[thread].finer * (COARSER_RANGES * LOOK + others(proxies, cell));
+            // A level has one power of segments.
+            sh_cost[thread] = select(GREATEST, sh_best[thread] + own + from_finer, sh_group[thread].power == power);
         }
         workgroupBarrier();
         if thread == 0u && end <= groups {
-            var first = 0u;
-            for (var k = 1u; k < end; k++) {
+            var first = end - 1u;
+            for (var k = 0u; k < end; k++) {
                 if sh_cost[k] < sh_cost[first] {
                     first = k;
                 }
@@ -230,26 +252,39 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         var group = sh_group[from_to.x];
         for (var k = from_to.x + 1u; k < from_to.y; k++) {
             group.proxies += sh_group[k].proxies;
+            group.inside += sh_group[k].inside;
             group.half_cell = max(group.half_cell, sh_group[k].half_cell);
             group.low = min(group.low, sh_group[k].low);
             group.high = max(group.high, sh_group[k].high);
         }
         let available = f32(params.slots) - f32(groups * 2u * FEWEST_HASHED);
         let share = available * (group.proxies / sh_before[groups]) * 0.999;
-        level = lay_out(group, sh_before[from_to.x], share);
-        sh_slots_of[thread] = level.first_hashed + level.hash_mask + 1u;
+        level = lay_out(group, from_to.x, groups, share);
+        sh_edge[thread] = level.cell;
+    }
+    workgroupBarrier();
+    // A proxy looks into the levels after its own: cheap when these are coarser.
+    if thread < levels {
+        var place = 0u;
+        for (var k = 0u; k < levels; k++) {
+            let before = sh_edge[k] < sh_edge[thread] || (sh_edge[k] == sh_edge[thread] && k < thread);
+            place += select(0u, 1u, before);
+        }
+        sh_place[thread] = place;
+        sh_slots_of[place] = level.first_hashed + level.hash_mask + 1u;
     }
     workgroupBarrier();
     if thread < levels {
+        let place = sh_place[thread];
         var first_slot = 0u;
-        for (var finer = 0u; finer < thread; finer++) {
-            first_slot += sh_slots_of[finer];
+        for (var k = 0u; k < place; k++) {
+            first_slot += sh_slots_of[k];
         }
         level.first_slot = first_slot;
         level.first_hashed += first_slot;
-        plan.level[thread] = level;
-        if thread == levels - 1u {
-            plan.slots = first_slot + sh_slots_of[thread];
+        plan.level[place] = level;
+        if place == levels - 1u {
+            plan.slots = first_slot + sh_slots_of[place];
         }
     }
     // Every bin, empty ones too: from the last bin of the level before to its own.
@@ -258,10 +293,11 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         while number + 1u < levels && bin > sh_group[sh_level[number].y - 1u].last_bin {
             number++;
         }
-        plan.level_of_bin[bin] = number;
+        plan.level_of_bin[bin] = sh_place[number];
     }
     if thread == 0u {
         plan.levels = levels;
+        plan.frame = space.frame;
         // When the segments do not fit, the host runs the step again: do nothing now.
         let fits = counters[1] == 0u && counters[0] <= params.segment_capacity;
         plan.proxies = select(0u, params.spheres + counters[0], fits);

@@ -17,22 +17,29 @@ use crate::sweep::U;
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
 /// Rounding on the way from a sphere to its cell, in units of u times the
-/// largest coordinate it passes. The centre of a segment takes three
-/// operations, its cell two more, the time of closest approach nine.
+/// largest coordinate it passes, from the world's origin. The middle of a segment takes four
+/// operations, its cell two more; the rest is for pairs that barely move past
+/// one another, see [`STILL`](crate::sweep::STILL). So a cell is at least 2⁻¹⁹ of that
+/// coordinate, and cells are small integers, exact in float32.
 pub(crate) const MARGIN: f32 = 16.0;
 /// No cell is smaller: 2⁻⁶⁰. So a cell's reciprocal is in range, and what
 /// subnormal coordinates lose is nothing beside a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
-/// No cell is smaller than this part of the largest coordinate: 2⁻¹⁶. So cells
-/// are small integers and exact in float32.
-pub(crate) const FINEST: f32 = 1.0 / 65536.0;
 
-/// Bins of the histogram of sizes, 16 an octave from half the smallest cell.
-pub(crate) const BINS: usize = 2048;
-/// From the bits of a float32 to a sixteenth of an octave.
-pub(crate) const BIN_SHIFT: u32 = 19;
+/// Bins of the histogram: of each power of segments, two for each octave of
+/// size from half the smallest cell on.
+pub(crate) const BINS: usize = 16 << BIN_BITS;
+/// Bits of a bin's number that tell the size; those above tell its power.
+pub(crate) const BIN_BITS: u32 = 8;
+/// From the bits of a float32 to its half octave.
+pub(crate) const SIZE_SHIFT: u32 = 22;
 /// What the smallest size is shifted to.
-pub(crate) const FIRST_BIN: u32 = (SMALLEST_CELL * 0.5).to_bits() >> BIN_SHIFT;
+pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
+
+/// n, for a bin of proxies of spheres cut into 2ⁿ segments.
+pub(crate) fn bin_power(bin: usize) -> u32 {
+    (bin >> BIN_BITS) as u32
+}
 
 /// The most levels a plan can have.
 pub(crate) const MAX_LEVELS: usize = 64;
@@ -74,43 +81,76 @@ impl Size {
     /// Cuts a sphere into as few segments as keep each within its diameter or
     /// `spacing`, the distance to its neighbours: a segment finer than that
     /// meets no fewer of them.
-    pub(crate) fn new(sphere: &Sphere, dt: f32, spacing: f32) -> Self {
-        let shift = (Vec3::from(sphere.velocity) * dt).abs();
-        let length = shift.max_element();
-        let target = (2.0 * sphere.radius).max(spacing);
+    pub(crate) fn new(motion: &Motion, spacing: f32) -> Self {
+        let target = (2.0 * motion.radius).max(spacing);
+        let mut length = motion.shift.abs().max_element();
         let mut power = 0;
-        let mut half = 0.5 * length;
-        while 2.0 * half > target && power < SEGMENT_BITS {
-            half *= 0.5;
+        while length > target && power < SEGMENT_BITS {
+            length *= 0.5;
             power += 1;
         }
-        Self::of_segment(sphere, dt, power)
+        Self::of_segment(motion, power)
     }
 
     /// The size of each segment of a sphere that is cut into 2^power.
-    pub(crate) fn of_segment(sphere: &Sphere, dt: f32, power: u32) -> Self {
-        let shift = (Vec3::from(sphere.velocity) * dt).abs();
-        let far = (Vec3::from(sphere.center).abs() + shift).max_element();
-        let half = sphere.radius + shift.max_element() * (0.5 / (1_u32 << power) as f32);
+    pub(crate) fn of_segment(motion: &Motion, power: u32) -> Self {
+        let shift = motion.shift.abs();
+        let far = (motion.center.abs() + shift).max_element();
+        let half = motion.radius + shift.max_element() * (0.5 / (1_u32 << power) as f32);
         let reach = half + MARGIN * U * (far + half);
-        let half_cell = reach.max(0.5 * FINEST * far).max(0.5 * SMALLEST_CELL);
         Self {
             power,
             reach,
-            half_cell,
+            half_cell: reach.max(0.5 * SMALLEST_CELL),
         }
     }
 
     /// Its bin of the histogram.
     pub(crate) fn bin(self) -> u32 {
-        (self.half_cell.to_bits() >> BIN_SHIFT) - FIRST_BIN
+        ((self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE) | self.power << BIN_BITS
     }
 }
 
-/// The middle of segment k of 2^power.
-pub(crate) fn segment_center(sphere: &Sphere, dt: f32, power: u32, segment: u32) -> Vec3 {
-    let middle = (2 * segment + 1) as f32 / (1_u32 << (power + 1)) as f32;
-    Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (middle * dt)
+/// Where cells are counted from: an origin amid the world, drifting with it.
+/// Far from zero, or in a common fast motion, differences are all that matters,
+/// and all that float32 can tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame {
+    /// Its place at the start of the step.
+    pub(crate) origin: Vec3,
+    /// Its velocity.
+    pub(crate) drift: Vec3,
+}
+
+/// A sphere's path, as seen from the frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    center: Vec3,
+    radius: f32,
+    velocity: Vec3,
+    /// Velocity times dt.
+    shift: Vec3,
+    dt: f32,
+}
+
+impl Motion {
+    /// The path of a sphere during a step of length `dt`.
+    pub(crate) fn new(sphere: &Sphere, frame: &Frame, dt: f32) -> Self {
+        let velocity = Vec3::from(sphere.velocity) - frame.drift;
+        Self {
+            center: Vec3::from(sphere.center) - frame.origin,
+            radius: sphere.radius,
+            velocity,
+            shift: velocity * dt,
+            dt,
+        }
+    }
+
+    /// The middle of segment k of 2^power.
+    pub(crate) fn middle(&self, power: u32, segment: u32) -> Vec3 {
+        let part = (2 * segment + 1) as f32 / (1_u32 << (power + 1)) as f32;
+        self.center + self.velocity * (part * self.dt)
+    }
 }
 
 /// What the swept test reads of a proxy: the motion of its whole sphere, never
@@ -160,8 +200,9 @@ pub(crate) struct Level {
     pub(crate) inverse_cell: f32,
     /// Number of slots outside the box, less 1.
     pub(crate) hash_mask: u32,
-    /// Proxies in this level, by the histogram.
-    pub(crate) proxies: u32,
+    /// The step is divided into 2^this time slabs, each with cells of its own. No proxy
+    /// spans more than one: bullets meet only those that pass at the same time.
+    pub(crate) time_power: u32,
 }
 
 impl Level {
@@ -180,21 +221,27 @@ impl Level {
         within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
     }
 
-    /// The slot of a cell. Nothing else knows how cells map to slots, but that
-    /// within the box x runs contiguously.
-    pub(crate) fn slot(&self, [x, y, z]: [i32; 3]) -> u32 {
+    /// The slot of a cell in a time slab. Nothing else knows how cells map to
+    /// slots, but that within the box x runs contiguously.
+    pub(crate) fn slot(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             let [x, y, z] =
                 [(x, 0), (y, 1), (z, 2)].map(|(x, k)| x.wrapping_sub(self.origin[k]) as u32);
-            self.first_slot + (z * self.dims[1] + y) * self.dims[0] + x
+            self.first_slot + ((slab * self.dims[2] + z) * self.dims[1] + y) * self.dims[0] + x
         } else {
-            let mut row =
-                (y as u32).wrapping_mul(0x9e37_79b1) ^ (z as u32).wrapping_mul(0x85eb_ca77);
+            let mut row = slab.wrapping_mul(0x27d4_eb2f)
+                ^ (y as u32).wrapping_mul(0x9e37_79b1)
+                ^ (z as u32).wrapping_mul(0x85eb_ca77);
             row = (row ^ row >> 15).wrapping_mul(0xc2b2_ae3d);
             row ^= row >> 13;
             self.first_hashed + (row.wrapping_add(x as u32) & self.hash_mask)
         }
     }
+}
+
+/// The time slab of a proxy, by its tag, in a level of 2^`time_power`.
+pub(crate) fn slab_of(tag: u32, time_power: u32) -> u32 {
+    segment_of(tag) >> (segment_power(tag) - time_power)
 }
 
 /// Cells of one row of one level, to which a range of the sorted proxies was
@@ -203,6 +250,8 @@ impl Level {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     level: u32,
+    time_power: u32,
+    slab: u32,
     x: [i32; 2],
     y: i32,
     z: i32,
@@ -213,6 +262,7 @@ impl Asked {
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
+            && slab_of(found.tag, self.time_power) == self.slab
             && (self.x[0]..=self.x[1]).contains(&x)
             && y == self.y
             && z == self.z
@@ -226,6 +276,7 @@ impl Asked {
 pub(crate) fn for_each_range(
     levels: &[Level],
     starts: &[u32],
+    frame: &Frame,
     dt: f32,
     index: usize,
     proxy: &SortedProxy,
@@ -233,33 +284,33 @@ pub(crate) fn for_each_range(
     mut visit: impl FnMut(Range<usize>, Asked),
 ) {
     let own_level = level_of(own.tag);
-    let mut look = |number: u32, level: &Level, low: [i32; 3], high: [i32; 3]| {
-        let from_self = number == own_level;
+    let mut look = |number: u32, level: &Level, slab: u32, low: [i32; 3], high: [i32; 3]| {
+        let asked = Asked {
+            level: number,
+            time_power: level.time_power,
+            slab,
+            x: [0; 2],
+            y: 0,
+            z: 0,
+        };
         for z in low[2]..=high[2] {
             // Own level: the own row from self on, and the rows that come after it.
-            let own_plane = from_self && z == own.cell[2];
+            let own_plane = number == own_level && z == own.cell[2];
             let first_row = if own_plane { own.cell[1] } else { low[1] };
             for y in first_row..=high[1] {
                 let own_row = own_plane && y == own.cell[1];
                 let x = [if own_row { own.cell[0] } else { low[0] }, high[0]];
                 let mut piece = |x: [i32; 2]| {
-                    let slot = level.slot([x[0], y, z]) as usize;
+                    let slot = level.slot([x[0], y, z], slab) as usize;
                     let end = starts[slot + (x[1] - x[0]) as usize + 1] as usize;
-                    let start = if own_row && x[0] == own.cell[0] {
+                    let from_self = own_row && x[0] == own.cell[0];
+                    let start = if from_self {
                         index + 1
                     } else {
                         starts[slot] as usize
                     };
                     if start < end {
-                        visit(
-                            start..end,
-                            Asked {
-                                level: number,
-                                x,
-                                y,
-                                z,
-                            },
-                        );
+                        visit(start..end, Asked { x, y, z, ..asked });
                     }
                 };
                 if level.in_box(x[0], x[1], y, z) {
@@ -271,9 +322,12 @@ pub(crate) fn for_each_range(
         }
     };
     let [x, y, z] = own.cell;
+    let level = &levels[own_level as usize];
+    let slab = slab_of(own.tag, level.time_power);
     look(
         own_level,
-        &levels[own_level as usize],
+        level,
+        slab,
         [x - 1, y - 1, z],
         [x + 1, y + 1, z + 1],
     );
@@ -287,18 +341,26 @@ pub(crate) fn for_each_range(
         velocity: proxy.velocity,
         groups: 0,
     };
-    let center = segment_center(&sphere, dt, segment_power(own.tag), segment_of(own.tag));
-    let reach = Size::of_segment(&sphere, dt, segment_power(own.tag)).reach;
+    let motion = Motion::new(&sphere, frame, dt);
+    let power = segment_power(own.tag);
+    let center = motion.middle(power, segment_of(own.tag));
+    let reach = Size::of_segment(&motion, power).reach;
     for (level, number) in coarser.iter().zip(own_level + 1..) {
-        // A coarse proxy's centre is at most the two reaches away, its own being
-        // half a cell at most.
+        // Another's centre is at most the two reaches away, its own being half a
+        // cell at most.
         let at = center * level.inverse_cell;
         let around = reach * level.inverse_cell + 0.5;
-        look(
-            number,
-            level,
-            (at - around).floor().to_array().map(|x| x as i32),
-            (at + around).floor().to_array().map(|x| x as i32),
-        );
+        let [low, high] =
+            [at - around, at + around].map(|x| x.floor().to_array().map(|x| x as i32));
+        // The slabs that its own time spans.
+        let segment = segment_of(own.tag);
+        let slabs = match power.checked_sub(level.time_power) {
+            Some(shift) => segment >> shift..=segment >> shift,
+            None => {
+                let shift = level.time_power - power;
+                segment << shift..=((segment + 1) << shift) - 1
+            }
+        };
+        slabs.for_each(|slab| look(number, level, slab, low, high));
     }
 }

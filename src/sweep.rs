@@ -25,6 +25,11 @@ pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 96) as f32;
 /// How many times u·(|p| / |v| + t) the time of closest approach may be wrong.
 pub(crate) const TIME: f32 = 16.0;
 
+/// Two spheres that move less than this times u·|p| past one another in the whole step
+/// belong to their first segments: if they ever touch, they are in reach of one
+/// another there too, by the margin of their cells.
+pub(crate) const STILL: f32 = 8.0;
+
 /// What the filter found out about two spheres.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweep {
@@ -87,27 +92,19 @@ impl Sweep {
     /// Which of two time segments (tags of sorted cells) the pair belongs to:
     /// to those that contain the time of closest approach, because there the two
     /// are in reach of one another, so their proxies are neighbours in the grid.
-    pub(crate) fn ownership(
-        &self,
-        i: &SortedProxy,
-        j: &SortedProxy,
-        tags: [u32; 2],
-        dt: f32,
-    ) -> Ownership {
+    pub(crate) fn ownership(&self, tags: [u32; 2], dt: f32) -> Ownership {
         if tags.map(segment_power) == [0, 0] {
             return Ownership::Own;
         }
         // In units of the finest segment.
         let finest = (1_u32 << SEGMENT_BITS) as f32;
-        let a = self.v.dot(self.v);
-        let (low, high) = if a >= SLOW {
-            let at = self.t / dt * finest;
-            let error =
-                TIME * U * ((self.p.abs().element_sum() / a.sqrt()) / dt + self.t / dt) * finest
-                    + TIME * U * finest;
-            (at - error, at + error)
-        } else if i.velocity.map(f32::to_bits) == j.velocity.map(f32::to_bits) {
+        let speed = self.v.abs().max_element();
+        let (low, high) = if speed * dt <= STILL * U * self.p.abs().max_element() {
             (0.0, 0.0)
+        } else if self.v.dot(self.v) >= SLOW {
+            let at = self.t / dt;
+            let error = TIME * U * (self.p.abs().element_sum() / speed / dt + at + 1.0);
+            ((at - error) * finest, (at + error) * finest)
         } else {
             (0.0, finest)
         };

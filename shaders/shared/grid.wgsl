@@ -27,14 +27,19 @@ fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// The slot of a cell. Nothing else knows how cells map to slots, but that within the box x runs
-// contiguously.
-fn slot_of(level: Level, cell: vec3<i32>) -> u32 {
+// The time slab of a proxy, by its tag.
+fn slab_of(tag: u32, time_power: u32) -> u32 {
+    return segment_of(tag) >> (segment_power(tag) - time_power);
+}
+
+// The slot of a cell in a time slab. Nothing else knows how cells map to slots,
+// but that within the box x runs contiguously.
+fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
         let at = vec3<u32>(cell - level.origin);
-        return level.first_slot + (at.z * level.dims.y + at.y) * level.dims.x + at.x;
+        return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
     }
-    var row = (u32(cell.y) * 0x9e3779b1u) ^ (u32(cell.z) * 0x85ebca77u);
+    var row = (slab * 0x27d4eb2fu) ^ (u32(cell.y) * 0x9e3779b1u) ^ (u32(cell.z) * 0x85ebca77u);
     row = (row ^ (row >> 15u)) * 0xc2b2ae3du;
     row ^= row >> 13u;
     return level.first_hashed + ((row + u32(cell.x)) & level.hash_mask);

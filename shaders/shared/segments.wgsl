@@ -1,5 +1,34 @@
-// How a sphere is cut into time segments, and how large each is. Twin of `Size`
-// and `segment_center` in `src/grid.rs`.
+// How a sphere is cut into time segments, and how large each is. Twin of
+// `Motion` and `Size` in `src/grid.rs`. Reads `params`, for opaque().
+
+// A sphere's path, as seen from the frame.
+struct Motion {
+    center: vec3<f32>,
+    radius: f32,
+    velocity: vec3<f32>,
+    // Velocity times dt.
+    shift: vec3<f32>,
+}
+
+fn motion_of(center: vec3<f32>, radius: f32, velocity: vec3<f32>, frame: Frame) -> Motion {
+    let own = opaque3(velocity - frame.drift);
+    return Motion(opaque3(center - frame.origin), radius, own, own * params.dt);
+}
+
+fn largest(v: vec3<f32>) -> f32 {
+    return max(max(v.x, v.y), v.z);
+}
+
+// 2^-power, exactly.
+fn part_of(power: u32) -> f32 {
+    return bitcast<f32>((127u - power) << 23u);
+}
+
+// The middle of segment k of 2^power.
+fn middle(motion: Motion, power: u32, segment: u32) -> vec3<f32> {
+    let part = f32(2u * segment + 1u) * part_of(power + 1u);
+    return motion.center + motion.velocity * (part * params.dt);
+}
 
 struct Size {
     // It is cut into 2^power segments.
@@ -10,32 +39,21 @@ struct Size {
     half_cell: f32,
 }
 
-fn largest(v: vec3<f32>) -> f32 {
-    return max(max(v.x, v.y), v.z);
-}
-
-fn segments_power(radius: f32, velocity: vec3<f32>, dt: f32, spacing: f32) -> u32 {
-    let target_length = max(2.0 * radius, spacing);
+fn segments_power(motion: Motion, spacing: f32) -> u32 {
+    let longest = max(2.0 * motion.radius, spacing);
     var power = 0u;
-    var length = largest(abs(velocity * dt));
-    while length > target_length && power < SEGMENT_BITS {
+    var length = largest(abs(motion.shift));
+    while length > longest && power < SEGMENT_BITS {
         length *= 0.5;
         power += 1u;
     }
     return power;
 }
 
-fn segment_size(center: vec3<f32>, radius: f32, velocity: vec3<f32>, dt: f32, power: u32) -> Size {
-    let shift = abs(velocity * dt);
-    let far = largest(abs(center) + shift);
-    let half = radius + largest(shift) * (0.5 / f32(1u << power));
+fn segment_size(motion: Motion, power: u32) -> Size {
+    let shift = abs(motion.shift);
+    let far = largest(abs(motion.center) + shift);
+    let half = motion.radius + largest(shift) * part_of(power + 1u);
     let reach = half + MARGIN * U * (far + half);
-    let half_cell = max(max(reach, 0.5 * FINEST * far), 0.5 * SMALLEST_CELL);
-    return Size(power, reach, half_cell);
-}
-
-// The middle of segment k of 2^power.
-fn segment_center(center: vec3<f32>, velocity: vec3<f32>, dt: f32, power: u32, segment: u32) -> vec3<f32> {
-    let middle = f32(2u * segment + 1u) / f32(2u << power);
-    return center + velocity * (middle * dt);
+    return Size(power, reach, max(reach, 0.5 * SMALLEST_CELL));
 }

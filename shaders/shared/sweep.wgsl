@@ -1,4 +1,4 @@
-// The swept test of two spheres. Twin of `Sweep` in `src/sweep.rs`. Reads `params`.
+// The swept test of two spheres. Twin of `Sweep` in `src/sweep.rs`. Reads `params`, for opaque().
 
 struct Sweep {
     p: vec3<f32>,
@@ -8,16 +8,6 @@ struct Sweep {
     // r² less the squared distance at that time, and how much it may be wrong.
     margin: f32,
     bound: f32,
-}
-
-// The same value, in a way that no compiler sees through: it may fuse and
-// reassociate what stands on either side, but not across.
-fn opaque(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
-}
-
-fn opaque3(x: vec3<f32>) -> vec3<f32> {
-    return bitcast<vec3<f32>>(bitcast<vec3<u32>>(x) ^ vec3<u32>(params.zero));
 }
 
 fn sum(v: vec3<f32>) -> f32 {
@@ -51,22 +41,22 @@ const SHARED = 2u;
 
 // Whether the pair belongs to the two time segments that met: to those that
 // contain the time of closest approach.
-fn ownership(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
+fn ownership(s: Sweep, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }
     // In units of the finest segment.
     let finest = f32(1u << SEGMENT_BITS);
-    let a = dot(s.v, s.v);
+    let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    if a >= SLOW {
-        let at = s.t / dt * finest;
-        let error = TIME * U * ((sum(abs(s.p)) / sqrt(a)) / dt + s.t / dt) * finest + TIME * U * finest;
-        low = at - error;
-        high = at + error;
-    } else if all(bitcast<vec3<u32>>(i.velocity) == bitcast<vec3<u32>>(j.velocity)) {
+    if speed * dt <= STILL * U * largest(abs(s.p)) {
         high = 0.0;
+    } else if dot(s.v, s.v) >= SLOW {
+        let at = s.t / dt;
+        let error = TIME * U * (sum(abs(s.p)) / speed / dt + at + 1.0);
+        low = (at - error) * finest;
+        high = (at + error) * finest;
     }
     let first = u32(clamp(low, 0.0, finest - 1.0));
     let last = u32(clamp(high, 0.0, finest - 1.0));

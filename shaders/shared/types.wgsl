@@ -37,20 +37,40 @@ struct Counters {
     pairs: array<atomic<u32>, 2>,
 }
 
+// Where cells are counted from: a place amid the world, moving as most of it
+// does. Coordinates "in the frame" are differences to it.
+struct Frame {
+    origin: vec3<f32>,
+    drift: vec3<f32>,
+}
+
 struct Space {
     // log2 of how many others the cube of half edge 2^(i - 127) around a sphere holds.
     log_others: array<f32, OCTAVES>,
-    // A box that holds most spheres and no far stray.
+    frame: Frame,
+    // A box, in the frame, that holds most spheres and no far stray.
     trimmed_low: vec3<f32>,
+    // Edge of the cube that a sphere has to itself.
     spacing: f32,
     trimmed_high: vec3<f32>,
     unused: f32,
+}
+
+// What the sample tells of one of its spheres.
+struct Sampled {
+    // log2 of the distances to the NEAREST and the NEXT_NEAREST.
+    log_distance: vec2<f32>,
+    unused: vec2<f32>,
+    middle: vec3<f32>,
+    velocity: vec3<f32>,
 }
 
 // All are 0 at first, and only grow: bounds are kept as sortable() words, the
 // lower ones of the negated coordinate.
 struct Bin {
     count: atomic<u32>,
+    // How many of them are of spheres that begin and end within the trimmed box.
+    inside: atomic<u32>,
     half_cell: atomic<u32>,
     low: array<atomic<u32>, 3>,
     high: array<atomic<u32>, 3>,
@@ -70,7 +90,8 @@ struct Level {
     cell: f32,
     inverse_cell: f32,
     hash_mask: u32,
-    proxies: u32,
+    // The step is divided into 2^this time slabs.
+    time_power: u32,
 }
 
 struct Plan {
@@ -78,6 +99,7 @@ struct Plan {
     slots: u32,
     proxies: u32,
     unused: u32,
+    frame: Frame,
     level: array<Level, MAX_LEVELS>,
     level_of_bin: array<u32, BINS>,
 }

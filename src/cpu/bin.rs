@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::measure::{Segment, Sizes, class};
+use super::measure::{Segment, Sizes, Space};
 use super::plan::Plan;
 use crate::error::allocate;
-use crate::grid::{SortedCell, segment_center, tag};
+use crate::grid::{Motion, SortedCell, bin_power, slab_of, tag};
 use crate::{Error, Sphere};
 
 /// Where a proxy goes.
@@ -26,6 +26,7 @@ pub(crate) struct Binned {
 pub(crate) fn bin(
     spheres: &[Sphere],
     dt: f32,
+    space: &Space,
     sizes: &Sizes,
     plan: &Plan,
 ) -> Result<(Vec<Binned>, Vec<u32>), Error> {
@@ -40,17 +41,17 @@ pub(crate) fn bin(
     )?;
     binned.par_extend(firsts.chain(sizes.segments.par_iter().copied()).map(
         |Segment { sphere, number }| {
-            let (bin, power) = class(sizes.classes[sphere as usize]);
+            let bin = usize::from(sizes.bin_of[sphere as usize]);
+            let power = bin_power(bin);
             let number_of_level = plan.level_of_bin[bin];
             let level = &plan.levels[usize::from(number_of_level)];
-            let cell = level.cell_of(segment_center(&spheres[sphere as usize], dt, power, number));
-            let slot = level.slot(cell);
+            let motion = Motion::new(&spheres[sphere as usize], &space.frame, dt);
+            let cell = level.cell_of(motion.middle(power, number));
+            let tag = tag(u32::from(number_of_level), power, number);
+            let slot = level.slot(cell, slab_of(tag, level.time_power));
             let place = counts[slot as usize].fetch_add(1, Relaxed);
             Binned {
-                cell: SortedCell {
-                    cell,
-                    tag: tag(u32::from(number_of_level), power, number),
-                },
+                cell: SortedCell { cell, tag },
                 slot,
                 place,
             }

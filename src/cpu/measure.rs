@@ -5,20 +5,24 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::error::allocate;
-use crate::grid::{BINS, Size, segment_center};
+use crate::grid::{BINS, Frame, Motion, Size, bin_power};
 use crate::{Error, Sphere};
 
 /// Spheres that stand for all: one in 512, but no fewer and no more than these.
-/// Enough to tell the spacing within clusters of some thousands, few enough that all their
-/// pairs are nothing beside the rest.
-const SAMPLE: [usize; 2] = [512, 2048];
+/// Enough to tell the spacing within clusters of some thousands, few enough that
+/// all their pairs are nothing beside the rest.
+const FEWEST_SAMPLED: usize = 512;
+pub(crate) const MOST_SAMPLED: usize = 2048;
 /// Octaves of distance, by the exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// Fewer ordered pairs than this within a distance tell nothing: what is below is
-/// extrapolated.
+/// Fewer ordered pairs than this within a distance tell nothing: what is below
+/// is extrapolated.
 pub(crate) const ENOUGH: u32 = 64;
-/// This part of the sample is left out on each side of each axis, so that strays do not
-/// stretch the box.
+/// The spacing around a sphere is told from the distances to this nearest and to that
+/// nearest of the sample.
+pub(crate) const NEAREST: [u32; 2] = [4, 12];
+/// This part of the sample is left out on each side of each axis, so that strays
+/// do not stretch the box.
 pub(crate) const TRIM: usize = 64;
 
 /// What a sample of the spheres tells of how they lie in space.
@@ -32,9 +36,12 @@ pub(crate) struct Space {
     /// out as what they are: this is the correlation integral of fractal
     /// geometry (Grassberger and Procaccia, 1983).
     pub(crate) log_others: [f32; OCTAVES],
-    /// Edge of the cube that holds one sphere by this measure.
+    /// Edge of the cube that a sphere has to itself: the median over the spheres,
+    /// so that a dense clump speaks only for those within it.
     pub(crate) spacing: f32,
-    /// A box that holds most spheres and no far stray: its two corners.
+    /// The middle of the world, moving as most of it does.
+    pub(crate) frame: Frame,
+    /// A box, in that frame, that holds most spheres and no far stray: its two corners.
     pub(crate) trimmed: [Vec3; 2],
 }
 
@@ -65,74 +72,130 @@ impl Space {
 
 /// How many spheres stand for all.
 pub(crate) fn sample_size(spheres: usize) -> usize {
-    (spheres / 512).clamp(SAMPLE[0], SAMPLE[1]).min(spheres)
+    (spheres / 512)
+        .clamp(FEWEST_SAMPLED, MOST_SAMPLED)
+        .min(spheres)
+}
+
+/// The sphere number k of a sample of `count`: one
+/// out of each stretch of the input, which one by chance, so that no regular
+/// order of the spheres shows.
+fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
+    let (each, rest) = (spheres.len() / count, spheres.len() % count);
+    let begin = |k: usize| k * each + k * rest / count;
+    let mut chance = (k as u32).wrapping_mul(0x9e37_79b1);
+    chance = (chance ^ chance >> 15).wrapping_mul(0x85eb_ca77);
+    chance ^= chance >> 13;
+    &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
+}
+
+/// log₂ of the distance of the nearest `rank`, from how many are in each octave.
+fn log_distance(octaves: &[u16; OCTAVES], rank: u32) -> f32 {
+    let mut before = 0;
+    for (octave, &more) in octaves.iter().enumerate() {
+        let until = before + u32::from(more);
+        if until >= rank {
+            // As if they filled space no more than evenly.
+            let growth = (until as f32 / before as f32).log2().min(3.0);
+            return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
+        }
+        before = until;
+    }
+    128.0
+}
+
+fn median(mut values: Vec<f32>) -> f32 {
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f32::total_cmp).1
 }
 
 /// Tells from a sample how the spheres lie in space.
-pub(crate) fn spacing(spheres: &[Sphere]) -> Space {
-    let count = (spheres.len() / 512)
-        .clamp(SAMPLE[0], SAMPLE[1])
-        .min(spheres.len());
-    let sample: Vec<[f32; 3]> = (0..count)
-        .map(|i| spheres[(i as u64 * spheres.len() as u64 / count as u64) as usize].center)
+pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
+    let count = sample_size(spheres.len());
+    let sampled: Vec<&Sphere> = (0..count).map(|k| sampled(spheres, count, k)).collect();
+    // Half way through the step: it is neither before a burst nor after a crush.
+    let sample: Vec<Vec3> = sampled
+        .iter()
+        .map(|sphere| Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt))
         .collect();
-
-    let mut within = [0_u32; OCTAVES];
-    for (i, &[x, y, z]) in sample.iter().enumerate() {
-        for &[x2, y2, z2] in &sample[..i] {
-            let distance = (x - x2).abs().max((y - y2).abs()).max((z - z2).abs());
-            within[(distance.to_bits() >> 23) as usize] += 2;
-        }
-    }
-    // From pairs at each octave to pairs nearer than its upper end.
-    let mut sum = 0;
-    for pairs in &mut within {
-        sum += *pairs;
-        *pairs = sum;
+    let mut space = Space {
+        spheres: spheres.len() as f32,
+        log_others: [-64.0; OCTAVES],
+        spacing: f32::MAX,
+        frame: Frame::default(),
+        trimmed: [Vec3::ZERO; 2],
+    };
+    if count == 0 {
+        return space;
     }
 
-    let spheres = spheres.len() as f32;
-    let mut log_others = [-64.0; OCTAVES];
-    let all = (count * count.saturating_sub(1)) as u32;
-    if all > 0 {
-        // `within[i]` counts up to 2^(i − 126): one octave above what it is filed under here.
-        let log = |pairs: u32| (pairs as f32 / all as f32 * spheres).log2();
-        let first = within
-            .iter()
-            .position(|&pairs| pairs >= ENOUGH.min(all))
-            .unwrap_or(OCTAVES - 1);
-        let slope =
-            (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first])).clamp(1.0, 3.0);
-        for (i, other) in log_others.iter_mut().enumerate() {
-            *other = match i.checked_sub(1) {
-                Some(j) if j >= first => log(within[j]),
-                // What lies in one place is so at every scale.
-                _ if first == 0 => log(within[0]),
-                _ => log(within[first]) - slope * (first + 1 - i) as f32,
-            };
-        }
-    }
-
-    let mut trimmed = [Vec3::ZERO; 2];
     for axis in 0..3 {
         let mut values: Vec<f32> = sample.iter().map(|center| center[axis]).collect();
         values.sort_unstable_by(f32::total_cmp);
-        if let (Some(&low), Some(&high)) = (
-            values.get(count / TRIM),
-            values.get(count.saturating_sub(1 + count / TRIM)),
-        ) {
-            let wider = (high - low) * 0.25;
-            trimmed[0][axis] = low - wider;
-            trimmed[1][axis] = high + wider;
+        let (low, high) = (values[count / TRIM], values[count - 1 - count / TRIM]);
+        let wider = (high - low) * 0.25;
+        let drift = median(sampled.iter().map(|sphere| sphere.velocity[axis]).collect());
+        // Where the middle was at the start of the step.
+        let origin = values[count / 2] - drift * (0.5 * dt);
+        space.frame.origin[axis] = origin;
+        space.frame.drift[axis] = drift;
+        space.trimmed[0][axis] = low - wider - values[count / 2];
+        space.trimmed[1][axis] = high + wider - values[count / 2];
+    }
+    if count == 1 {
+        return space;
+    }
+
+    // For each of the sample, how many others are in each octave of distance.
+    let mut near = vec![[0_u16; OCTAVES]; count];
+    for i in 1..count {
+        let (before, own) = near.split_at_mut(i);
+        for (other, octaves) in sample.iter().zip(before) {
+            let distance = (sample[i] - other).abs().max_element();
+            let octave = (distance.to_bits() >> 23) as usize;
+            own[0][octave] += 1;
+            octaves[octave] += 1;
         }
     }
-    let mut space = Space {
-        spheres,
-        log_others,
-        spacing: 0.0,
-        trimmed,
-    };
-    space.spacing = space.spacing_of(spheres);
+    let ranks = NEAREST.map(|rank| rank.min(count as u32 - 1));
+    let medians = ranks.map(|rank| {
+        median(
+            near.iter()
+                .map(|octaves| log_distance(octaves, rank))
+                .collect(),
+        )
+    });
+    // Whether they fill space, a sheet, or a line.
+    let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
+    let dimension = (growth / (medians[1] - medians[0])).clamp(1.5, 3.0);
+    let within = ranks[0] as f32 * (space.spheres / count as f32);
+    space.spacing = (medians[0] + 1.0 - within.log2() / dimension).exp2();
+
+    // All ordered pairs nearer than the upper end of each octave.
+    let mut within = [0_u32; OCTAVES];
+    let mut sum = 0;
+    for (octave, pairs) in within.iter_mut().enumerate() {
+        sum += near
+            .iter()
+            .map(|octaves| u32::from(octaves[octave]))
+            .sum::<u32>();
+        *pairs = sum;
+    }
+    let log = |pairs: u32| (pairs as f32 / sum as f32 * space.spheres).log2();
+    let first = within
+        .iter()
+        .position(|&pairs| pairs >= ENOUGH.min(sum))
+        .unwrap_or(OCTAVES - 1);
+    let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first])).clamp(1.0, 3.0);
+    for (i, others) in space.log_others.iter_mut().enumerate() {
+        // `within[i]` counts up to 2^(i − 126): one octave more than `others` does.
+        *others = match i.checked_sub(1) {
+            Some(below) if below >= first => log(within[below]),
+            // What lies in one place does so at every scale.
+            _ if first == 0 => log(within[0]),
+            _ => log(within[first]) - slope * (first + 1 - i) as f32,
+        };
+    }
     space
 }
 
@@ -141,15 +204,18 @@ pub(crate) fn spacing(spheres: &[Sphere]) -> Space {
 pub(crate) struct Bin {
     /// Proxies in it.
     pub(crate) count: u32,
+    /// How many of them are of spheres that begin and end within [`Space::trimmed`].
+    pub(crate) inside: u32,
     /// The largest half cell that one of them needs.
     pub(crate) half_cell: f32,
-    /// The box of their centres: its two corners.
+    /// The box of their centres, from the origin: its two corners.
     pub(crate) bounds: [Vec3; 2],
 }
 
 impl Bin {
-    const EMPTY: Self = Self {
+    pub(crate) const EMPTY: Self = Self {
         count: 0,
+        inside: 0,
         half_cell: 0.0,
         bounds: [Vec3::INFINITY, Vec3::NEG_INFINITY],
     };
@@ -157,6 +223,7 @@ impl Bin {
     /// Two bins as one.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
+        self.inside = self.inside.saturating_add(other.inside);
         self.half_cell = self.half_cell.max(other.half_cell);
         self.bounds = [
             self.bounds[0].min(other.bounds[0]),
@@ -176,29 +243,25 @@ pub(crate) struct Segment {
 
 /// How the spheres are cut, and how many proxies there are of each size.
 pub(crate) struct Sizes {
-    /// For each sphere its bin and its power of two of segments: see [`class`].
-    pub(crate) classes: Vec<u16>,
+    /// The bin of each sphere.
+    pub(crate) bin_of: Vec<u16>,
     /// The segments after the first of each sphere: proxies from N on.
     pub(crate) segments: Vec<Segment>,
     /// The histogram.
     pub(crate) bins: Vec<Bin>,
 }
 
-/// A sphere's bin and power of segments, from its class.
-pub(crate) fn class(class: u16) -> (usize, u32) {
-    (usize::from(class >> 4), u32::from(class & 15))
-}
-
 /// Cuts every sphere into segments and counts the proxies of each size. The
-/// segments become longer than `spacing` as far as it takes to have at most
+/// segments become longer than the spacing as far as it takes to have at most
 /// `most` proxies.
-pub(crate) fn sizes(spheres: &[Sphere], dt: f32, spacing: f32, most: u64) -> Result<Sizes, Error> {
-    let mut spacing = spacing.max(f32::MIN_POSITIVE);
+pub(crate) fn sizes(spheres: &[Sphere], dt: f32, space: &Space, most: u64) -> Result<Sizes, Error> {
+    let motion = |sphere: &Sphere| Motion::new(sphere, &space.frame, dt);
+    let mut spacing = space.spacing.max(f32::MIN_POSITIVE);
     loop {
         let proxies: u64 = spheres
             .par_iter()
             .with_min_len(1 << 14)
-            .map(|sphere| 1_u64 << Size::new(sphere, dt, spacing).power)
+            .map(|sphere| 1_u64 << Size::new(&motion(sphere), spacing).power)
             .sum();
         if proxies <= most || spacing > crate::MAX_MAGNITUDE {
             break;
@@ -206,18 +269,17 @@ pub(crate) fn sizes(spheres: &[Sphere], dt: f32, spacing: f32, most: u64) -> Res
         spacing *= 2.0;
     }
 
-    let size = |sphere: &Sphere| Size::new(sphere, dt, spacing);
-    let mut classes = allocate(spheres.len(), "the sizes of the spheres")?;
-    classes.par_extend(spheres.par_iter().map(|sphere| {
-        let size = size(sphere);
-        (size.bin() as u16) << 4 | size.power as u16
+    let mut bin_of = allocate(spheres.len(), "the sizes of the spheres")?;
+    bin_of.par_extend(spheres.par_iter().map(|sphere| {
+        let size = Size::new(&motion(sphere), spacing);
+        size.bin() as u16
     }));
-    let segments: Vec<Segment> = classes
+    let segments: Vec<Segment> = bin_of
         .par_iter()
         .zip(0..spheres.len() as u32)
         .with_min_len(1 << 14)
-        .flat_map_iter(|(&of, sphere)| {
-            (1..1 << class(of).1).map(move |number| Segment { sphere, number })
+        .flat_map_iter(|(&own, sphere)| {
+            (1..1 << bin_power(own.into())).map(move |number| Segment { sphere, number })
         })
         .collect();
     let empty = || vec![Bin::EMPTY; BINS];
@@ -225,13 +287,18 @@ pub(crate) fn sizes(spheres: &[Sphere], dt: f32, spacing: f32, most: u64) -> Res
         .par_iter()
         .with_min_len(1 << 16)
         .fold(empty, |mut bins, sphere| {
-            let size = size(sphere);
-            let last = (1 << size.power) - 1;
-            let ends = [0, last].map(|k| segment_center(sphere, dt, size.power, k));
+            let motion = motion(sphere);
+            let size = Size::new(&motion, spacing);
+            let count = 1 << size.power;
+            let ends = [0, count - 1].map(|k| motion.middle(size.power, k));
+            let bounds = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+            let inside =
+                bounds[0].cmpge(space.trimmed[0]).all() && bounds[1].cmple(space.trimmed[1]).all();
             bins[size.bin() as usize].merge(&Bin {
-                count: last + 1,
+                count,
+                inside: if inside { count } else { 0 },
                 half_cell: size.half_cell,
-                bounds: [ends[0].min(ends[1]), ends[0].max(ends[1])],
+                bounds,
             });
             bins
         })
@@ -242,7 +309,7 @@ pub(crate) fn sizes(spheres: &[Sphere], dt: f32, spacing: f32, most: u64) -> Res
             bins
         });
     Ok(Sizes {
-        classes,
+        bin_of,
         segments,
         bins,
     })

@@ -37,7 +37,7 @@ const SLOTS_PER_PROXY: usize = 16;
 /// More proxies than this are worth neither the memory nor the time: the
 /// segments are made longer instead.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
-    (spheres as u64 * 8).max(1 << 25)
+    spheres as u64 * 16 + (1 << 18)
 }
 
 /// Runs all stages. `split` is where the second of two sets begins, 0 if there
@@ -56,14 +56,14 @@ pub(crate) fn run(
         clock = now;
     };
 
-    let space = measure::spacing(spheres);
-    let sizes = measure::sizes(spheres, dt, space.spacing, most_proxies(spheres.len()))?;
+    let space = measure::spacing(spheres, dt);
+    let sizes = measure::sizes(spheres, dt, &space, most_proxies(spheres.len()))?;
     lap("measure");
     let proxies = spheres.len() + sizes.segments.len();
     let slots = (proxies * SLOTS_PER_PROXY).max(1024).min(1 << 31);
     let plan = plan::plan(&space, &sizes.bins, slots as u32);
     lap("plan");
-    let (binned, mut table) = bin::bin(spheres, dt, &sizes, &plan)?;
+    let (binned, mut table) = bin::bin(spheres, dt, &space, &sizes, &plan)?;
     lap("bin");
     scan::scan(&mut table);
     lap("scan");
@@ -74,6 +74,7 @@ pub(crate) fn run(
         spheres,
         split,
         dt,
+        frame: &space.frame,
         levels: &plan.levels,
         starts: &table,
         sorted: &sorted,

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::allocate;
 use crate::exact::{GRAZING, Reported};
-use crate::grid::{Level, SortedCell, SortedProxy, for_each_range};
+use crate::grid::{Frame, Level, SortedCell, SortedProxy, for_each_range};
 use crate::sweep::{Ownership, Sweep};
 use crate::{Error, Sphere};
 
@@ -14,6 +14,8 @@ pub(crate) struct World<'a> {
     pub(crate) spheres: &'a [Sphere],
     /// Where the second of two sets begins, 0 if there is one set.
     pub(crate) split: usize,
+    /// Where cells are counted from.
+    pub(crate) frame: &'a Frame,
     /// Length of the step.
     pub(crate) dt: f32,
     /// The levels, finest first.
@@ -43,6 +45,7 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
             for_each_range(
                 world.levels,
                 world.starts,
+                world.frame,
                 world.dt,
                 index,
                 proxy,
@@ -68,6 +71,7 @@ pub(crate) fn pairs(world: &World<'_>) -> Result<Vec<Reported>, Error> {
                 for_each_range(
                     world.levels,
                     world.starts,
+                    world.frame,
                     world.dt,
                     index,
                     proxy,
@@ -100,8 +104,7 @@ fn report(world: &World<'_>, sweep: Sweep, index: usize, other: usize) -> Option
     if world.split > 0 && (a as usize >= world.split || (b as usize) < world.split) {
         return None;
     }
-    let grazing = match sweep.ownership(i, j, [index, other].map(|k| world.cells[k].tag), world.dt)
-    {
+    let grazing = match sweep.ownership([index, other].map(|k| world.cells[k].tag), world.dt) {
         Ownership::Other => return None,
         Ownership::Shared => true,
         Ownership::Own => sweep.is_grazing(),

@@ -5,7 +5,7 @@
 use glam::Vec3;
 
 use super::measure::{Bin, Space};
-use crate::grid::{BINS, Level, MAX_LEVELS};
+use crate::grid::{BINS, Level, MAX_LEVELS, bin_power};
 
 /// Cost of a range of proxies that is looked up in a box, in swept tests.
 pub(crate) const LOOK: f32 = 4.0;
@@ -15,8 +15,6 @@ pub(crate) const LOOK_HASHED: f32 = 8.0;
 pub(crate) const OWN_RANGES: [f32; 2] = [5.0, 14.0];
 /// Ranges in a coarser level, in a box and hashed.
 pub(crate) const COARSER_RANGES: [f32; 2] = [4.0, 8.0];
-/// What part of a level is expected to lie outside a box around most of it.
-pub(crate) const OUTSIDE: f32 = 0.05;
 /// Slots that each level has outside its box at least.
 pub(crate) const FEWEST_HASHED: u32 = 4;
 
@@ -30,106 +28,124 @@ pub(crate) struct Plan {
     pub(crate) slots: u32,
 }
 
+/// Neighbouring bins of one power of segments, not all empty.
+struct Group {
+    bin: Bin,
+    power: u32,
+    last_bin: usize,
+    /// Proxies of all groups that are smaller than these.
+    finer: f32,
+}
+
 /// Makes the plan, with at most `slots` slots.
 pub(crate) fn plan(space: &Space, bins: &[Bin], slots: u32) -> Plan {
-    let shift = group_shift(bins);
-    // Groups of neighbouring bins that are not empty, with their last bin.
-    let groups: Vec<(usize, Bin)> = bins
-        .chunks(1 << shift)
-        .enumerate()
-        .filter_map(|(i, bins)| {
-            let merged = bins.iter().copied().reduce(|mut a, b| {
-                a.merge(&b);
-                a
-            })?;
-            (merged.count > 0).then_some((((i + 1) << shift) - 1, merged))
-        })
-        .collect();
-    let total: f32 = groups.iter().map(|(_, group)| group.count as f32).sum();
+    let groups = group(bins);
+    let total: f32 = groups.iter().map(|group| group.bin.count as f32).sum();
+    let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
 
+    let mut ends = cuts(space, &groups);
+    ends.dedup();
+    let mut first = 0;
+    let mut levels: Vec<(Level, usize)> = Vec::new();
+    for end in ends {
+        let mut merged = groups[first].bin;
+        groups[first + 1..end]
+            .iter()
+            .for_each(|group| merged.merge(&group.bin));
+        let share = available * (merged.count as f32 / total) * 0.999;
+        levels.push((lay_out(space, &groups, first, &merged, share), end));
+        first = end;
+    }
+    // A proxy looks into the levels after its own: cheap when these are coarser.
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by(|&a, &b| levels[a].0.cell.total_cmp(&levels[b].0.cell));
     let mut plan = Plan {
         levels: Vec::new(),
         level_of_bin: vec![0; BINS],
         slots: 0,
     };
-    let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
-    let mut first = 0;
-    let mut finer = 0.0;
-    for end in cuts(space, &groups) {
-        let mut merged = groups[first].1;
-        groups[first + 1..end]
-            .iter()
-            .for_each(|(_, group)| merged.merge(group));
-        let share = available * (merged.count as f32 / total) * 0.999;
-        let level = lay_out(space, &merged, finer, share, plan.slots);
+    for number in order {
+        let (mut level, end) = levels[number];
+        level.first_slot += plan.slots;
+        level.first_hashed += plan.slots;
         plan.slots = level.first_hashed + level.hash_mask + 1;
-        let last_bin = groups[end - 1].0;
-        let first_bin = if first == 0 {
-            0
-        } else {
-            groups[first - 1].0 + 1
-        };
-        plan.level_of_bin[first_bin..=last_bin].fill(plan.levels.len() as u8);
+        let first_bin = number
+            .checked_sub(1)
+            .map_or(0, |before| groups[levels[before].1 - 1].last_bin + 1);
+        plan.level_of_bin[first_bin..=groups[end - 1].last_bin].fill(plan.levels.len() as u8);
         plan.levels.push(level);
-        finer += merged.count as f32;
-        first = end;
     }
     plan
 }
 
-/// Bins a group, as a power of two: the fewest that leave at most as many groups
-/// as there can be levels.
-fn group_shift(bins: &[Bin]) -> u32 {
-    (0..)
-        .find(|&shift| {
-            let used = |bins: &[Bin]| bins.iter().any(|bin| bin.count > 0);
-            bins.chunks(1 << shift).filter(|bins| used(bins)).count() <= MAX_LEVELS
+/// Bins in as many groups as there can be levels, as a power of two.
+pub(crate) const LAST_SHIFT: u32 = (BINS / MAX_LEVELS).ilog2();
+
+/// The finest groups that are no more than there can be levels.
+fn group(bins: &[Bin]) -> Vec<Group> {
+    let used = |bins: &&[Bin]| bins.iter().any(|bin| bin.count > 0);
+    let shift = (0..LAST_SHIFT)
+        .find(|&shift| bins.chunks(1 << shift).filter(used).count() <= MAX_LEVELS)
+        .unwrap_or(LAST_SHIFT);
+    let mut groups: Vec<Group> = bins
+        .chunks(1 << shift)
+        .enumerate()
+        .filter(|(_, bins)| used(bins))
+        .map(|(i, bins)| {
+            let mut merged = Bin::EMPTY;
+            bins.iter().for_each(|bin| merged.merge(bin));
+            Group {
+                bin: merged,
+                power: bin_power(i << shift),
+                last_bin: ((i + 1) << shift) - 1,
+                finer: 0.0,
+            }
         })
-        .unwrap_or(0)
+        .collect();
+    for i in 0..groups.len() {
+        let smaller = groups
+            .iter()
+            .filter(|group| group.bin.half_cell < groups[i].bin.half_cell);
+        groups[i].finer = smaller.map(|group| group.bin.count as f32).sum();
+    }
+    groups
 }
 
 /// Edge of the cells that a level should have: as small as its proxies allow, but
 /// not much finer than the spacing between them, where it saves no tests.
+/// `proxies` are those of one time slab.
 fn cell_edge(space: &Space, proxies: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell)
         .max(0.5 * space.spacing_of(proxies))
         .min(4.0 * crate::MAX_MAGNITUDE)
 }
 
-/// Expected cost of a level: what its own proxies and the `finer` ones spend on
-/// it, where ranges are looked up at `[in the own level, in a coarser one]`.
-fn cost(space: &Space, proxies: f32, finer: f32, cell: f32, looks: [f32; 2]) -> f32 {
-    proxies * (looks[0] + 0.5 * space.others(proxies, 1.5 * cell))
-        + finer * (looks[1] + space.others(proxies, cell))
-}
-
 /// The ends of the runs of groups that become one level each, at the least
-/// total cost. What a level costs does not depend on the others, but on how
-/// many proxies are finer; so the best cut is found from the finest up.
-fn cuts(space: &Space, groups: &[(usize, Bin)]) -> Vec<usize> {
-    let looks = [OWN_RANGES[0], COARSER_RANGES[0]].map(|ranges| ranges * LOOK);
-    let mut before = vec![0.0];
-    groups
-        .iter()
-        .for_each(|(_, group)| before.push(before[before.len() - 1] + group.count as f32));
+/// total cost. What a level costs depends on how many proxies are smaller than
+/// its smallest, not on the cut of those; so the best cut is found from the first group on.
+fn cuts(space: &Space, groups: &[Group]) -> Vec<usize> {
+    let [look, look_coarser] = [OWN_RANGES[0], COARSER_RANGES[0]].map(|ranges| ranges * LOOK);
     // For each end: the least cost of all up to it, and where its last level begins.
     let mut best: Vec<(f32, usize)> = vec![(0.0, 0)];
     for end in 1..=groups.len() {
-        let level = |first: usize| {
-            let proxies = before[end] - before[first];
-            let half_cell = groups[end - 1].1.half_cell;
-            cost(
-                space,
-                proxies,
-                before[first],
-                cell_edge(space, proxies, half_cell),
-                looks,
-            )
-        };
-        let least = (0..end)
-            .map(|first| (best[first].0 + level(first), first))
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        best.extend(least);
+        let last = &groups[end - 1];
+        let mut least = (f32::INFINITY, end - 1);
+        let mut proxies = 0.0;
+        for first in (0..end)
+            .rev()
+            .take_while(|&first| groups[first].power == last.power)
+        {
+            proxies += groups[first].bin.count as f32;
+            let slab = proxies / (1_u32 << last.power) as f32;
+            let cell = cell_edge(space, slab, last.bin.half_cell);
+            let own = proxies * (look + 0.5 * space.others(slab, 1.5 * cell));
+            let from_finer = groups[first].finer * (look_coarser + space.others(proxies, cell));
+            let cost = best[first].0 + own + from_finer;
+            if cost < least.0 {
+                least = (cost, first);
+            }
+        }
+        best.push(least);
     }
     let mut ends = Vec::new();
     let mut end = groups.len();
@@ -141,58 +157,66 @@ fn cuts(space: &Space, groups: &[(usize, Bin)]) -> Vec<usize> {
     ends
 }
 
-/// Gives a level its cells and slots, from slot `first` on and at most `share`
-/// of them: a box around all its proxies, or around most of them with a hash
-/// for the rest, or only a hash, whichever is expected to cost least.
-fn lay_out(space: &Space, group: &Bin, finer: f32, share: f32, first: u32) -> Level {
-    let proxies = group.count as f32;
-    let edge = cell_edge(space, proxies, group.half_cell);
-    let whole = group.bounds;
+/// Gives a level its time slabs, cells and slots, these counted from 0, and at
+/// most `share` of them: a box around all its proxies, or around most of them
+/// with a hash for the rest, or only a hash, whichever is expected to cost
+/// least. `groups[first]` is its smallest group, `bin` all of them.
+fn lay_out(space: &Space, groups: &[Group], first: usize, bin: &Bin, share: f32) -> Level {
+    let proxies = bin.count as f32;
+    let whole = bin.bounds;
     let trimmed = [
         whole[0].max(space.trimmed[0]),
         whole[1].min(space.trimmed[1]),
     ];
-    let looks = |hashed: f32| {
-        [OWN_RANGES, COARSER_RANGES]
-            .map(|[boxed, hash]| boxed * LOOK * (1.0 - hashed) + hash * LOOK_HASHED * hashed)
-    };
-    // Box, slots for it, slots for the rest, and what part is expected outside.
+    let outside = 1.0 - bin.inside as f32 / proxies;
+    let hashed = share * outside.clamp(0.25, 1.0);
+    // Box, slots for it, slots for the rest, and what part is outside.
     let layouts = [
         (whole, share, 0.0, 0.0),
-        (trimmed, share * 0.75, share * 0.25, OUTSIDE),
+        (trimmed, share - hashed, hashed, outside),
         (whole, 0.0, share, 1.0),
     ];
-    let choices = layouts.map(|(bounds, slots, hashed_slots, outside)| {
-        let fitted = if slots == 0.0 {
-            Some(edge)
-        } else {
-            fit(bounds, edge, slots)
-        };
-        let spent = fitted.map_or(f32::INFINITY, |cell| {
-            cost(space, proxies, finer, cell, looks(outside))
-        });
-        (
-            spent,
-            fitted.unwrap_or(edge),
-            bounds,
-            slots > 0.0,
-            hashed_slots,
-        )
-    });
-    let [mut choice, others @ ..] = choices;
-    for other in others {
-        if other.0 < choice.0 {
-            choice = other;
+
+    let mut level = Level::default();
+    let mut least = f32::INFINITY;
+    let mut chosen = (layouts[2], false);
+    for power in 0..=groups[first].power {
+        let slabs = (1_u32 << power) as f32;
+        let edge = cell_edge(space, proxies / slabs, bin.half_cell);
+        for layout in layouts {
+            let (bounds, slots, _, outside) = layout;
+            let boxed = outside < 1.0;
+            let Some(cell) = (if boxed {
+                fit(bounds, edge, slots / slabs)
+            } else {
+                Some(edge)
+            }) else {
+                continue;
+            };
+            let [look, look_coarser] = [OWN_RANGES, COARSER_RANGES]
+                .map(|[boxed, hash]| boxed * LOOK * (1.0 - outside) + hash * LOOK_HASHED * outside);
+            let mut cost = proxies * (look + 0.5 * space.others(proxies, 1.5 * cell) / slabs);
+            let others = space.others(proxies, cell);
+            for group in groups
+                .iter()
+                .filter(|group| group.bin.half_cell < groups[first].bin.half_cell)
+            {
+                // One that has longer segments looks into several slabs, all it meets there
+                // being as many as in its own time.
+                let looks = (1_u32 << power.saturating_sub(group.power)) as f32;
+                let met = others / (1_u32 << power.min(group.power)) as f32;
+                cost += group.bin.count as f32 * (look_coarser * looks + met);
+            }
+            if cost < least {
+                least = cost;
+                level.cell = cell;
+                level.time_power = power;
+                chosen = (layout, boxed);
+            }
         }
     }
-    let (_, cell, bounds, boxed, hashed_slots) = choice;
-    let mut level = Level {
-        cell,
-        inverse_cell: 1.0 / cell,
-        first_slot: first,
-        proxies: group.count,
-        ..Level::default()
-    };
+    let ((bounds, _, hashed_slots, _), boxed) = chosen;
+    level.inverse_cell = 1.0 / level.cell;
     if boxed {
         let (low, high) = (level.cell_of(bounds[0]), level.cell_of(bounds[1]));
         for axis in 0..3 {
@@ -201,7 +225,7 @@ fn lay_out(space: &Space, group: &Bin, finer: f32, share: f32, first: u32) -> Le
             level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
         }
     }
-    level.first_hashed = first + level.dims.iter().product::<u32>();
+    level.first_hashed = level.dims.iter().product::<u32>() << level.time_power;
     let hashed = (hashed_slots as u32).max(FEWEST_HASHED);
     level.hash_mask = (1 << hashed.ilog2()) - 1;
     level

@@ -6,7 +6,7 @@ use wgpu::BufferUsages;
 
 use super::kernels::SCAN_BLOCK;
 use crate::Error;
-use crate::cpu::measure::OCTAVES;
+use crate::cpu::measure::{MOST_SAMPLED, OCTAVES};
 use crate::exact::Reported;
 use crate::grid::{BINS, Level, MAX_LEVELS, SortedCell, SortedProxy};
 
@@ -41,11 +41,34 @@ pub(crate) struct Counters {
     pub(crate) pairs: [u32; 2],
 }
 
+/// Where cells are counted from.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Frame {
+    pub(crate) origin: [f32; 3],
+    pub(crate) unused: f32,
+    pub(crate) drift: [f32; 3],
+    pub(crate) unused_too: f32,
+}
+
+/// What the sample tells of one of its spheres.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Sampled {
+    pub(crate) log_distance: [f32; 2],
+    pub(crate) unused: [f32; 2],
+    pub(crate) middle: [f32; 3],
+    pub(crate) unused_too: f32,
+    pub(crate) velocity: [f32; 3],
+    pub(crate) unused_as_well: f32,
+}
+
 /// How the spheres lie in space.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Space {
     pub(crate) log_others: [f32; OCTAVES],
+    pub(crate) frame: Frame,
     pub(crate) trimmed_low: [f32; 3],
     pub(crate) spacing: f32,
     pub(crate) trimmed_high: [f32; 3],
@@ -57,6 +80,7 @@ pub(crate) struct Space {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Bin {
     pub(crate) count: u32,
+    pub(crate) inside: u32,
     pub(crate) half_cell: u32,
     pub(crate) low: [u32; 3],
     pub(crate) high: [u32; 3],
@@ -78,6 +102,7 @@ pub(crate) struct Plan {
     pub(crate) slots: u32,
     pub(crate) proxies: u32,
     pub(crate) unused: u32,
+    pub(crate) frame: Frame,
     pub(crate) level: [Level; MAX_LEVELS],
     pub(crate) level_of_bin: [u32; BINS],
 }
@@ -117,8 +142,9 @@ pub(crate) struct Buffers {
     pub(crate) params: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
     pub(crate) octaves: wgpu::Buffer,
+    pub(crate) samples: wgpu::Buffer,
     pub(crate) space: wgpu::Buffer,
-    pub(crate) classes: wgpu::Buffer,
+    pub(crate) bin_of: wgpu::Buffer,
     pub(crate) segments: wgpu::Buffer,
     pub(crate) bins: wgpu::Buffer,
     pub(crate) counters: wgpu::Buffer,
@@ -219,8 +245,14 @@ impl Buffers {
                 size_of::<u32>(),
                 target,
             )?,
+            samples: buffer("samples", MOST_SAMPLED as u64, size_of::<Sampled>(), none)?,
             space: buffer("space", 1, size_of::<Space>(), source)?,
-            classes: buffer("classes", capacity.spheres, size_of::<u32>(), none)?,
+            bin_of: buffer(
+                "bins of the spheres",
+                capacity.spheres,
+                size_of::<u32>(),
+                none,
+            )?,
             segments: buffer("segments", capacity.segments, size_of::<Segment>(), none)?,
             bins: buffer("histogram of sizes", BINS as u64, size_of::<Bin>(), target)?,
             counters: buffer("counters", 1, size_of::<Counters>(), source | target)?,

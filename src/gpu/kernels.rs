@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::cpu::measure::{ENOUGH, OCTAVES, TRIM};
+use crate::cpu::measure::{ENOUGH, MOST_SAMPLED, NEAREST, OCTAVES, TRIM};
 use crate::cpu::plan;
 use crate::exact::GRAZING;
 use crate::{MAX_MAGNITUDE, grid, sweep};
@@ -43,10 +43,10 @@ macro_rules! kernel {
 /// Every kernel, in the order of its first use.
 pub(crate) const KERNELS: [Kernel; 10] = [
     kernel!("measure_spacing", ["types"], [Uniform, Read, Write, Write]),
-    kernel!("measure_curve", ["types", "space"], [Uniform, Read, Write]),
+    kernel!("measure_curve", ["types"], [Uniform, Read, Read, Write]),
     kernel!(
         "measure_sizes",
-        ["types", "invocation", "sortable", "segments"],
+        ["types", "invocation", "sortable", "opaque", "segments"],
         [Uniform, Read, Read, Write, Write, Write, Write]
     ),
     kernel!(
@@ -56,7 +56,7 @@ pub(crate) const KERNELS: [Kernel; 10] = [
     ),
     kernel!(
         "bin",
-        ["types", "invocation", "segments", "grid"],
+        ["types", "invocation", "opaque", "segments", "grid"],
         [Uniform, Read, Read, Read, Read, Write, Write, Write]
     ),
     kernel!("scan_reduce", [], [Read, Write]),
@@ -69,7 +69,7 @@ pub(crate) const KERNELS: [Kernel; 10] = [
     ),
     kernel!(
         "pairs",
-        ["types", "invocation", "segments", "grid", "sweep"],
+        ["types", "invocation", "opaque", "segments", "grid", "sweep"],
         [Uniform, Read, Read, Read, Read, Read, Write, Write]
     ),
 ];
@@ -77,21 +77,26 @@ pub(crate) const KERNELS: [Kernel; 10] = [
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 12] = [
+    let words: [(&str, u32); 17] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
         ("BINS", grid::BINS as u32),
-        ("BIN_SHIFT", grid::BIN_SHIFT),
-        ("FIRST_BIN", grid::FIRST_BIN),
+        ("BIN_BITS", grid::BIN_BITS),
+        ("SIZE_SHIFT", grid::SIZE_SHIFT),
+        ("FIRST_SIZE", grid::FIRST_SIZE),
         ("OCTAVES", OCTAVES as u32),
         ("ENOUGH", ENOUGH),
         ("TRIM", TRIM as u32),
+        ("NEAREST", NEAREST[0]),
+        ("NEXT_NEAREST", NEAREST[1]),
+        ("LAST_SHIFT", plan::LAST_SHIFT),
         ("FEWEST_HASHED", plan::FEWEST_HASHED),
         ("GRAZING", GRAZING),
         ("SCAN_BLOCK", SCAN_BLOCK),
+        ("MOST_SAMPLED", MOST_SAMPLED as u32),
     ];
-    let numbers: [(&str, f32); 18] = [
+    let numbers: [(&str, f32); 17] = [
         ("GREATEST", f32::MAX),
         ("MAX_MAGNITUDE", MAX_MAGNITUDE),
         ("U", sweep::U),
@@ -100,12 +105,11 @@ fn constants() -> String {
         ("ABSOLUTE", sweep::ABSOLUTE),
         ("SLOW", sweep::SLOW),
         ("TIME", sweep::TIME),
+        ("STILL", sweep::STILL),
         ("MARGIN", grid::MARGIN),
         ("SMALLEST_CELL", grid::SMALLEST_CELL),
-        ("FINEST", grid::FINEST),
         ("LOOK", plan::LOOK),
         ("LOOK_HASHED", plan::LOOK_HASHED),
-        ("OUTSIDE", plan::OUTSIDE),
         ("OWN_RANGES", plan::OWN_RANGES[0]),
         ("OWN_RANGES_HASHED", plan::OWN_RANGES[1]),
         ("COARSER_RANGES", plan::COARSER_RANGES[0]),

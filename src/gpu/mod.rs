@@ -265,7 +265,7 @@ impl Gpu {
             );
             let mut ranges = vec![
                 (&buffers.counters, size_of::<Counters>() as u64),
-                (&buffers.plan, std::mem::offset_of!(Plan, level) as u64),
+                (&buffers.plan, std::mem::offset_of!(Plan, frame) as u64),
                 (&buffers.space, size_of::<Space>() as u64),
             ];
             if let Some(timestamps) = timestamps {
@@ -277,7 +277,7 @@ impl Gpu {
         })?;
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let (counters, bytes) = bytes.split_at(size_of::<Counters>());
-        let (levels, bytes) = bytes.split_at(std::mem::offset_of!(Plan, level));
+        let (levels, bytes) = bytes.split_at(std::mem::offset_of!(Plan, frame));
         let (space, times) = bytes.split_at(size_of::<Space>());
         let space: Space = bytemuck::pod_read_unaligned(space);
         let times: Vec<u64> = bytemuck::pod_collect_to_vec(times);
@@ -362,7 +362,8 @@ impl Gpu {
             &b.spheres,
             &b.octaves,
             &b.space,
-            &b.classes,
+            &b.bin_of,
+            &b.samples,
             &b.segments,
             &b.bins,
             &b.counters,

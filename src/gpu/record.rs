@@ -106,17 +106,17 @@ pub(crate) fn record(
     pass(&[
         (
             spacing,
-            &[&b.params, &b.spheres, &b.octaves, &b.space],
+            &[&b.params, &b.spheres, &b.octaves, &b.samples],
             u64::from(sample.div_ceil(64)),
         ),
-        (curve, &[&b.params, &b.octaves, &b.space], 1),
+        (curve, &[&b.params, &b.octaves, &b.samples, &b.space], 1),
         (
             sizes,
             &[
                 &b.params,
                 &b.spheres,
                 &b.space,
-                &b.classes,
+                &b.bin_of,
                 &b.segments,
                 &b.bins,
                 &b.counters,
@@ -135,7 +135,7 @@ pub(crate) fn record(
         &[
             &b.params,
             &b.spheres,
-            &b.classes,
+            &b.bin_of,
             &b.segments,
             &b.plan,
             &b.cells,

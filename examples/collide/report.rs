@@ -1,0 +1,133 @@
+//! What is printed: a summary for people, or JSON for programs.
+
+use std::io::{self, BufWriter, Write};
+
+use carom::{Backend, Collision, Collisions, Statistics};
+use serde::Serialize;
+
+use crate::verify::Verdict;
+
+/// How many pairs the summary shows.
+const SHOWN: usize = 10;
+
+/// All that there is to say about a run.
+pub(crate) struct Report<'a> {
+    pub(crate) collisions: &'a Collisions,
+    /// Time of the detection.
+    pub(crate) seconds: f64,
+    pub(crate) verdict: Option<&'a Verdict>,
+}
+
+/// The JSON object of `--json`.
+#[derive(Serialize)]
+struct Object<'a> {
+    spheres: u64,
+    pairs: u64,
+    grazing: u64,
+    candidates: u64,
+    proxies: u64,
+    levels: u32,
+    backend: &'static str,
+    adapter: Option<&'a str>,
+    reason: &'a str,
+    seconds: f64,
+    stages: Vec<Stage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify: Option<&'a Verdict>,
+}
+
+/// A list of these, not an object, because the order tells something.
+#[derive(Serialize)]
+struct Stage {
+    name: &'static str,
+    seconds: f64,
+}
+
+impl Report<'_> {
+    /// Prints one JSON object.
+    pub(crate) fn json(&self) -> io::Result<()> {
+        let Statistics {
+            spheres,
+            pairs,
+            grazing,
+            candidates,
+            proxies,
+            levels,
+            backend,
+            reason,
+            adapter,
+            stages,
+        } = &self.collisions.statistics;
+        let object = Object {
+            spheres: *spheres,
+            pairs: *pairs,
+            grazing: *grazing,
+            candidates: *candidates,
+            proxies: *proxies,
+            levels: *levels,
+            backend: name(*backend),
+            adapter: adapter.as_deref(),
+            reason,
+            seconds: self.seconds,
+            stages: stages
+                .iter()
+                .map(|&(name, time)| Stage {
+                    name,
+                    seconds: time.as_secs_f64(),
+                })
+                .collect(),
+            verify: self.verdict,
+        };
+        let mut out = BufWriter::new(io::stdout().lock());
+        serde_json::to_writer(&mut out, &object)?;
+        writeln!(out)?;
+        out.flush()
+    }
+
+    /// Prints the summary, and with `table` the first pairs.
+    pub(crate) fn text(&self, table: bool) -> io::Result<()> {
+        let statistics = &self.collisions.statistics;
+        let pairs = &self.collisions.pairs;
+        let mut out = BufWriter::new(io::stdout().lock());
+        writeln!(
+            out,
+            "backend  {} ({})",
+            name(statistics.backend),
+            statistics.reason
+        )?;
+        writeln!(out, "spheres  {}", statistics.spheres)?;
+        writeln!(out, "pairs    {}", pairs.len())?;
+        writeln!(out, "grazing  {}", statistics.grazing)?;
+        writeln!(out, "seconds  {:.6}", self.seconds)?;
+        if let Some(verdict) = self.verdict {
+            writeln!(out, "verify   {verdict}")?;
+        }
+        if table && !pairs.is_empty() {
+            writeln!(
+                out,
+                "\n{:>10} {:>10} {:>16} {:>16}",
+                "a", "b", "toi", "depth"
+            )?;
+            for Collision { a, b, toi, depth } in pairs.iter().take(SHOWN) {
+                writeln!(out, "{a:>10} {b:>10} {toi:>16?} {depth:>16?}")?;
+            }
+            if pairs.len() > SHOWN {
+                writeln!(
+                    out,
+                    "... and {} more; --output FILE.csv writes all",
+                    pairs.len() - SHOWN
+                )?;
+            }
+        }
+        out.flush()
+    }
+}
+
+/// A backend's name, as `--backend` has it.
+pub(crate) fn name(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Auto => "auto",
+        Backend::Gpu => "gpu",
+        Backend::Cpu => "cpu",
+    }
+}

@@ -1,0 +1,162 @@
+//! LAMMPS dumps, good and bad.
+
+use crate::run::{CSV, Folder, PAIRS, Test, run};
+
+/// A LAMMPS dump of one frame.
+fn dump(columns: &str, atoms: &[&str]) -> String {
+    let count = atoms.len();
+    let atoms = atoms.join("\n");
+    format!(
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS ff ff ff\n\
+         0 100\n0 100\n0 100\nITEM: ATOMS {columns}\n{atoms}\n"
+    )
+}
+
+#[test]
+fn a_world_without_spheres_is_fine() -> Test {
+    let folder = Folder::new("none")?;
+    let csv = folder.file("none.csv", "x,y,z,radius\n")?;
+    assert_eq!(folder.pairs(&csv)?, "a,b,toi,depth\n");
+    let lammps = folder.file("none.dump", dump("x y z radius", &[]).trim_end())?;
+    assert_eq!(folder.pairs(&lammps)?, "a,b,toi,depth\n");
+    Ok(())
+}
+
+#[test]
+fn lammps_dumps_are_read_in_all_their_forms() -> Test {
+    let folder = Folder::new("lammps")?;
+    let last = dump("x y z radius vx", &["0 0 0 1 10", "5 0 0 1 0"]);
+    let forms = [
+        (
+            "radius",
+            dump(
+                "id type x y z vx vy vz radius",
+                &["1 1 0 0 0 10 0 0 1", "2 1 5 0 0 0 0 0 1"],
+            ),
+        ),
+        (
+            "diameter",
+            dump("id diameter z y x vx", &["1 2 0 0 0 10", "2 2 0 0 5 0"]),
+        ),
+        (
+            "last frame",
+            dump("x y z radius", &["0 0 0 9", "1 0 0 9", "2 0 0 nonsense"]) + &last,
+        ),
+        (
+            "further sections",
+            format!("ITEM: UNITS\nsi\nITEM: TIME\n0.5\n{last}\n"),
+        ),
+        (
+            "CRLF, tabs",
+            last.replace('\n', "\r\n").replace("0 0 0 1", "0\t0  0\t1"),
+        ),
+    ];
+    for (name, text) in forms {
+        for file in ["world.lammpstrj", "world.Dump"] {
+            let input = folder.file(file, &text)?;
+            assert_eq!(folder.pairs(&input)?, PAIRS, "{name}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn periodic_boundaries_are_mentioned() -> Test {
+    let folder = Folder::new("periodic")?;
+    let text = dump("x y z radius", &["0 0 0 1"]).replace("ff ff", "pp ff");
+    let run = run(&[folder.file("box.dump", text)?, "--json".into()])?;
+    run.expect_success("periodic");
+    assert!(
+        run.stderr.contains("note: ") && run.stderr.contains("periodic"),
+        "{}",
+        run.stderr
+    );
+    Ok(())
+}
+
+#[test]
+fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
+    let folder = Folder::new("bad-lammps")?;
+    let good = dump("x y z radius", &["0 0 0 1", "5 0 0 1"]);
+    let cases: &[(&str, String, &[&str])] = &[
+        ("empty", String::new(), &["empty"]),
+        ("something else", CSV.into(), &["line 1", "ITEM:"]),
+        (
+            "no atoms",
+            "ITEM: TIMESTEP\n0\n".into(),
+            &["line 2", "ITEM: ATOMS"],
+        ),
+        (
+            "no number of atoms",
+            "ITEM: ATOMS x y z radius\n0 0 0 1\n".into(),
+            &["line 1", "NUMBER OF ATOMS"],
+        ),
+        (
+            "bad number of atoms",
+            good.replace("ATOMS\n2", "ATOMS\nmany"),
+            &["line 4", "`many`"],
+        ),
+        (
+            "cut off",
+            good.replace("ATOMS\n2", "ATOMS\n3"),
+            &["line 11", "2 of 3"],
+        ),
+        (
+            "huge number",
+            good.replace("ATOMS\n2", "ATOMS\n18446744073709551615"),
+            &["line 11", "2 of 18446744073709551615"],
+        ),
+        (
+            "too few fields",
+            good.replace("5 0 0 1", "5 0 0"),
+            &["line 11", "3 fields", "4"],
+        ),
+        (
+            "too many fields",
+            good.replace("5 0 0 1", "5 0 0 1 1"),
+            &["line 11", "5 fields", "4"],
+        ),
+        (
+            "word",
+            good.replace("5 0 0 1", "5 0 up 1"),
+            &["line 11", "field z", "`up`"],
+        ),
+        (
+            "nan",
+            good.replace("5 0 0 1", "5 nan 0 1"),
+            &["line 11", "field y", "`nan`"],
+        ),
+        (
+            "scaled",
+            good.replace("x y z", "xs ys zs"),
+            &["line 9", "xs", "scaled"],
+        ),
+        (
+            "unwrapped",
+            good.replace("x y z", "xu yu zu"),
+            &["line 9", "xu", "unwrapped"],
+        ),
+        (
+            "no size",
+            good.replace("radius", "mass"),
+            &["line 9", "radius or diameter"],
+        ),
+        (
+            "negative diameter",
+            dump("x y z diameter", &["0 0 0 -3"]),
+            &["line 10", "field diameter", "-1.5"],
+        ),
+        (
+            "no half",
+            dump("x y z diameter", &["0 0 0 1e-45"]),
+            &["line 10", "field diameter", "1e-45"],
+        ),
+    ];
+    for (name, text, parts) in cases {
+        let input = folder.file("bad.dump", text)?;
+        let run = run(&[&input, "--backend", "cpu"])?;
+        run.expect_error(name, 1, parts);
+        run.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! The example `collide`, run as a user runs it: files and arguments in; exit
+//! code, standard output and standard error out.
+//!
+//! `cargo test` builds the example first; `cargo test --test collide` does not:
+//! `cargo build --example collide` before it.
+
+mod csv;
+mod lammps;
+mod report;
+mod run;
+mod usage;
+mod verify;

@@ -1,0 +1,90 @@
+//! `--verify`, with and without an adapter.
+
+use crate::run::{CSV, Folder, Test, run_with};
+use serde_json::Value;
+
+/// Some spheres that do and do not touch, in all ways.
+fn crowd() -> String {
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut rows = String::from("x,y,z,radius,vx,vy,vz\n");
+    for _ in 0..500 {
+        let number = |random: &mut fastrand::Rng, scale: f32| (random.f32() - 0.5) * scale;
+        let [x, y, z] = [0; 3].map(|_| number(&mut random, 20.0));
+        let [vx, vy, vz] = [0; 3].map(|_| number(&mut random, 8.0));
+        rows += &format!("{x},{y},{z},{},{vx},{vy},{vz}\n", random.f32());
+    }
+    rows
+}
+
+/// Environments with the adapters of this machine, and with none on Linux.
+const ADAPTERS: [&[(&str, &str)]; 2] = [
+    &[],
+    &[
+        ("VK_DRIVER_FILES", "/nonexistent"),
+        ("VK_ICD_FILENAMES", "/nonexistent"),
+    ],
+];
+
+#[test]
+fn verify_checks_with_and_without_an_adapter() -> Test {
+    let folder = Folder::new("verify")?;
+    let touching: String = (0..12).map(|i| format!("{i},0,0,0.5,0,0,0\n")).collect();
+    let worlds = [
+        crowd(),
+        CSV.into(),
+        format!("x,y,z,radius,vx,vy,vz\n{touching}"),
+    ];
+    for env in ADAPTERS {
+        for world in &worlds {
+            let input = folder.file("world.csv", world)?;
+            let run = run_with(
+                &[&input, "--backend", "cpu", "--verify", "--json"],
+                b"",
+                env,
+            )?;
+            run.expect_success("--verify");
+            let object: Value = serde_json::from_str(&run.stdout)?;
+            let verify = &object["verify"];
+            assert_eq!(verify["passed"], true, "{object}");
+            assert_eq!(verify["differing"], 0, "{object}");
+            // Round numbers leave nothing undecided, though they touch exactly.
+            assert_eq!(verify["undecided"], 0, "{object}");
+            assert!(
+                verify["checked"].as_u64() >= object["pairs"].as_u64(),
+                "{object}"
+            );
+            match verify["against"].as_str() {
+                Some("gpu") => assert_eq!(verify["checked"], object["pairs"]),
+                Some("brute force") => {
+                    let n = object["spheres"].as_u64().ok_or("spheres")?;
+                    assert_eq!(verify["checked"], n * (n - 1) / 2);
+                }
+                _ => return Err(format!("checked against what? {object}").into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Too many spheres for brute force: with no adapter nothing can be checked, and
+/// that is no success.
+#[test]
+fn verify_never_passes_unchecked() -> Test {
+    let folder = Folder::new("unchecked")?;
+    let rows: String = (0..20_001).map(|i| format!("{i},0,0,0.25\n")).collect();
+    let input = folder.file("many.csv", format!("x,y,z,radius\n{rows}"))?;
+    for env in ADAPTERS {
+        let run = run_with(
+            &[&input, "--backend", "cpu", "--verify", "--json"],
+            b"",
+            env,
+        )?;
+        if run.code == Some(0) {
+            let object: Value = serde_json::from_str(&run.stdout)?;
+            assert_eq!(object["verify"]["against"], "gpu", "{object}");
+        } else {
+            run.expect_error("unchecked", 1, &["nothing was checked", "20001 spheres"]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,303 @@
+//! Whether the oracle is right: the other tests are no better than it is.
+
+mod oracle;
+#[path = "../examples/scenes/mod.rs"]
+mod scenes;
+mod worlds;
+
+use carom::{Collision, Collisions, Sphere};
+use oracle::{brute_force, brute_force_between, depth, exact, filter, toi};
+use scenes::Scene;
+
+fn at(center: [f32; 3], radius: f32) -> Sphere {
+    Sphere::new(center, radius)
+}
+
+/// Whether, when and how deep a pair collides, both ways round and both ways of computing.
+fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
+    let expected = toi(&a, &b, dt).map(|toi| (toi, depth(&a, &b)));
+    for (one, other) in [(a, b), (b, a)] {
+        assert_eq!(
+            brute_force(&[one, other], dt).hits.len(),
+            usize::from(expected.is_some())
+        );
+        let exactly = exact::toi(&one, &other, dt).map(|toi| (toi, exact::depth(&one, &other)));
+        assert_eq!(exactly.is_some(), expected.is_some());
+        if let (Some(exactly), Some(expected)) = (exactly, expected) {
+            assert!(
+                (exactly.0 - expected.0).abs() <= 1e-10 * expected.0,
+                "{exactly:?} {expected:?}"
+            );
+            assert!(
+                (exactly.1 - expected.1).abs() <= 1e-10 * expected.1,
+                "{exactly:?} {expected:?}"
+            );
+        }
+    }
+    expected
+}
+
+#[track_caller]
+fn assert_near(found: Option<f64>, expected: f64) {
+    let found = found.expect("the pair collides");
+    assert!(
+        (found - expected).abs() < 1e-12,
+        "{found} instead of {expected}"
+    );
+}
+
+#[test]
+fn resting_circles_and_spheres() {
+    let circles = answer(
+        at([50.0, 20.0, 0.0], 30.0),
+        at([-10.0, 10.0, 0.0], 20.0),
+        1.0,
+    );
+    assert_eq!(circles, None);
+    let spheres = answer(
+        at([30.0, 20.0, -10.0], 40.0),
+        at([0.0, 40.0, -50.0], 50.0),
+        1.0,
+    );
+    assert_eq!(spheres.map(|(toi, _)| toi), Some(0.0));
+    assert_near(spheres.map(|(_, depth)| depth), 90.0 - 2900_f64.sqrt());
+    let circles = answer(
+        at([70.0, 20.0, 0.0], 40.0),
+        at([50.0, 60.0, 0.0], 16.0),
+        1.0,
+    );
+    assert_near(circles.map(|(_, depth)| depth), 56.0 - 2000_f64.sqrt());
+    let spheres = answer(
+        at([50.0, 0.0, -20.0], 40.0),
+        at([60.0, 70.0, -50.0], 20.0),
+        1.0,
+    );
+    assert_eq!(spheres, None);
+}
+
+#[test]
+fn head_on() {
+    let moving = |speed| at([0.0; 3], 1.0).with_velocity([speed, 0.0, 0.0]);
+    let toi = |a, b, dt| {
+        let (toi, depth) = answer(a, b, dt)?;
+        assert_eq!(depth, 0.0);
+        Some(toi)
+    };
+    assert_near(toi(moving(10.0), at([5.0, 0.0, 0.0], 1.0), 1.0), 0.3);
+    assert_near(toi(moving(8.0), at([4.0, 0.0, 0.0], 1.0), 0.25), 0.25);
+    assert_eq!(
+        toi(moving(8.0), at([4.0, 0.0, 0.0], 1.0), 0.25_f32.next_down()),
+        None
+    );
+    assert_near(toi(moving(100.0), at([50.0, 0.0, 0.0], 1.0), 1.0), 0.48);
+    assert_eq!(toi(moving(10.0), at([5.0, 0.0, 0.0], 1.0), 0.0), None);
+}
+
+#[test]
+fn equal_velocities_never_collide() {
+    let [a, b] =
+        [[0.0; 3], [2.1, 0.0, 0.0]].map(|center| at(center, 1.0).with_velocity([1e3, -1e4, 1e5]));
+    for dt in [0.0, 1e-9, 1.0, 1e9] {
+        assert_eq!(answer(a, b, dt), None);
+    }
+}
+
+#[test]
+fn touching_at_the_start_then_apart() {
+    let resting = at([0.0; 3], 0.5);
+    let leaving = at([0.0, 1.0, 0.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    assert_eq!(answer(resting, leaving, 1.0), Some((0.0, 0.0)));
+}
+
+#[test]
+fn tangent_pass() {
+    let passing = at([-2.0, 1.0, 0.0], 0.5).with_velocity([4.0, 0.0, 0.0]);
+    assert_eq!(answer(passing, at([0.0; 3], 0.5), 1.0), Some((0.5, 0.0)));
+    assert_eq!(
+        answer(passing, at([0.0; 3], 0.5_f32.next_down()), 1.0),
+        None
+    );
+}
+
+#[test]
+fn extremes_of_the_range() {
+    let (least, most) = (f32::from_bits(1), carom::MAX_MAGNITUDE);
+    // Three units of the least number apart, closing at one a step.
+    let coming = at([3.0 * least, 0.0, 0.0], least).with_velocity([-least, 0.0, 0.0]);
+    assert_eq!(answer(at([0.0; 3], least), coming, 1.0), Some((1.0, 0.0)));
+    assert_eq!(answer(at([0.0; 3], 0.0), coming, 1.0), None);
+    let far = at([-most, -most, most], most).with_velocity([most, most, -most]);
+    let (toi, _) = answer(far, at([0.0; 3], 0.0), 1.0).expect("it goes to the origin");
+    assert!((toi - (1.0 - 1.0 / 3_f64.sqrt())).abs() < 1e-12);
+}
+
+/// Pairs made to be nearly tangent, at mixed scales: where float64 answers, integers agree.
+#[test]
+fn float64_is_right_where_it_answers() {
+    let rng = &mut fastrand::Rng::with_seed(7);
+    let (mut told, mut untold, mut hits) = (0, 0, 0);
+    for _ in 0..200_000 {
+        let scale = |rng: &mut fastrand::Rng| 2_f32.powi(rng.i32(-12..12));
+        let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
+        let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
+        let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
+        // A Pythagorean direction across the motion, so that tangency is often exact.
+        let across: [f32; 3] = *rng
+            .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
+            .expect("not empty");
+        let [x, y, z] = vector(rng, off);
+        let along = match across {
+            [3.0, ..] => [4.0, -3.0, coarse(rng)],
+            [_, 5.0, _] => [coarse(rng), 0.0, coarse(rng)],
+            _ => [coarse(rng), 4.0, 3.0],
+        };
+        let base = at([x, y, z], size * 2.0).with_velocity(vector(rng, speed));
+        let nudge = |x: f32, rng: &mut fastrand::Rng| match rng.u32(0..6) {
+            0 => x.next_up(),
+            1 => x.next_down(),
+            _ => x,
+        };
+        let center =
+            std::array::from_fn(|k| base.center[k] + size * across[k] - along[k] * speed * 0.5);
+        let velocity: [f32; 3] = std::array::from_fn(|k| base.velocity[k] + speed * along[k]);
+        let other = at(center, nudge(size * 3.0, rng)).with_velocity(velocity);
+        let dt = *rng.choice(&[1.0, 0.5, 0.25, 2.0]).expect("not empty");
+        let exactly = exact::collides(&base, &other, dt);
+        hits += usize::from(exactly);
+        match filter::collides(&base, &other, dt) {
+            Some(answer) => {
+                told += 1;
+                assert_eq!(answer, exactly, "{base:?} {other:?} {dt}");
+            }
+            None => untold += 1,
+        }
+        if exactly {
+            let (fast, slow) = (toi(&base, &other, dt), exact::toi(&base, &other, dt));
+            let (fast, slow) = (fast.expect("a hit"), slow.expect("a hit"));
+            assert!(
+                (fast - slow).abs() <= 1e-10 * slow,
+                "{fast} {slow} {base:?} {other:?} {dt}"
+            );
+        }
+    }
+    // The test is void if it does not meet all kinds.
+    assert!(
+        told > 10_000 && untold > 10_000 && hits > 10_000,
+        "{told} {untold} {hits}"
+    );
+}
+
+#[test]
+fn both_ways_of_deciding_agree_in_hard_worlds() {
+    for (name, spheres, dt) in worlds::all(300, 3) {
+        let fast = brute_force(&spheres, dt);
+        let mut slow = Vec::new();
+        for (i, a) in (0..).zip(&spheres) {
+            for (j, b) in (0..).zip(&spheres).skip(i as usize + 1) {
+                if exact::collides(a, b, dt) {
+                    slow.push((i, j));
+                }
+            }
+        }
+        assert!(fast.hits == slow, "{name}");
+    }
+}
+
+#[test]
+fn lattices_have_the_neighbours_they_should() {
+    let side = 12;
+    let of = |scene: Scene| brute_force(&scene.generate(side * side * side, 0), 1.0);
+    let [faces, edges, corners] = [
+        3 * side * side * (side - 1),
+        6 * side * (side - 1) * (side - 1),
+        4 * (side - 1) * (side - 1) * (side - 1),
+    ];
+    let touching = of(Scene::Touching);
+    assert_eq!(touching.hits.len(), faces);
+    assert_eq!(touching.decided_exactly, faces as u64);
+    assert_eq!(of(Scene::Lattice).hits.len(), faces + edges + corners);
+}
+
+#[test]
+fn scenes_have_their_names_and_sizes() {
+    for scene in Scene::ALL {
+        assert_eq!(scene.name().parse(), Ok(scene));
+        assert!(!scene.description().is_empty());
+        for n in [0, 1, 2, 999, 1000, 1001] {
+            assert_eq!(scene.generate(n, 5).len(), n);
+        }
+        let spheres = scene.generate(500, 5);
+        assert_eq!(spheres, scene.generate(500, 5));
+        assert!(
+            scenes::at_rest(spheres)
+                .iter()
+                .all(|sphere| sphere.velocity == [0.0; 3])
+        );
+    }
+    assert!("nonsense".parse::<Scene>().is_err());
+    assert_eq!(scenes::polydisperse_of(100, 1.0..2.0, 1).len(), 100);
+}
+
+#[test]
+fn groups_leave_pairs_out() {
+    let place = |groups: (u16, u16)| at([0.0; 3], 1.0).with_groups(groups.0, groups.1);
+    // Members of 1 that ignore 1, one blind to 2, one of 2.
+    let spheres = [
+        (1, 1),
+        (1, 1),
+        (4, 2),
+        (2, 0),
+        (1 << 15, 1 << 15),
+        (1 << 15, 0),
+    ]
+    .map(place);
+    let hits = brute_force(&spheres, 1.0).hits;
+    let ignored = [(0, 1), (2, 3), (4, 5)];
+    assert_eq!(hits.len(), 15 - ignored.len());
+    assert!(ignored.iter().all(|pair| !hits.contains(pair)));
+    let between = brute_force_between(&spheres[..1], &spheres, 1.0).hits;
+    assert_eq!(between, [(0, 2), (0, 3), (0, 4), (0, 5)]);
+}
+
+/// The comparison sees each kind of mistake.
+#[test]
+fn differences_are_seen() {
+    let spheres = Scene::Dense.generate(200, 1);
+    let truth = brute_force(&spheres, 1.0);
+    let collision = |&(a, b): &(u32, u32)| {
+        let (one, other) = (&spheres[a as usize], &spheres[b as usize]);
+        let single = |x: f64| glam::DVec2::splat(x).as_vec2().x;
+        let toi = single(toi(one, other, 1.0).expect("a hit"));
+        Collision {
+            a,
+            b,
+            toi,
+            depth: single(depth(one, other)),
+        }
+    };
+    let pairs: Vec<Collision> = truth.hits.iter().map(collision).collect();
+    let told =
+        |pairs: &[Collision]| oracle::check::differences(&truth, &spheres, &spheres, 1.0, pairs);
+    assert_eq!(told(&pairs), "");
+    let list = Collisions {
+        pairs: pairs.clone(),
+        ..Collisions::default()
+    };
+    oracle::assert_same("dense", &spheres, 1.0, &list);
+    oracle::assert_same_between("none", &spheres, &[], 1.0, &Collisions::default());
+
+    assert!(told(&pairs[1..]).contains("missing"));
+    let mut wrong = pairs.clone();
+    wrong[3].b += 150;
+    assert!(told(&wrong).contains("do not collide"));
+    let mut wrong = pairs.clone();
+    wrong.insert(5, wrong[5]);
+    assert!(told(&wrong).contains("more than once"));
+    let mut wrong = pairs.clone();
+    wrong.swap(1, 2);
+    assert!(told(&wrong).contains("out of order"));
+    let mut wrong = pairs.clone();
+    wrong[7].depth += 1e-4;
+    wrong[8].toi += 1e-4;
+    assert!(told(&wrong).contains("2 pairs have a wrong time"));
+}

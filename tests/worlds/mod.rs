@@ -1,0 +1,58 @@
+//! Hard worlds: each a name, the spheres, and the length of the step. Every one of them breaks some
+//! simpler way to find pairs.
+
+#![allow(
+    dead_code,
+    reason = "shared by several tests, each of which uses a part"
+)]
+
+mod bullets;
+mod places;
+mod sample;
+mod scales;
+
+use carom::Sphere;
+
+pub(crate) use bullets::{
+    formation, formation_through_lattice, ragged_formation, rays_through_spheres,
+};
+pub(crate) use places::{
+    all_equal, coinciding_points, flat, line_at_rest, line_moving, oblique_line, one_point,
+    stopped_clock, to_the_center,
+};
+pub(crate) use scales::{
+    far_off, far_off_in_flight, giant_in_dust, micrometers, stray, stray_inbound, wild_scales,
+};
+
+/// A name, the spheres, and dt.
+pub(crate) type World = (&'static str, Vec<Sphere>, f32);
+
+/// The number of spheres at most in the worlds in which a good part of all pairs touch.
+const CROWD: usize = 1000;
+
+/// Every hard world, of `n` spheres each, or a thousand where a good part of all pairs touch.
+pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
+    let crowd = n.min(CROWD);
+    vec![
+        line_moving(n, seed),
+        line_at_rest(n, seed),
+        oblique_line(n, seed),
+        flat(n, seed),
+        to_the_center(crowd, seed),
+        one_point(crowd, seed),
+        all_equal(crowd),
+        coinciding_points(n),
+        stopped_clock(n, seed),
+        giant_in_dust(n, seed),
+        stray(n, seed),
+        stray_inbound(n, seed),
+        far_off(n, seed),
+        far_off_in_flight(n, seed),
+        micrometers(n, seed),
+        wild_scales(crowd, seed),
+        rays_through_spheres(n, seed),
+        formation(n, seed),
+        ragged_formation(n, seed),
+        formation_through_lattice(n, seed),
+    ]
+}

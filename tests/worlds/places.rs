@@ -1,0 +1,99 @@
+//! Worlds whose spheres share a line, a plane, a point or a moment.
+
+use carom::Sphere;
+use fastrand::Rng;
+use glam::Vec3;
+
+use super::World;
+use super::sample::{direction, gas, in_cube};
+
+/// All on the x axis, moving along it through several others.
+pub(crate) fn line_moving(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let sphere = |_| {
+        Sphere::new([rng.f32() * 4.0 * n as f32, 0.0, 0.0], 0.5).with_velocity([
+            10.0 * rng.f32() - 5.0,
+            0.0,
+            0.0,
+        ])
+    };
+    ("a line, moving along it", (0..n).map(sphere).collect(), 1.0)
+}
+
+/// All on the x axis, at rest.
+pub(crate) fn line_at_rest(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let sphere = |_| Sphere::new([rng.f32() * 2.0 * n as f32, 0.0, 0.0], 0.5);
+    ("a line at rest", (0..n).map(sphere).collect(), 1.0)
+}
+
+/// All on the diagonal of space, moving along it: as long as its box is empty.
+pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let sphere = |_| {
+        Sphere::new(Vec3::splat((rng.f32() - 0.5) * 2.0 * n as f32), 0.5)
+            .with_velocity(Vec3::splat(3.0 * rng.f32() - 1.5))
+    };
+    (
+        "an oblique line, moving along it",
+        (0..n).map(sphere).collect(),
+        0.5,
+    )
+}
+
+/// Two dimensions: circles of several sizes, z = 0.
+pub(crate) fn flat(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let side = (2.0 * n as f32).sqrt();
+    let sphere = |_| {
+        let in_plane = Vec3::new(1.0, 1.0, 0.0);
+        Sphere::new(in_cube(side, rng) * in_plane, 0.2 + 0.3 * rng.f32())
+            .with_velocity(in_cube(2.0, rng) * in_plane)
+    };
+    ("two dimensions", (0..n).map(sphere).collect(), 1.0)
+}
+
+/// From all sides to the origin, where all meet in the middle of the step.
+pub(crate) fn to_the_center(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let sphere = |_| {
+        let center = direction(rng) * (50.0 + 50.0 * rng.f32());
+        Sphere::new(center, 0.5).with_velocity(center * -2.0)
+    };
+    (
+        "everything to the center",
+        (0..n).map(sphere).collect(),
+        1.0,
+    )
+}
+
+/// All in one place, going slowly apart.
+pub(crate) fn one_point(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let sphere =
+        |_| Sphere::new([3.0, -7.0, 11.0], 0.5).with_velocity(direction(rng) * (0.01 * rng.f32()));
+    ("one point", (0..n).map(sphere).collect(), 1.0)
+}
+
+/// The same sphere many times: same place, same size, same velocity.
+pub(crate) fn all_equal(n: usize) -> World {
+    let sphere = Sphere::new([0.1, 0.2, 0.3], 0.7).with_velocity([100.0, 20.0, -30.0]);
+    ("all equal", vec![sphere; n], 1.0)
+}
+
+/// Points of radius 0 at rest, four in each place: they touch only one another.
+pub(crate) fn coinciding_points(n: usize) -> World {
+    let place = |site: usize| [site % 17, site / 17 % 19, site / 323].map(|k| k as f32 * 0.1);
+    let points = (0..n).map(|k| Sphere::new(place(k / 4), 0.0));
+    ("coinciding points", points.collect(), 1.0)
+}
+
+/// dt = 0: nothing moves, whatever the velocities.
+pub(crate) fn stopped_clock(n: usize, seed: u64) -> World {
+    let rng = &mut Rng::with_seed(seed);
+    let mut spheres = gas(n, Vec3::ZERO, rng);
+    for sphere in &mut spheres {
+        sphere.velocity = (direction(rng) * 1e9).to_array();
+    }
+    ("a step of no time", spheres, 0.0)
+}
