@@ -1,72 +1,18 @@
-// From what is known of each of the sample to the spacing of the spheres, to
+// From what is known of the sample to the spacing of the spheres, to
 // how many others one has near it, and to the frame. One workgroup.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> octaves: array<u32, OCTAVES>;
-@group(0) @binding(2) var<storage, read> samples: array<Sampled>;
+@group(0) @binding(2) var<storage, read> ranked: array<vec4<f32>, QUANTITIES>;
 @group(0) @binding(3) var<storage, read_write> space: Space;
 
 var<workgroup> sh_within: array<u32, OCTAVES>;
-// The values to be ranked, and those of the ranks asked for.
-var<workgroup> sh_value: array<f32, MOST_SAMPLED>;
-var<workgroup> sh_ranked: array<f32, 3>;
-
-// The quantity number `which` of a sphere of the sample.
-fn value_of(k: u32, which: u32) -> f32 {
-    if which < 3u {
-        return samples[k].middle[which];
-    }
-    if which < 6u {
-        return samples[k].velocity[which - 3u];
-    }
-    return samples[k].log_distance[which - 6u];
-}
-
-// Of one quantity of the sample, the values of these ranks. For all invocations
-// at once.
-fn ranked(which: u32, ranks: vec3<u32>, local: u32) -> vec3<f32> {
-    workgroupBarrier();
-    for (var k = local; k < params.sample; k += OCTAVES) {
-        sh_value[k] = value_of(k, which);
-    }
-    workgroupBarrier();
-    for (var k = local; k < params.sample; k += OCTAVES) {
-        var rank = 0u;
-        for (var other = 0u; other < params.sample; other++) {
-            let before = sh_value[other] < sh_value[k] || (sh_value[other] == sh_value[k] && other < k);
-            rank += select(0u, 1u, before);
-        }
-        for (var asked = 0u; asked < 3u; asked++) {
-            if rank == ranks[asked] {
-                sh_ranked[asked] = sh_value[k];
-            }
-        }
-    }
-    workgroupBarrier();
-    return vec3<f32>(sh_ranked[0], sh_ranked[1], sh_ranked[2]);
-}
-
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
 @compute @workgroup_size(OCTAVES)
 fn main(@builtin(local_invocation_index) local: u32) {
-    let middle = params.sample / 2u;
-    let out = params.sample / TRIM;
-    var low: vec3<f32>;
-    var center: vec3<f32>;
-    var high: vec3<f32>;
-    var drift: vec3<f32>;
-    for (var axis = 0u; axis < 3u; axis++) {
-        let place = ranked(axis, vec3<u32>(out, middle, params.sample - 1u - out), local);
-        low[axis] = place.x;
-        center[axis] = place.y;
-        high[axis] = place.z;
-        drift[axis] = ranked(3u + axis, vec3<u32>(middle), local).x;
-    }
-    let medians = vec2<f32>(ranked(6u, vec3<u32>(middle), local).x, ranked(7u, vec3<u32>(middle), local).x);
-
     // All ordered pairs nearer than the upper end of each octave.
     var within = 0u;
     for (var octave = 0u; octave <= local; octave++) {
@@ -97,6 +43,12 @@ fn main(@builtin(local_invocation_index) local: u32) {
     space.log_others[local] = log_others;
 
     if local == 0u {
+        // The lowest that counts, the median and the highest that counts, of each quantity.
+        let low = vec3<f32>(ranked[0].x, ranked[1].x, ranked[2].x);
+        let center = vec3<f32>(ranked[0].y, ranked[1].y, ranked[2].y);
+        let high = vec3<f32>(ranked[0].z, ranked[1].z, ranked[2].z);
+        let drift = vec3<f32>(ranked[3].y, ranked[4].y, ranked[5].y);
+        let medians = vec2<f32>(ranked[6].y, ranked[7].y);
         let wider = (high - low) * 0.25;
         // Where the middle was at the start of the step.
         space.frame = Frame(center - drift * (0.5 * params.dt), drift);

@@ -91,7 +91,13 @@ fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
     var least = GREATEST;
     // A box around all, a box around most with a hash for the rest, or a hash.
     var chosen = 2u;
-    for (var power = 0u; power <= group.power; power++) {
+    var longest = SEGMENT_BITS;
+    for (var k = 0u; k < groups; k++) {
+        if sh_group[k].half_cell < sh_group[first].half_cell {
+            longest = min(longest, sh_group[k].power);
+        }
+    }
+    for (var power = 0u; power <= min(group.power, longest + MOST_SLABS); power++) {
         let slabs = f32(1u << power);
         let edge = cell_edge(group.proxies / slabs, group.half_cell);
         for (var choice = 0u; choice < 3u; choice++) {

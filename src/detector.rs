@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::cpu;
+use crate::cpu::{self, Limits};
 use crate::exact::decide;
 use crate::gpu::Gpu;
 use crate::sphere::{check_dt, check_spheres};
@@ -36,6 +36,9 @@ pub struct Options {
     /// [`Error::TooManyCandidates`] instead of keeping the machine busy for
     /// hours. 2³⁴ by default.
     pub max_candidates: u64,
+    /// A world in which more pairs than this touch is refused with
+    /// [`Error::TooManyPairs`] instead of filling the memory. 2²⁸ by default.
+    pub max_pairs: u64,
     /// First capacity for pairs on the GPU; it grows when it does not suffice.
     /// 0, the default, goes by the number of spheres.
     pub pair_capacity: usize,
@@ -51,6 +54,7 @@ impl Default for Options {
             backend: Backend::Auto,
             threads: 0,
             max_candidates: 1 << 34,
+            max_pairs: 1 << 28,
             pair_capacity: 0,
             segment_capacity: 0,
         }
@@ -164,10 +168,13 @@ impl Detector {
                 limit: MOST_SPHERES,
             });
         }
-        let max_candidates = self.options.max_candidates;
+        let limits = Limits {
+            candidates: self.options.max_candidates,
+            pairs: self.options.max_pairs,
+        };
         let mut reason = self.reason.clone();
         if let Some(gpu) = &mut self.gpu {
-            match gpu.run(spheres, split, dt, max_candidates) {
+            match gpu.run(spheres, split, dt, limits) {
                 Ok(outcome) => {
                     let adapter = Some(gpu.adapter().to_owned());
                     return self.finish(spheres, split, dt, outcome, Backend::Gpu, adapter, reason);
@@ -181,7 +188,7 @@ impl Detector {
                 Err(error) => return Err(error),
             }
         }
-        let outcome = self.within_pool(|| cpu::run(spheres, split, dt, max_candidates))?;
+        let outcome = self.within_pool(|| cpu::run(spheres, split, dt, limits))?;
         self.finish(spheres, split, dt, outcome, Backend::Cpu, None, reason)
     }
 

@@ -51,6 +51,17 @@ pub enum Error {
         /// [`Options::max_candidates`](crate::Options::max_candidates).
         limit: u64,
     },
+    /// More spheres touch than a list is allowed to hold.
+    #[error(
+        "{needed} pairs touch, but the limit is {limit}; spread the spheres out, shorten the time \
+         step, or raise `Options::max_pairs` if there is memory for 40 bytes a pair"
+    )]
+    TooManyPairs {
+        /// How many there are, some of them perhaps counted twice.
+        needed: u64,
+        /// [`Options::max_pairs`](crate::Options::max_pairs).
+        limit: u64,
+    },
     /// The device cannot hold what the world needs.
     #[error(
         "{what} needs {needed} bytes, but the device's {limit} is {available} bytes; use \

@@ -20,7 +20,8 @@ struct Params {
     // The limit, low word first: past it `pairs` does nothing.
     most_candidates_low: u32,
     most_candidates_high: u32,
-    unused: u32,
+    // Not 0 for a driver that may end a long loop before it is done, as llvmpipe does.
+    watch: u32,
 }
 
 struct Sphere {
@@ -35,6 +36,8 @@ struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
+    // Invocations of `pairs`, tallying or testing, that came to their end; counted with `watch`.
+    finished: atomic<u32>,
 }
 
 // Where cells are counted from: a place amid the world, moving as most of it

@@ -167,7 +167,12 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
     });
     // Whether they fill space, a sheet, or a line.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
-    let dimension = (growth / (medians[1] - medians[0])).clamp(1.5, 3.0);
+    let apart = medians[1] - medians[0];
+    let dimension = if apart > 0.0 {
+        (growth / apart).clamp(1.5, 3.0)
+    } else {
+        3.0
+    };
     let within = ranks[0] as f32 * (space.spheres / count as f32);
     space.spacing = (medians[0] + 1.0 - within.log2() / dimension).exp2();
 

@@ -29,6 +29,15 @@ pub(crate) struct Outcome {
     pub(crate) stages: Vec<(&'static str, Duration)>,
 }
 
+/// What a user allows at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Pairs to test.
+    pub(crate) candidates: u64,
+    /// Pairs that touch.
+    pub(crate) pairs: u64,
+}
+
 /// Slots a proxy at most; what the plan does not use takes no memory. In a box of
 /// cells half the spacing wide there are 8 cells for each sphere, and in a world
 /// of clusters some more.
@@ -46,7 +55,7 @@ pub(crate) fn run(
     spheres: &[Sphere],
     split: usize,
     dt: f32,
-    max_candidates: u64,
+    limits: Limits,
 ) -> Result<Outcome, Error> {
     let mut stages = Vec::new();
     let mut clock = Instant::now();
@@ -81,14 +90,14 @@ pub(crate) fn run(
         cells: &cells,
     };
     let candidates = pairs::tally(&world);
-    if candidates > max_candidates {
+    if candidates > limits.candidates {
         return Err(Error::TooManyCandidates {
             needed: candidates,
-            limit: max_candidates,
+            limit: limits.candidates,
         });
     }
     lap("tally");
-    let reported = pairs::pairs(&world)?;
+    let reported = pairs::pairs(&world, limits.pairs)?;
     lap("pairs");
     Ok(Outcome {
         reported,

@@ -1,5 +1,7 @@
 //! `pairs`: the swept test of every proxy against those in reach of it.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use rayon::prelude::*;
 
 use crate::error::allocate;
@@ -59,8 +61,11 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
         .sum()
 }
 
-/// Tests them, and reports those that touch or may.
-pub(crate) fn pairs(world: &World<'_>) -> Result<Vec<Reported>, Error> {
+/// Tests them, and reports those that touch or may, if they are no more than
+/// `most`.
+pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error> {
+    // Goes on past the limit, so that an error can tell what was needed.
+    let count = AtomicU64::new(0);
     let tasks: Vec<Vec<Reported>> = (0..world.sorted.len().div_ceil(TASK))
         .into_par_iter()
         .map(|task| {
@@ -86,9 +91,19 @@ pub(crate) fn pairs(world: &World<'_>) -> Result<Vec<Reported>, Error> {
                     },
                 );
             }
+            if count.fetch_add(found.len() as u64, Relaxed) + found.len() as u64 > most {
+                found = Vec::new();
+            }
             found
         })
         .collect();
+    let count = count.into_inner();
+    if count > most {
+        return Err(Error::TooManyPairs {
+            needed: count,
+            limit: most,
+        });
+    }
     let mut reported = allocate(tasks.iter().map(Vec::len).sum(), "the pairs found")?;
     tasks.into_iter().for_each(|task| reported.extend(task));
     Ok(reported)

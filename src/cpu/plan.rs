@@ -5,7 +5,7 @@
 use glam::Vec3;
 
 use super::measure::{Bin, Space};
-use crate::grid::{BINS, Level, MAX_LEVELS, bin_power};
+use crate::grid::{BINS, Level, MAX_LEVELS, SEGMENT_BITS, bin_power};
 
 /// Cost of a range of proxies that is looked up in a box, in swept tests.
 pub(crate) const LOOK: f32 = 4.0;
@@ -17,6 +17,10 @@ pub(crate) const OWN_RANGES: [f32; 2] = [5.0, 14.0];
 pub(crate) const COARSER_RANGES: [f32; 2] = [4.0, 8.0];
 /// Slots that each level has outside its box at least.
 pub(crate) const FEWEST_HASHED: u32 = 4;
+
+/// A proxy looks into at most 2^this time slabs of a level: more would keep one
+/// invocation of a shader busy while all others wait.
+pub(crate) const MOST_SLABS: u32 = 6;
 
 /// The levels of a step.
 pub(crate) struct Plan {
@@ -180,7 +184,16 @@ fn lay_out(space: &Space, groups: &[Group], first: usize, bin: &Bin, share: f32)
     let mut level = Level::default();
     let mut least = f32::INFINITY;
     let mut chosen = (layouts[2], false);
-    for power in 0..=groups[first].power {
+    let finer = || {
+        groups
+            .iter()
+            .filter(|group| group.bin.half_cell < groups[first].bin.half_cell)
+    };
+    let longest = finer()
+        .map(|group| group.power)
+        .min()
+        .unwrap_or(SEGMENT_BITS);
+    for power in 0..=groups[first].power.min(longest + MOST_SLABS) {
         let slabs = (1_u32 << power) as f32;
         let edge = cell_edge(space, proxies / slabs, bin.half_cell);
         for layout in layouts {
@@ -197,10 +210,7 @@ fn lay_out(space: &Space, groups: &[Group], first: usize, bin: &Bin, share: f32)
                 .map(|[boxed, hash]| boxed * LOOK * (1.0 - outside) + hash * LOOK_HASHED * outside);
             let mut cost = proxies * (look + 0.5 * space.others(proxies, 1.5 * cell) / slabs);
             let others = space.others(proxies, cell);
-            for group in groups
-                .iter()
-                .filter(|group| group.bin.half_cell < groups[first].bin.half_cell)
-            {
+            for group in finer() {
                 // One that has longer segments looks into several slabs, all it meets there
                 // being as many as in its own time.
                 let looks = (1_u32 << power.saturating_sub(group.power)) as f32;

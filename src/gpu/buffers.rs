@@ -4,7 +4,7 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;
 
-use super::kernels::SCAN_BLOCK;
+use super::kernels::{QUANTITIES, SCAN_BLOCK};
 use crate::Error;
 use crate::cpu::measure::{MOST_SAMPLED, OCTAVES};
 use crate::exact::Reported;
@@ -29,7 +29,7 @@ pub(crate) struct Params {
     pub(crate) sample: u32,
     pub(crate) most_candidates_low: u32,
     pub(crate) most_candidates_high: u32,
-    pub(crate) unused: u32,
+    pub(crate) watch: u32,
 }
 
 /// What the stages count, two words each, low first.
@@ -39,6 +39,7 @@ pub(crate) struct Counters {
     pub(crate) segments: [u32; 2],
     pub(crate) candidates: [u32; 2],
     pub(crate) pairs: [u32; 2],
+    pub(crate) finished: u32,
 }
 
 /// Where cells are counted from.
@@ -143,6 +144,7 @@ pub(crate) struct Buffers {
     pub(crate) spheres: wgpu::Buffer,
     pub(crate) octaves: wgpu::Buffer,
     pub(crate) samples: wgpu::Buffer,
+    pub(crate) ranked: wgpu::Buffer,
     pub(crate) space: wgpu::Buffer,
     pub(crate) bin_of: wgpu::Buffer,
     pub(crate) segments: wgpu::Buffer,
@@ -194,7 +196,7 @@ impl Buffers {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
         let none = BufferUsages::empty();
         // Tests fill them with noise.
-        let for_tests = if cfg!(test) { target } else { none };
+        let for_tests = if cfg!(test) { source | target } else { none };
         let buffer = |what: &'static str, count: u64, size: usize, usage| {
             let size = count.max(1) * size as u64;
             check(&limits, what, size)?;
@@ -246,6 +248,7 @@ impl Buffers {
                 target,
             )?,
             samples: buffer("samples", MOST_SAMPLED as u64, size_of::<Sampled>(), none)?,
+            ranked: buffer("ranks", u64::from(QUANTITIES), 16, none)?,
             space: buffer("space", 1, size_of::<Space>(), source)?,
             bin_of: buffer(
                 "bins of the spheres",

@@ -41,8 +41,9 @@ macro_rules! kernel {
 }
 
 /// Every kernel, in the order of its first use.
-pub(crate) const KERNELS: [Kernel; 10] = [
+pub(crate) const KERNELS: [Kernel; 11] = [
     kernel!("measure_spacing", ["types"], [Uniform, Read, Write, Write]),
+    kernel!("measure_ranks", ["types"], [Uniform, Read, Write]),
     kernel!("measure_curve", ["types"], [Uniform, Read, Read, Write]),
     kernel!(
         "measure_sizes",
@@ -77,7 +78,7 @@ pub(crate) const KERNELS: [Kernel; 10] = [
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 17] = [
+    let words: [(&str, u32); 19] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -92,9 +93,11 @@ fn constants() -> String {
         ("NEXT_NEAREST", NEAREST[1]),
         ("LAST_SHIFT", plan::LAST_SHIFT),
         ("FEWEST_HASHED", plan::FEWEST_HASHED),
+        ("MOST_SLABS", plan::MOST_SLABS),
         ("GRAZING", GRAZING),
         ("SCAN_BLOCK", SCAN_BLOCK),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
+        ("QUANTITIES", QUANTITIES),
     ];
     let numbers: [(&str, f32); 17] = [
         ("GREATEST", f32::MAX),
@@ -136,6 +139,10 @@ impl Kernel {
         text
     }
 }
+
+/// What `measure_ranks` ranks: place and velocity along each axis, and two
+/// distances.
+pub(crate) const QUANTITIES: u32 = 8;
 
 /// Counts that one workgroup of the scan works through.
 pub(crate) const SCAN_BLOCK: u32 = 2048;

@@ -13,7 +13,7 @@ use wgpu::{DeviceType, ErrorFilter};
 
 use self::buffers::{Buffers, Capacity, Counters, Params, Plan, Space};
 use self::record::{Pipelines, STAGES};
-use crate::cpu::{Outcome, most_proxies};
+use crate::cpu::{Limits, Outcome, most_proxies};
 use crate::exact::Reported;
 use crate::{Error, Options, Sphere, cpu};
 
@@ -29,6 +29,8 @@ pub(crate) struct Gpu {
     first: [u64; 2],
     /// The most workgroups along an axis.
     widest: u32,
+    /// Whether the adapter is one in software.
+    software: bool,
     #[cfg(test)]
     noise: Option<u64>,
 }
@@ -116,6 +118,7 @@ impl Gpu {
         })?;
         Ok(Self {
             adapter: format!("{} ({})", info.name, info.backend),
+            software: info.device_type == DeviceType::Cpu,
             widest: device.limits().max_compute_workgroups_per_dimension,
             device,
             queue,
@@ -141,7 +144,7 @@ impl Gpu {
         spheres: &[Sphere],
         split: usize,
         dt: f32,
-        max_candidates: u64,
+        limits: Limits,
     ) -> Result<Outcome, Error> {
         if spheres.is_empty() {
             return Ok(Outcome::default());
@@ -157,7 +160,7 @@ impl Gpu {
         let mut least_spacing = f32::MIN_POSITIVE;
         loop {
             self.ensure(needed)?;
-            let step = self.step(spheres, split, dt, least_spacing, max_candidates)?;
+            let step = self.step(spheres, split, dt, least_spacing, limits.candidates)?;
             let [segments, candidates, pairs] = [
                 step.counters.segments,
                 step.counters.candidates,
@@ -176,10 +179,27 @@ impl Gpu {
                 }
                 continue;
             }
-            if candidates > max_candidates {
+            let finished = 2 * (count + segments) as u32;
+            if self.software
+                && candidates <= limits.candidates
+                && step.counters.finished != finished
+            {
+                return Err(Error::Device(format!(
+                    "the driver of {} ends loops before they are done: some spheres of this world \
+                     have more neighbours than it can go through",
+                    self.adapter
+                )));
+            }
+            if candidates > limits.candidates {
                 return Err(Error::TooManyCandidates {
                     needed: candidates,
-                    limit: max_candidates,
+                    limit: limits.candidates,
+                });
+            }
+            if pairs > limits.pairs {
+                return Err(Error::TooManyPairs {
+                    needed: pairs,
+                    limit: limits.pairs,
                 });
             }
             if pairs > capacity.pairs {
@@ -245,7 +265,7 @@ impl Gpu {
             sample,
             most_candidates_low: max_candidates as u32,
             most_candidates_high: (max_candidates >> 32) as u32,
-            unused: 0,
+            watch: u32::from(self.software),
         };
         let timestamps = self.timestamps.as_ref();
         let words: Vec<u32> = scoped(&self.device, || {
@@ -364,6 +384,7 @@ impl Gpu {
             &b.space,
             &b.bin_of,
             &b.samples,
+            &b.ranked,
             &b.segments,
             &b.bins,
             &b.counters,

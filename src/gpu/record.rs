@@ -1,7 +1,7 @@
 //! One recording of all stages.
 
 use super::buffers::Buffers;
-use super::kernels::{Compiled, KERNELS, SCAN_BLOCK, compile};
+use super::kernels::{Compiled, KERNELS, QUANTITIES, SCAN_BLOCK, compile};
 
 /// All kernels, compiled.
 pub(crate) struct Pipelines {
@@ -90,6 +90,7 @@ pub(crate) fn record(
 
     let [
         spacing,
+        ranks,
         curve,
         sizes,
         plan,
@@ -109,7 +110,12 @@ pub(crate) fn record(
             &[&b.params, &b.spheres, &b.octaves, &b.samples],
             u64::from(sample.div_ceil(64)),
         ),
-        (curve, &[&b.params, &b.octaves, &b.samples, &b.space], 1),
+        (
+            ranks,
+            &[&b.params, &b.samples, &b.ranked],
+            u64::from(QUANTITIES),
+        ),
+        (curve, &[&b.params, &b.octaves, &b.ranked, &b.space], 1),
         (
             sizes,
             &[
