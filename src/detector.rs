@@ -235,3 +235,62 @@ impl Detector {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Falling back is for devices that are too small, which only a test can make of any device.
+    #[test]
+    fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
+        let options = Options {
+            backend: Backend::Auto,
+            ..Options::default()
+        };
+        let gpu = Gpu::new(&options, false)
+            .unwrap_or_else(|error| panic!("this test needs an adapter: {error}"));
+        let mut detector = Detector {
+            options,
+            pool: None,
+            gpu: Some(gpu),
+            reason: String::new(),
+        };
+        let few = vec![Sphere::new([0.0; 3], 1.0); 2];
+        let found = detector
+            .detect(&few, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            (found.pairs.len(), found.statistics.backend),
+            (1, Backend::Gpu)
+        );
+
+        // A device that can bind no more than a mebibyte: half of it spheres, half of it segments.
+        if let Some(gpu) = &mut detector.gpu {
+            gpu.limits.max_storage_buffer_binding_size = 1 << 20;
+        }
+        let many: Vec<Sphere> = (0..40_000)
+            .map(|i| Sphere::new([(i % 200) as f32, (i / 200) as f32, 0.0], 0.4))
+            .collect();
+        let found = detector
+            .detect(&many, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            (found.pairs.len(), found.statistics.backend),
+            (0, Backend::Cpu)
+        );
+        assert!(
+            found
+                .statistics
+                .reason
+                .contains("max_storage_buffer_binding_size"),
+            "{}",
+            found.statistics.reason
+        );
+        detector.options.backend = Backend::Gpu;
+        let error = detector.detect(&many, 1.0).err();
+        assert!(
+            matches!(error, Some(Error::DeviceLimit { .. })),
+            "{error:?}"
+        );
+    }
+}

@@ -191,15 +191,18 @@ impl Buffers {
     }
 
     /// Makes buffers for at least this much.
-    pub(crate) fn new(device: &wgpu::Device, capacity: Capacity) -> Result<Self, Error> {
-        let limits = device.limits();
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        limits: &wgpu::Limits,
+        capacity: Capacity,
+    ) -> Result<Self, Error> {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
         let none = BufferUsages::empty();
         // Tests fill them with noise.
         let for_tests = if cfg!(test) { source | target } else { none };
         let buffer = |what: &'static str, count: u64, size: usize, usage| {
             let size = count.max(1) * size as u64;
-            check(&limits, what, size)?;
+            check(limits, what, size)?;
             Ok(device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(&format!("carom {what}")),
                 size,

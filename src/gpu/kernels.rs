@@ -209,3 +209,196 @@ pub(crate) fn compile(
     });
     Compiled { layout, pipeline }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::mem::{offset_of, size_of};
+
+    use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+    use naga::{AddressSpace, Module, TypeInner};
+
+    use super::*;
+    use crate::exact::Reported;
+    use crate::gpu::buffers::{
+        Bin, Binned, Counters, Frame, Params, Plan, Sampled, Segment, Space,
+    };
+    use crate::grid::{Level, SortedCell, SortedProxy};
+
+    fn module(kernel: &Kernel) -> (Module, ModuleInfo) {
+        let name = kernel.name;
+        let module = naga::front::wgsl::parse_str(&kernel.wgsl())
+            .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&kernel.wgsl())));
+        let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        (module, info)
+    }
+
+    #[test]
+    fn every_shader_is_valid_with_no_capabilities() {
+        KERNELS.iter().for_each(|kernel| drop(module(kernel)));
+    }
+
+    #[test]
+    fn every_shader_becomes_spirv_msl_and_hlsl() {
+        for kernel in &KERNELS {
+            let (module, info) = module(kernel);
+            let name = kernel.name;
+            let constants = naga::back::PipelineConstants::default();
+            let (module, info) =
+                naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+            naga::back::spv::write_vec(&module, &info, &naga::back::spv::Options::default(), None)
+                .unwrap_or_else(|error| panic!("{name} as SPIR-V: {error}"));
+            let options = naga::back::msl::Options {
+                fake_missing_bindings: true,
+                ..Default::default()
+            };
+            naga::back::msl::write_string(&module, &info, &options, &Default::default())
+                .unwrap_or_else(|error| panic!("{name} as MSL: {error}"));
+            let options = naga::back::hlsl::Options {
+                fake_missing_bindings: true,
+                ..Default::default()
+            };
+            let mut text = String::new();
+            naga::back::hlsl::Writer::new(&mut text, &options, &Default::default())
+                .write(&module, &info, None)
+                .unwrap_or_else(|error| panic!("{name} as HLSL: {error}"));
+        }
+    }
+
+    /// What a shader declares is what the host binds, and no more than every device has.
+    #[test]
+    fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
+        for kernel in &KERNELS {
+            let (module, _) = module(kernel);
+            let mut declared: Vec<_> = module
+                .global_variables
+                .iter()
+                .filter_map(|(_, variable)| {
+                    Some((variable.binding.as_ref()?.binding, variable.space))
+                })
+                .collect();
+            declared.sort_by_key(|&(binding, _)| binding);
+            let expected: Vec<_> = kernel
+                .bindings
+                .iter()
+                .zip(0..)
+                .map(|(kind, binding)| {
+                    let load = naga::StorageAccess::LOAD;
+                    let space = match kind {
+                        Binding::Uniform => AddressSpace::Uniform,
+                        Binding::Read => AddressSpace::Storage { access: load },
+                        Binding::Write => AddressSpace::Storage {
+                            access: load | naga::StorageAccess::STORE,
+                        },
+                    };
+                    (binding, space)
+                })
+                .collect();
+            assert_eq!(declared, expected, "{}", kernel.name);
+            let storage = kernel
+                .bindings
+                .iter()
+                .filter(|&&kind| kind != Binding::Uniform)
+                .count();
+            assert!(
+                storage <= 8,
+                "{} binds {storage} storage buffers",
+                kernel.name
+            );
+        }
+    }
+
+    #[test]
+    fn workgroups_are_small_enough_for_every_device() {
+        let limits = wgpu::Limits::default();
+        for kernel in &KERNELS {
+            let (module, info) = module(kernel);
+            let entry = &module.entry_points[0];
+            let [x, y, z] = entry.workgroup_size;
+            assert!(
+                x * y * z <= limits.max_compute_invocations_per_workgroup,
+                "{}",
+                kernel.name
+            );
+            let mut layouter = naga::proc::Layouter::default();
+            layouter
+                .update(module.to_ctx())
+                .unwrap_or_else(|error| panic!("{error}"));
+            let shared: u32 = module
+                .global_variables
+                .iter()
+                .filter(|&(handle, variable)| {
+                    variable.space == AddressSpace::WorkGroup
+                        && !info.get_entry_point(0)[handle].is_empty()
+                })
+                .map(|(_, variable)| layouter[variable.ty].size)
+                .sum();
+            assert!(
+                shared <= limits.max_compute_workgroup_storage_size,
+                "{}: {shared} bytes",
+                kernel.name
+            );
+        }
+    }
+
+    /// Size and offsets of a struct's members in WGSL, by name.
+    fn wgsl_layout(name: &str) -> (u32, Vec<(String, u32)>) {
+        for kernel in &KERNELS {
+            let (module, _) = module(kernel);
+            let mut layouter = naga::proc::Layouter::default();
+            layouter
+                .update(module.to_ctx())
+                .unwrap_or_else(|error| panic!("{error}"));
+            for (handle, kind) in module.types.iter() {
+                if let (Some(own), TypeInner::Struct { members, .. }) = (&kind.name, &kind.inner)
+                    && own == name
+                {
+                    let members = members
+                        .iter()
+                        .map(|member| (member.name.clone().unwrap_or_default(), member.offset))
+                        .filter(|(name, _)| !name.starts_with("unused"));
+                    return (layouter[handle].size, members.collect());
+                }
+            }
+        }
+        panic!("no shader has a struct {name}");
+    }
+
+    macro_rules! assert_same_layout {
+        ($($type:ident { $($member:ident),* })*) => {$(
+            let (size, members) = wgsl_layout(stringify!($type));
+            let host: Vec<(String, u32)> =
+                vec![$((stringify!($member).to_owned(), offset_of!($type, $member) as u32)),*];
+            assert_eq!(members, host, "{}", stringify!($type));
+            assert_eq!(size as usize, size_of::<$type>(), "{}", stringify!($type));
+        )*};
+    }
+
+    #[test]
+    fn structs_are_laid_out_alike_in_wgsl_and_rust() {
+        use crate::Sphere;
+        assert_same_layout! {
+            Params {
+                spheres, split, dt, zero, segment_capacity, pair_capacity, slots, least_spacing, sample,
+                most_candidates_low, most_candidates_high, watch
+            }
+            Sphere { center, radius, velocity, groups }
+            Counters { segments, candidates, pairs, finished }
+            Frame { origin, drift }
+            Space { log_others, frame, trimmed_low, spacing, trimmed_high }
+            Sampled { log_distance, middle, velocity }
+            Bin { count, inside, half_cell, low, high }
+            Segment { sphere, number }
+            Level {
+                origin, first_slot, dims, first_hashed, cell, inverse_cell, hash_mask, time_power
+            }
+            Plan { levels, slots, proxies, frame, level, level_of_bin }
+            Binned { slot, place }
+            SortedProxy { center, radius, velocity, sphere }
+            SortedCell { cell, tag }
+            Reported { a, b }
+        }
+    }
+}

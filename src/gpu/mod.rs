@@ -27,8 +27,8 @@ pub(crate) struct Gpu {
     buffers: Option<Buffers>,
     /// Capacity to begin with; 0 where the number of spheres tells.
     first: [u64; 2],
-    /// The most workgroups along an axis.
-    widest: u32,
+    /// What the device can hold, and how many workgroups along an axis.
+    pub(crate) limits: wgpu::Limits,
     /// Whether the adapter is one in software.
     software: bool,
     #[cfg(test)]
@@ -119,7 +119,7 @@ impl Gpu {
         Ok(Self {
             adapter: format!("{} ({})", info.name, info.backend),
             software: info.device_type == DeviceType::Cpu,
-            widest: device.limits().max_compute_workgroups_per_dimension,
+            limits: device.limits(),
             device,
             queue,
             pipelines,
@@ -152,9 +152,14 @@ impl Gpu {
         let count = spheres.len() as u64;
         let had = self.buffers.as_ref().map(|buffers| buffers.capacity);
         let or = |asked: u64, usual: u64| if asked > 0 { asked } else { usual };
+        let most = Buffers::most_proxies(&self.limits);
+        let room = most.saturating_sub(count);
+        let usual_segments = count / 4 + 1024;
         let mut needed = Capacity {
             spheres: count,
-            segments: had.map_or(or(self.first[0], count / 4 + 1024), |had| had.segments),
+            segments: had
+                .map_or(or(self.first[0], usual_segments), |had| had.segments)
+                .min(room),
             pairs: had.map_or(or(self.first[1], count + 1024), |had| had.pairs),
         };
         let mut least_spacing = f32::MIN_POSITIVE;
@@ -169,8 +174,7 @@ impl Gpu {
             .map(|[low, high]| u64::from(low) | u64::from(high) << 32);
             let capacity = self.capacity();
             if segments > capacity.segments {
-                let most =
-                    most_proxies(spheres.len()).min(Buffers::most_proxies(&self.device.limits()));
+                let most = most_proxies(spheres.len()).min(Buffers::most_proxies(&self.limits));
                 if count + segments > most && least_spacing < crate::MAX_MAGNITUDE {
                     // Longer segments, as the CPU does it.
                     least_spacing = 2.0 * least_spacing.max(step.spacing);
@@ -234,7 +238,9 @@ impl Gpu {
         }
         // The old ones go first, so that both need not fit.
         self.buffers = None;
-        self.buffers = Some(scoped(&self.device, || Buffers::new(&self.device, needed))?);
+        self.buffers = Some(scoped(&self.device, || {
+            Buffers::new(&self.device, &self.limits, needed)
+        })?);
         #[cfg(test)]
         self.fill_with_noise();
         Ok(())
@@ -280,7 +286,7 @@ impl Gpu {
                 &self.pipelines,
                 buffers,
                 sample,
-                self.widest,
+                self.limits.max_compute_workgroups_per_dimension,
                 timestamps.map(|timestamps| &timestamps.queries),
             );
             let mut ranges = vec![
@@ -400,5 +406,138 @@ impl Gpu {
             self.queue
                 .write_buffer(buffer, 0, bytemuck::cast_slice(&noise));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        candidates: 1 << 34,
+        pairs: 1 << 28,
+    };
+
+    fn gpu(options: &Options) -> Gpu {
+        Gpu::new(options, false)
+            .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
+    }
+
+    /// A gas with some bullets in it.
+    fn world(count: usize) -> Vec<Sphere> {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let side = (count as f32 * 10.0).cbrt();
+        let mut place = |scale: f32| [0; 3].map(|_| rng.f32() * scale);
+        (0..count)
+            .map(|i| {
+                let speed = if i % 50 == 0 { side } else { 0.5 };
+                Sphere::new(place(side), 0.5).with_velocity(place(speed))
+            })
+            .collect()
+    }
+
+    /// Every pair reported, in order.
+    fn pairs(outcome: &Outcome) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<_> = outcome
+            .reported
+            .iter()
+            .map(|pair| (pair.a, pair.b))
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> Outcome {
+        gpu.run(spheres, 0, 1.0, LIMITS)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn fresh_buffers_full_of_noise_give_the_same_list() {
+        let spheres = world(5000);
+        let expected = pairs(&run(&mut gpu(&Options::default()), &spheres));
+        assert!(expected.len() > 1000);
+        for seed in 0..4 {
+            let mut gpu = gpu(&Options::default());
+            gpu.noise = Some(seed);
+            assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
+        }
+    }
+
+    #[test]
+    fn a_first_capacity_of_one_still_gives_the_full_list() {
+        let spheres = world(5000);
+        let expected = run(&mut gpu(&Options::default()), &spheres);
+        assert!(
+            expected.proxies > 5000 + 1,
+            "no sphere is cut into segments"
+        );
+        let tight = Options {
+            pair_capacity: 1,
+            segment_capacity: 1,
+            ..Options::default()
+        };
+        let mut gpu = gpu(&tight);
+        assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
+        assert!(gpu.capacity().pairs > 1 && gpu.capacity().segments > 1);
+    }
+
+    #[test]
+    fn dispatches_wider_than_an_axis_are_folded() {
+        let spheres = world(5000);
+        let mut gpu = gpu(&Options::default());
+        let expected = pairs(&run(&mut gpu, &spheres));
+        for widest in [9, 13, 30] {
+            gpu.limits.max_compute_workgroups_per_dimension = widest;
+            assert_eq!(
+                pairs(&run(&mut gpu, &spheres)),
+                expected,
+                "at most {} an axis",
+                widest
+            );
+        }
+    }
+
+    #[test]
+    fn more_workgroups_than_an_axis_has() {
+        // 65 535 of 64 are 4 194 240; and 128 MiB hold this many.
+        let count = 1 << 22;
+        let spheres: Vec<Sphere> = (0..count)
+            .map(|i: u32| {
+                Sphere::new(
+                    [(i % 2048) as f32, (i / 2048) as f32, 0.0],
+                    if i % 1000 == 1 { 0.6 } else { 0.45 },
+                )
+            })
+            .collect();
+        let found = pairs(&run(&mut gpu(&Options::default()), &spheres));
+        let in_reach = |i: u32| {
+            // A large one touches those beside it in its row and column.
+            let (x, y) = (i % 2048, i / 2048);
+            [
+                (x > 0).then(|| i - 1),
+                (x < 2047 && i + 1 < count).then(|| i + 1),
+                (y > 0).then(|| i - 2048),
+                (i + 2048 < count).then(|| i + 2048),
+            ]
+        };
+        let mut expected: Vec<(u32, u32)> = (0..count)
+            .filter(|i| i % 1000 == 1)
+            .flat_map(|i| {
+                in_reach(i)
+                    .into_iter()
+                    .flatten()
+                    .map(move |j| (i.min(j), i.max(j)))
+            })
+            .collect();
+        expected.sort_unstable();
+        expected.dedup();
+        assert!(
+            found == expected,
+            "{} pairs, not {}",
+            found.len(),
+            expected.len()
+        );
     }
 }
