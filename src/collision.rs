@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use crate::{Backend, Sphere};
 
@@ -30,18 +30,20 @@ pub struct Collision {
 impl Collision {
     /// Where and how two spheres meet at their time of impact. `a` and `b` are
     /// the spheres of this collision's indices.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounded to float32 on purpose"
+    )]
     pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
-        let [pa, pb] = [a, b].map(|s| glam::DVec3::from(Vec3::from(s.center).as_dvec3()));
-        let [va, vb] = [a, b].map(|s| Vec3::from(s.velocity).as_dvec3());
+        let [pa, pb] = [a, b].map(|sphere| Vec3::from(sphere.center).as_dvec3());
+        let [va, vb] = [a, b].map(|sphere| Vec3::from(sphere.velocity).as_dvec3());
         let toi = f64::from(self.toi);
         let at = pa + va * toi;
-        let normal = (pb + vb * toi - at)
-            .try_normalize()
-            .unwrap_or(glam::DVec3::X);
+        let normal = (pb + vb * toi - at).try_normalize().unwrap_or(DVec3::X);
         Contact {
             point: (at + normal * f64::from(a.radius)).as_vec3(),
             normal: normal.as_vec3(),
-            approach_speed: -(vb - va).dot(normal) as f32,
+            approach_speed: (va - vb).dot(normal) as f32,
         }
     }
 }

@@ -177,7 +177,14 @@ impl Detector {
             match gpu.run(spheres, split, dt, limits) {
                 Ok(outcome) => {
                     let adapter = Some(gpu.adapter().to_owned());
-                    return self.finish(spheres, split, dt, outcome, Backend::Gpu, adapter, reason);
+                    let mut found = self.finish(spheres, split, dt, outcome)?;
+                    found.statistics = Statistics {
+                        backend: Backend::Gpu,
+                        adapter,
+                        reason,
+                        ..found.statistics
+                    };
+                    return Ok(found);
                 }
                 Err(error @ (Error::DeviceLimit { .. } | Error::Device(_)))
                     if self.options.backend == Backend::Auto =>
@@ -189,7 +196,13 @@ impl Detector {
             }
         }
         let outcome = self.within_pool(|| cpu::run(spheres, split, dt, limits))?;
-        self.finish(spheres, split, dt, outcome, Backend::Cpu, None, reason)
+        let mut found = self.finish(spheres, split, dt, outcome)?;
+        found.statistics = Statistics {
+            backend: Backend::Cpu,
+            reason,
+            ..found.statistics
+        };
+        Ok(found)
     }
 
     /// From what a backend reported to what a user gets.
@@ -199,9 +212,6 @@ impl Detector {
         split: usize,
         dt: f32,
         outcome: cpu::Outcome,
-        backend: Backend,
-        adapter: Option<String>,
-        reason: String,
     ) -> Result<Collisions, Error> {
         let clock = Instant::now();
         let cpu::Outcome {
@@ -220,10 +230,8 @@ impl Detector {
             candidates,
             pairs: pairs.len() as u64,
             grazing,
-            backend,
-            reason,
-            adapter,
             stages,
+            ..Statistics::default()
         };
         Ok(Collisions { pairs, statistics })
     }

@@ -6,6 +6,11 @@
 //! for rounding, is at most half a cell, so proxies of one level that touch lie
 //! in the same or in neighbouring cells.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "cells are within 2²⁰ of the origin, and bins and levels few"
+)]
+
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
@@ -269,98 +274,110 @@ impl Asked {
     }
 }
 
-/// Everything that one proxy has to be tested against, as ranges of the sorted
-/// proxies: half of its own neighbourhood, so that each pair of a level is met
-/// from one side only, and the cells of each coarser level that it can reach. A
-/// coarse proxy never looks down.
-pub(crate) fn for_each_range(
-    levels: &[Level],
-    starts: &[u32],
-    frame: &Frame,
-    dt: f32,
-    index: usize,
-    proxy: &SortedProxy,
-    own: &SortedCell,
-    mut visit: impl FnMut(Range<usize>, Asked),
-) {
-    let own_level = level_of(own.tag);
-    let mut look = |number: u32, level: &Level, slab: u32, low: [i32; 3], high: [i32; 3]| {
-        let asked = Asked {
-            level: number,
-            time_power: level.time_power,
-            slab,
-            x: [0; 2],
-            y: 0,
-            z: 0,
-        };
-        for z in low[2]..=high[2] {
-            // Own level: the own row from self on, and the rows that come after it.
-            let own_plane = number == own_level && z == own.cell[2];
-            let first_row = if own_plane { own.cell[1] } else { low[1] };
-            for y in first_row..=high[1] {
-                let own_row = own_plane && y == own.cell[1];
-                let x = [if own_row { own.cell[0] } else { low[0] }, high[0]];
-                let mut piece = |x: [i32; 2]| {
-                    let slot = level.slot([x[0], y, z], slab) as usize;
-                    let end = starts[slot + (x[1] - x[0]) as usize + 1] as usize;
-                    let from_self = own_row && x[0] == own.cell[0];
-                    let start = if from_self {
-                        index + 1
-                    } else {
-                        starts[slot] as usize
+/// The grids of a step, filled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid<'a> {
+    /// The levels, finest first.
+    pub(crate) levels: &'a [Level],
+    /// Where each slot begins among the sorted proxies.
+    pub(crate) starts: &'a [u32],
+    /// Where cells are counted from.
+    pub(crate) frame: &'a Frame,
+    /// Length of the step.
+    pub(crate) dt: f32,
+}
+
+impl Grid<'_> {
+    /// Everything that one proxy has to be tested against, as ranges of the sorted
+    /// proxies: half of its own neighbourhood, so that each pair of a level is met
+    /// from one side only, and the cells of each coarser level that it can reach. A
+    /// coarse proxy never looks down.
+    pub(crate) fn for_each_range(
+        &self,
+        index: usize,
+        proxy: &SortedProxy,
+        own: &SortedCell,
+        mut visit: impl FnMut(Range<usize>, Asked),
+    ) {
+        let own_level = level_of(own.tag);
+        let mut look = |number: u32, level: &Level, slab: u32, low: [i32; 3], high: [i32; 3]| {
+            let asked = Asked {
+                level: number,
+                time_power: level.time_power,
+                slab,
+                x: [0; 2],
+                y: 0,
+                z: 0,
+            };
+            for z in low[2]..=high[2] {
+                // Own level: the own row from self on, and the rows that come after it.
+                let own_plane = number == own_level && z == own.cell[2];
+                let first_row = if own_plane { own.cell[1] } else { low[1] };
+                for y in first_row..=high[1] {
+                    let own_row = own_plane && y == own.cell[1];
+                    let x = [if own_row { own.cell[0] } else { low[0] }, high[0]];
+                    let mut piece = |x: [i32; 2]| {
+                        let slot = level.slot([x[0], y, z], slab) as usize;
+                        let end = self.starts[slot + (x[1] - x[0]) as usize + 1] as usize;
+                        let from_self = own_row && x[0] == own.cell[0];
+                        let start = if from_self {
+                            index + 1
+                        } else {
+                            self.starts[slot] as usize
+                        };
+                        if start < end {
+                            visit(start..end, Asked { x, y, z, ..asked });
+                        }
                     };
-                    if start < end {
-                        visit(start..end, Asked { x, y, z, ..asked });
+                    if level.in_box(x[0], x[1], y, z) {
+                        piece(x);
+                    } else {
+                        (x[0]..=x[1]).for_each(|x| piece([x, x]));
                     }
-                };
-                if level.in_box(x[0], x[1], y, z) {
-                    piece(x);
-                } else {
-                    (x[0]..=x[1]).for_each(|x| piece([x, x]));
                 }
             }
-        }
-    };
-    let [x, y, z] = own.cell;
-    let level = &levels[own_level as usize];
-    let slab = slab_of(own.tag, level.time_power);
-    look(
-        own_level,
-        level,
-        slab,
-        [x - 1, y - 1, z],
-        [x + 1, y + 1, z + 1],
-    );
-    let coarser = &levels[own_level as usize + 1..];
-    if coarser.is_empty() {
-        return;
-    }
-    let sphere = Sphere {
-        center: proxy.center,
-        radius: proxy.radius,
-        velocity: proxy.velocity,
-        groups: 0,
-    };
-    let motion = Motion::new(&sphere, frame, dt);
-    let power = segment_power(own.tag);
-    let center = motion.middle(power, segment_of(own.tag));
-    let reach = Size::of_segment(&motion, power).reach;
-    for (level, number) in coarser.iter().zip(own_level + 1..) {
-        // Another's centre is at most the two reaches away, its own being half a
-        // cell at most.
-        let at = center * level.inverse_cell;
-        let around = reach * level.inverse_cell + 0.5;
-        let [low, high] =
-            [at - around, at + around].map(|x| x.floor().to_array().map(|x| x as i32));
-        // The slabs that its own time spans.
-        let segment = segment_of(own.tag);
-        let slabs = match power.checked_sub(level.time_power) {
-            Some(shift) => segment >> shift..=segment >> shift,
-            None => {
-                let shift = level.time_power - power;
-                segment << shift..=((segment + 1) << shift) - 1
-            }
         };
-        slabs.for_each(|slab| look(number, level, slab, low, high));
+        let [x, y, z] = own.cell;
+        let level = &self.levels[own_level as usize];
+        let slab = slab_of(own.tag, level.time_power);
+        look(
+            own_level,
+            level,
+            slab,
+            [x - 1, y - 1, z],
+            [x + 1, y + 1, z + 1],
+        );
+        let coarser = &self.levels[own_level as usize + 1..];
+        if coarser.is_empty() {
+            return;
+        }
+        let sphere = Sphere {
+            center: proxy.center,
+            radius: proxy.radius,
+            velocity: proxy.velocity,
+            groups: 0,
+        };
+        let motion = Motion::new(&sphere, self.frame, self.dt);
+        let power = segment_power(own.tag);
+        let center = motion.middle(power, segment_of(own.tag));
+        let reach = Size::of_segment(&motion, power).reach;
+        for (level, number) in coarser.iter().zip(own_level + 1..) {
+            // Another's centre is at most the two reaches away, its own being half a
+            // cell at most.
+            let at = center * level.inverse_cell;
+            let around = reach * level.inverse_cell + 0.5;
+            let [low, high] =
+                [at - around, at + around].map(|x| x.floor().to_array().map(|x| x as i32));
+            // The slabs that its own time spans.
+            let segment = segment_of(own.tag);
+            let slabs = match power.checked_sub(level.time_power) {
+                Some(shift) => segment >> shift..=segment >> shift,
+                None => {
+                    let shift = level.time_power - power;
+                    segment << shift..=((segment + 1) << shift) - 1
+                }
+            };
+            slabs.for_each(|slab| look(number, level, slab, low, high));
+        }
     }
 }

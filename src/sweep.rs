@@ -3,6 +3,11 @@
 //!
 //! The filter's twin is `shaders/shared/sweep.wgsl`.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "times and depths are rounded to float32 on purpose, and segments clamped before"
+)]
+
 use glam::{DVec3, Vec3};
 
 use crate::Sphere;

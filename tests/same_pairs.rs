@@ -1,7 +1,6 @@
 //! Both backends find exactly the pairs that brute force finds, in benchmark scenes and in hard
 //! worlds, and give the very same list.
 
-#[allow(dead_code, reason = "shared with the benchmark, which uses more of it")]
 #[path = "../examples/scenes/mod.rs"]
 mod scenes;
 

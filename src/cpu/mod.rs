@@ -2,6 +2,11 @@
 //! cores. It is what a machine without a GPU uses, and what the GPU is checked
 //! against.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 mod bin;
 pub(crate) mod measure;
 mod pairs;
@@ -12,6 +17,7 @@ mod scatter;
 use std::time::{Duration, Instant};
 
 use crate::exact::Reported;
+use crate::grid::Grid;
 use crate::{Error, Sphere};
 
 /// What a step came to, on either backend.
@@ -46,7 +52,7 @@ const SLOTS_PER_PROXY: usize = 16;
 /// More proxies than this are worth neither the memory nor the time: the
 /// segments are made longer instead.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
-    spheres as u64 * 16 + (1 << 18)
+    (spheres as u64 * 16 + (1 << 18)).min(1 << 31)
 }
 
 /// Runs all stages. `split` is where the second of two sets begins, 0 if there
@@ -69,7 +75,7 @@ pub(crate) fn run(
     let sizes = measure::sizes(spheres, dt, &space, most_proxies(spheres.len()))?;
     lap("measure");
     let proxies = spheres.len() + sizes.segments.len();
-    let slots = (proxies * SLOTS_PER_PROXY).max(1024).min(1 << 31);
+    let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
     let plan = plan::plan(&space, &sizes.bins, slots as u32);
     lap("plan");
     let (binned, mut table) = bin::bin(spheres, dt, &space, &sizes, &plan)?;
@@ -79,13 +85,16 @@ pub(crate) fn run(
     let (sorted, cells) = scatter::scatter(spheres, &sizes.segments, &binned, &table)?;
     drop(binned);
     lap("scatter");
+    let grid = Grid {
+        levels: &plan.levels,
+        starts: &table,
+        frame: &space.frame,
+        dt,
+    };
     let world = pairs::World {
         spheres,
         split,
-        dt,
-        frame: &space.frame,
-        levels: &plan.levels,
-        starts: &table,
+        grid,
         sorted: &sorted,
         cells: &cells,
     };

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::error::allocate;
 use crate::exact::{GRAZING, Reported};
-use crate::grid::{Frame, Level, SortedCell, SortedProxy, for_each_range};
+use crate::grid::{Grid, SortedCell, SortedProxy};
 use crate::sweep::{Ownership, Sweep};
 use crate::{Error, Sphere};
 
@@ -16,14 +16,8 @@ pub(crate) struct World<'a> {
     pub(crate) spheres: &'a [Sphere],
     /// Where the second of two sets begins, 0 if there is one set.
     pub(crate) split: usize,
-    /// Where cells are counted from.
-    pub(crate) frame: &'a Frame,
-    /// Length of the step.
-    pub(crate) dt: f32,
-    /// The levels, finest first.
-    pub(crate) levels: &'a [Level],
-    /// Where each slot begins among the sorted proxies.
-    pub(crate) starts: &'a [u32],
+    /// The grids.
+    pub(crate) grid: Grid<'a>,
     /// The sorted proxies.
     pub(crate) sorted: &'a [SortedProxy],
     /// Their cells.
@@ -44,18 +38,9 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
     proxies
         .map(|(index, (proxy, own))| {
             let mut candidates = 0;
-            for_each_range(
-                world.levels,
-                world.starts,
-                world.frame,
-                world.dt,
-                index,
-                proxy,
-                own,
-                |range, _| {
-                    candidates += range.len() as u64;
-                },
-            );
+            world.grid.for_each_range(index, proxy, own, |range, _| {
+                candidates += range.len() as u64;
+            });
             candidates
         })
         .sum()
@@ -73,23 +58,16 @@ pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error
             let end = world.sorted.len().min((task + 1) * TASK);
             for index in task * TASK..end {
                 let (proxy, own) = (&world.sorted[index], &world.cells[index]);
-                for_each_range(
-                    world.levels,
-                    world.starts,
-                    world.frame,
-                    world.dt,
-                    index,
-                    proxy,
-                    own,
-                    |range, asked| {
+                world
+                    .grid
+                    .for_each_range(index, proxy, own, |range, asked| {
                         for other in range {
-                            let sweep = Sweep::new(proxy, &world.sorted[other], world.dt);
+                            let sweep = Sweep::new(proxy, &world.sorted[other], world.grid.dt);
                             if sweep.may_hit() && asked.holds(&world.cells[other]) {
                                 found.extend(report(world, sweep, index, other));
                             }
                         }
-                    },
-                );
+                    });
             }
             if count.fetch_add(found.len() as u64, Relaxed) + found.len() as u64 > most {
                 found = Vec::new();
@@ -119,7 +97,7 @@ fn report(world: &World<'_>, sweep: Sweep, index: usize, other: usize) -> Option
     if world.split > 0 && (a as usize >= world.split || (b as usize) < world.split) {
         return None;
     }
-    let grazing = match sweep.ownership([index, other].map(|k| world.cells[k].tag), world.dt) {
+    let grazing = match sweep.ownership([index, other].map(|k| world.cells[k].tag), world.grid.dt) {
         Ownership::Other => return None,
         Ownership::Shared => true,
         Ownership::Own => sweep.is_grazing(),

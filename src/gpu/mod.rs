@@ -1,6 +1,11 @@
 //! The GPU backend: every stage a compute shader, in one recording with no
 //! readback in between.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "what a buffer holds is checked against the device's limits, far below 2³²"
+)]
+
 mod buffers;
 mod kernels;
 mod readback;

@@ -12,6 +12,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     reason = "shared by several tests, each of which uses a part"
 )]
 
