@@ -1,0 +1,321 @@
+//! What cannot be done is an error that names what, where and what to do: never a short list, a
+//! panic, or a machine kept busy for hours.
+
+mod backends;
+
+use backends::{both, detector};
+use carom::{Backend, Collisions, Error, Field, MAX_MAGNITUDE, Options, Sphere};
+
+fn crowd(count: usize) -> Vec<Sphere> {
+    vec![Sphere::new([1.0, 2.0, 3.0], 0.5); count]
+}
+
+fn error(result: Result<Collisions, Error>) -> Error {
+    match result {
+        Ok(found) => panic!("a list of {} pairs instead of an error", found.pairs.len()),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn a_sphere_out_of_range_is_named_by_index_and_field() {
+    let good = Sphere::new([1.0, 2.0, 3.0], 0.5).with_velocity([4.0, 5.0, 6.0]);
+    let over = MAX_MAGNITUDE * 1.001;
+    let cases = [
+        (
+            Sphere {
+                center: [f32::NAN, 0.0, 0.0],
+                ..good
+            },
+            Field::Center(0),
+        ),
+        (
+            Sphere {
+                center: [0.0, f32::INFINITY, 0.0],
+                ..good
+            },
+            Field::Center(1),
+        ),
+        (
+            Sphere {
+                center: [0.0, 0.0, -over],
+                ..good
+            },
+            Field::Center(2),
+        ),
+        (
+            Sphere {
+                radius: -0.1,
+                ..good
+            },
+            Field::Radius,
+        ),
+        (
+            Sphere {
+                radius: f32::NAN,
+                ..good
+            },
+            Field::Radius,
+        ),
+        (
+            Sphere {
+                radius: over,
+                ..good
+            },
+            Field::Radius,
+        ),
+        (
+            Sphere {
+                velocity: [f32::NEG_INFINITY, 0.0, 0.0],
+                ..good
+            },
+            Field::Velocity(0),
+        ),
+        (
+            Sphere {
+                velocity: [0.0, f32::NAN, 0.0],
+                ..good
+            },
+            Field::Velocity(1),
+        ),
+        (
+            Sphere {
+                velocity: [0.0, 0.0, MAX_MAGNITUDE],
+                ..good
+            },
+            Field::Displacement(2),
+        ),
+    ];
+    both(|detector| {
+        for (bad, field) in cases {
+            let mut spheres = vec![good; 40_000];
+            spheres[31_234] = bad;
+            match error(detector.detect(&spheres, 2.0)) {
+                Error::InvalidSphere {
+                    index: 31_234,
+                    set: None,
+                    field: named,
+                    ..
+                } => assert_eq!(named, field),
+                other => panic!("{bad:?}: {other}"),
+            }
+            let few = &spheres[31_233..31_236];
+            match error(detector.detect_between(&[good], few, 2.0)) {
+                Error::InvalidSphere {
+                    index: 1,
+                    set: Some(1),
+                    field: named,
+                    ..
+                } => assert_eq!(named, field),
+                other => panic!("{bad:?}: {other}"),
+            }
+        }
+        // What is in range is taken, to its very end.
+        let edge =
+            Sphere::new([MAX_MAGNITUDE; 3], MAX_MAGNITUDE).with_velocity([-MAX_MAGNITUDE; 3]);
+        let tiny = Sphere::new([f32::from_bits(1); 3], 0.0);
+        let found = detector
+            .detect(&[edge, tiny, edge], 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            found.pairs.len(),
+            3,
+            "the large ones pass over the small one"
+        );
+    });
+}
+
+#[test]
+fn an_error_reads_as_a_sentence() {
+    let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], -2.0)];
+    let message =
+        error(detector(Backend::Cpu, Options::default()).detect(&spheres, 1.0)).to_string();
+    for part in ["sphere 1", "radius", "-2", "from 0"] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_time_step_out_of_range_is_refused() {
+    both(|detector| {
+        for dt in [
+            -1.0,
+            -f32::MIN_POSITIVE,
+            f32::NAN,
+            f32::INFINITY,
+            MAX_MAGNITUDE * 1.001,
+        ] {
+            let error = error(detector.detect(&crowd(2), dt));
+            assert!(
+                matches!(error, Error::InvalidTimeStep { .. }),
+                "dt {dt}: {error}"
+            );
+        }
+        let found = detector
+            .detect(&crowd(2), MAX_MAGNITUDE)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found.pairs.len(), 1);
+    });
+}
+
+/// Testing these would take minutes: the refusal has to come from counting, which goes by the
+/// number of spheres.
+#[test]
+fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
+    both(|detector| {
+        let count: u64 = 200_000;
+        match error(detector.detect(&crowd(count as usize), 1.0)) {
+            Error::TooManyCandidates { needed, limit } => {
+                assert_eq!(
+                    (needed, limit),
+                    (count * (count - 1) / 2, Options::default().max_candidates)
+                );
+            }
+            other => panic!("{other}"),
+        }
+        // The next call works.
+        assert_eq!(
+            detector
+                .detect(&crowd(3), 1.0)
+                .map(|found| found.pairs.len()),
+            Ok(3)
+        );
+    });
+    for backend in [Backend::Cpu, Backend::Gpu] {
+        let limit = |max_candidates| Options {
+            max_candidates,
+            ..Options::default()
+        };
+        let pairs = 100 * 99 / 2;
+        let refused = error(detector(backend, limit(pairs - 1)).detect(&crowd(100), 1.0));
+        assert_eq!(
+            refused,
+            Error::TooManyCandidates {
+                needed: pairs,
+                limit: pairs - 1
+            }
+        );
+        let found = detector(backend, limit(pairs)).detect(&crowd(100), 1.0);
+        assert_eq!(found.map(|found| found.statistics.candidates), Ok(pairs));
+    }
+}
+
+#[test]
+fn more_pairs_than_the_limit_are_refused_and_counted() {
+    for backend in [Backend::Cpu, Backend::Gpu] {
+        let limit = |max_pairs| Options {
+            max_pairs,
+            ..Options::default()
+        };
+        let refused = error(detector(backend, limit(4949)).detect(&crowd(100), 1.0));
+        assert_eq!(
+            refused,
+            Error::TooManyPairs {
+                needed: 4950,
+                limit: 4949
+            }
+        );
+        let found = detector(backend, limit(4950)).detect(&crowd(100), 1.0);
+        assert_eq!(found.map(|found| found.pairs.len()), Ok(4950));
+    }
+}
+
+/// Eighteen million pairs pass what many devices can bind: the whole list or the named error.
+#[test]
+fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
+    let count = 6000;
+    let mut detector = detector(Backend::Gpu, Options::default());
+    match detector.detect(&crowd(count), 1.0) {
+        Ok(found) => assert_eq!(found.pairs.len(), count * (count - 1) / 2),
+        Err(Error::DeviceLimit {
+            what: "pairs",
+            limit,
+            needed,
+            available,
+        }) => {
+            assert!(["max_storage_buffer_binding_size", "max_buffer_size"].contains(&limit));
+            assert!(needed >= (count * (count - 1) / 2 * 8) as u64 && needed > available);
+        }
+        Err(other) => panic!("{other}"),
+    }
+    assert_eq!(
+        detector
+            .detect(&crowd(3), 1.0)
+            .map(|found| found.pairs.len()),
+        Ok(3)
+    );
+}
+
+#[test]
+fn statistics_tell_what_was_done() {
+    let [cpu, gpu] = both(|detector| {
+        let spheres: Vec<Sphere> = (0..1000)
+            .map(|i| Sphere::new([i as f32, 0.0, 0.0], 0.5))
+            .collect();
+        detector
+            .detect(&spheres, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"))
+            .statistics
+    });
+    for statistics in [&cpu, &gpu] {
+        assert_eq!(
+            (statistics.spheres, statistics.proxies, statistics.pairs),
+            (1000, 1000, 999)
+        );
+        assert!(statistics.candidates >= 999 && statistics.levels >= 1);
+        assert_eq!(statistics.grazing, 999, "each touches the next exactly");
+        assert!(!statistics.reason.is_empty());
+    }
+    assert_eq!((cpu.backend, gpu.backend), (Backend::Cpu, Backend::Gpu));
+    assert_eq!(cpu.adapter, None);
+    assert!(gpu.adapter.is_some());
+    let names = |statistics: &carom::Statistics| -> Vec<_> {
+        statistics.stages.iter().map(|stage| stage.0).collect()
+    };
+    let stages = [
+        "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
+    ];
+    assert_eq!(names(&cpu), stages);
+    // A GPU that keeps no time tells only of what the host does.
+    assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
+}
+
+/// One, two and more threads, and a detector that has seen other worlds before.
+#[test]
+fn the_list_does_not_depend_on_threads_or_history() {
+    let world = |count: usize, seed: u64| -> Vec<Sphere> {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
+        (0..count)
+            .map(|i| {
+                Sphere::new(vector(40.0), 0.5).with_velocity(vector(if i % 20 == 0 {
+                    80.0
+                } else {
+                    1.0
+                }))
+            })
+            .collect()
+    };
+    let spheres = world(20_000, 1);
+    let list = |threads| {
+        let mut detector = detector(
+            Backend::Cpu,
+            Options {
+                threads,
+                ..Options::default()
+            },
+        );
+        detector.detect(&spheres, 1.0).map(|found| found.pairs)
+    };
+    let one = list(1);
+    assert!(one.as_ref().is_ok_and(|pairs| pairs.len() > 20_000));
+    for threads in [2, 3, 8] {
+        assert_eq!(list(threads), one, "{threads} threads");
+    }
+    both(|detector| {
+        for count in [50_000, 10, 0, 1, 30_000] {
+            assert!(detector.detect(&world(count, 2), 0.5).is_ok());
+        }
+        assert_eq!(detector.detect(&spheres, 1.0).map(|found| found.pairs), one);
+    });
+}
