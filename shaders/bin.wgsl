@@ -25,7 +25,7 @@ fn main(
     }
     let sphere = spheres[part.sphere];
     let bin = bin_of[part.sphere];
-    let power = bin >> BIN_BITS;
+    let power = (bin >> BIN_BITS) & 15u;
     let number = plan.level_of_bin[bin];
     let level = plan.level[number];
     let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, plan.frame);

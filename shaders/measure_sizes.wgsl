@@ -23,7 +23,8 @@ fn main(
     let power = segments_power(motion, max(space.spacing, params.least_spacing));
     let size = segment_size(motion, power);
     let half_cell = bitcast<u32>(size.half_cell);
-    let bin = ((half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS);
+    let of_set = select(0u, 1u, params.split > 0u && i >= params.split);
+    let bin = ((half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS) | (of_set << (BIN_BITS + 4u));
     bin_of[i] = bin;
 
     let first = middle(motion, power, 0u);

@@ -33,9 +33,6 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     if ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u {
         return;
     }
-    if params.split > 0u && (a >= params.split || b < params.split) {
-        return;
-    }
     let owned = ownership(s, tag_i, tag_j, params.dt);
     if owned == OTHER {
         return;
@@ -65,6 +62,7 @@ fn main(
     let proxy = sorted[index];
     let own = sorted_cells[index];
     let own_level = level_of(own.tag);
+    let own_set = plan.level[own_level].of_set;
     let power = segment_power(own.tag);
     let segment = segment_of(own.tag);
     let motion = motion_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
@@ -81,6 +79,9 @@ fn main(
             break;
         }
         let level = plan.level[number];
+        if params.split > 0u && level.of_set == own_set {
+            continue;
+        }
         // The slabs that its own time spans.
         var first_slab = 0u;
         var last_slab = 0u;

@@ -18,7 +18,9 @@ struct Group {
     high: vec3<f32>,
     last_bin: u32,
     power: u32,
-    // Proxies of all groups that are smaller than these.
+    // The set its spheres are of.
+    of_set: u32,
+    // Proxies of all smaller groups that look for these.
     finer: f32,
 }
 
@@ -59,6 +61,12 @@ fn count_groups(thread: u32, shift: u32) -> u32 {
     return groups;
 }
 
+// 0 when only pairs between two sets count, so that no level is searched for its
+// own; else 1.
+fn one_set() -> f32 {
+    return select(1.0, 0.0, params.split > 0u);
+}
+
 // Edge of the cells that a level should have.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, 0.5 * spacing_of(proxies)), 4.0 * MAX_MAGNITUDE);
@@ -82,18 +90,26 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
+// Whether the proxies of one group look for those of another, and not these for
+// them.
+fn looks_for(group: u32, other: u32) -> bool {
+    let apart = params.split == 0u || sh_group[group].of_set != sh_group[other].of_set;
+    return apart && sh_group[group].half_cell < sh_group[other].half_cell;
+}
+
 // Gives a level its time slabs, cells and slots, these counted from 0, and at
 // most `share` of them. `first` is its smallest group, `group` all of them.
 fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
     let outside = 1.0 - group.inside / group.proxies;
     let hashed = share * clamp(outside, 0.25, 1.0);
     var level: Level;
+    level.of_set = group.of_set;
     var least = GREATEST;
     // A box around all, a box around most with a hash for the rest, or a hash.
     var chosen = 2u;
     var longest = SEGMENT_BITS;
     for (var k = 0u; k < groups; k++) {
-        if sh_group[k].half_cell < sh_group[first].half_cell {
+        if looks_for(k, first) {
             longest = min(longest, sh_group[k].power);
         }
     }
@@ -117,10 +133,10 @@ fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
             }
             let look = mix(OWN_RANGES * LOOK, OWN_RANGES_HASHED * LOOK_HASHED, part_hashed);
             let look_coarser = mix(COARSER_RANGES * LOOK, COARSER_RANGES_HASHED * LOOK_HASHED, part_hashed);
-            var cost = group.proxies * (look + 0.5 * others(group.proxies, 1.5 * cell) / slabs);
+            var cost = group.proxies * (look + 0.5 * others(group.proxies, 1.5 * cell) / slabs) * one_set();
             let met = others(group.proxies, cell);
             for (var k = 0u; k < groups; k++) {
-                if sh_group[k].half_cell < sh_group[first].half_cell {
+                if looks_for(k, first) {
                     // One that has longer segments looks into several slabs, all it meets there being as
                     // many as in its own time.
                     let looks = f32(1u << (max(power, sh_group[k].power) - sh_group[k].power));
@@ -173,10 +189,11 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         at += sh_groups_of[before];
     }
     for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
-        var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0.0);
+        var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0u, 0.0);
         var half_cell = 0u;
         group.last_bin = thread * BINS_EACH + base + (1u << shift) - 1u;
-        group.power = group.last_bin >> BIN_BITS;
+        group.power = (group.last_bin >> BIN_BITS) & 15u;
+        group.of_set = group.last_bin >> (BIN_BITS + 4u);
         for (var k = 0u; k < (1u << shift); k++) {
             let bin = thread * BINS_EACH + base + k;
             let count = bin_count(bin);
@@ -201,7 +218,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread < groups {
         var finer = 0.0;
         for (var k = 0u; k < groups; k++) {
-            finer += select(0.0, sh_group[k].proxies, sh_group[k].half_cell < sh_group[thread].half_cell);
+            finer += select(0.0, sh_group[k].proxies, looks_for(k, thread));
         }
         sh_group[thread].finer = finer;
     }
@@ -220,10 +237,11 @@ fn main(@builtin(local_invocation_index) thread: u32) {
             let proxies = sh_before[end] - sh_before[thread];
             let slab = proxies / f32(1u << power);
             let cell = cell_edge(slab, sh_group[end - 1u].half_cell);
-            let own = proxies * (OWN_RANGES * LOOK + 0.5 * others(slab, 1.5 * cell));
+            let own = proxies * (OWN_RANGES * LOOK + 0.5 * others(slab, 1.5 * cell)) * one_set();
             let from_finer = sh_group[thread].finer * (COARSER_RANGES * LOOK + others(proxies, cell));
-            // A level has one power of segments.
-            sh_cost[thread] = select(GREATEST, sh_best[thread] + own + from_finer, sh_group[thread].power == power);
+            // A level has one set and one power of segments.
+            let alike = sh_group[thread].power == power && sh_group[thread].of_set == sh_group[end - 1u].of_set;
+            sh_cost[thread] = select(GREATEST, sh_best[thread] + own + from_finer, alike);
         }
         workgroupBarrier();
         if thread == 0u && end <= groups {

@@ -31,10 +31,11 @@ pub(crate) const MARGIN: f32 = 16.0;
 /// subnormal coordinates lose is nothing beside a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Bins of the histogram: of each power of segments, two for each octave of
-/// size from half the smallest cell on.
-pub(crate) const BINS: usize = 16 << BIN_BITS;
-/// Bits of a bin's number that tell the size; those above tell its power.
+/// Bins of the histogram: of each set of spheres and each power of segments, two for
+/// each octave of size from half the smallest cell on.
+pub(crate) const BINS: usize = 32 << BIN_BITS;
+/// Bits of a bin's number that tell the size; four above them tell the power, and one
+/// above those the set.
 pub(crate) const BIN_BITS: u32 = 8;
 /// From the bits of a float32 to its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
@@ -43,7 +44,12 @@ pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT
 
 /// n, for a bin of proxies of spheres cut into 2ⁿ segments.
 pub(crate) fn bin_power(bin: usize) -> u32 {
-    (bin >> BIN_BITS) as u32
+    (bin >> BIN_BITS) as u32 & 15
+}
+
+/// Which of two sets the spheres of a bin are of.
+pub(crate) fn bin_set(bin: usize) -> u32 {
+    (bin >> (BIN_BITS + 4)) as u32
 }
 
 /// The most levels a plan can have.
@@ -110,9 +116,10 @@ impl Size {
         }
     }
 
-    /// Its bin of the histogram.
-    pub(crate) fn bin(self) -> u32 {
-        ((self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE) | self.power << BIN_BITS
+    /// Its bin of the histogram, if it is of a sphere of the first or second set.
+    pub(crate) fn bin(self, set: u32) -> u32 {
+        let size = (self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
+        size | self.power << BIN_BITS | set << (BIN_BITS + 4)
     }
 }
 
@@ -208,6 +215,10 @@ pub(crate) struct Level {
     /// The step is divided into 2^this time slabs, each with cells of its own. No proxy
     /// spans more than one: bullets meet only those that pass at the same time.
     pub(crate) time_power: u32,
+    /// The set its spheres are of, 0 or 1.
+    pub(crate) of_set: u32,
+    /// So that it has a size that WGSL gives it too.
+    pub(crate) unused: [u32; 3],
 }
 
 impl Level {
@@ -285,6 +296,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) frame: &'a Frame,
     /// Length of the step.
     pub(crate) dt: f32,
+    /// Whether only pairs between two sets count.
+    pub(crate) between: bool,
 }
 
 impl Grid<'_> {
@@ -340,13 +353,15 @@ impl Grid<'_> {
         let [x, y, z] = own.cell;
         let level = &self.levels[own_level as usize];
         let slab = slab_of(own.tag, level.time_power);
-        look(
-            own_level,
-            level,
-            slab,
-            [x - 1, y - 1, z],
-            [x + 1, y + 1, z + 1],
-        );
+        if !self.between {
+            look(
+                own_level,
+                level,
+                slab,
+                [x - 1, y - 1, z],
+                [x + 1, y + 1, z + 1],
+            );
+        }
         let coarser = &self.levels[own_level as usize + 1..];
         if coarser.is_empty() {
             return;
@@ -361,7 +376,11 @@ impl Grid<'_> {
         let power = segment_power(own.tag);
         let center = motion.middle(power, segment_of(own.tag));
         let reach = Size::of_segment(&motion, power).reach;
+        let own_set = level.of_set;
         for (level, number) in coarser.iter().zip(own_level + 1..) {
+            if self.between && level.of_set == own_set {
+                continue;
+            }
             // Another's centre is at most the two reaches away, its own being half a
             // cell at most.
             let at = center * level.inverse_cell;

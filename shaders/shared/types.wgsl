@@ -95,6 +95,8 @@ struct Level {
     hash_mask: u32,
     // The step is divided into 2^this time slabs.
     time_power: u32,
+    // The set its spheres are of, 0 or 1.
+    of_set: u32,
 }
 
 struct Plan {

@@ -257,9 +257,16 @@ pub(crate) struct Sizes {
 }
 
 /// Cuts every sphere into segments and counts the proxies of each size. The
+/// `split` is where the second of two sets begins, 0 if there is one. The
 /// segments become longer than the spacing as far as it takes to have at most
 /// `most` proxies.
-pub(crate) fn sizes(spheres: &[Sphere], dt: f32, space: &Space, most: u64) -> Result<Sizes, Error> {
+pub(crate) fn sizes(
+    spheres: &[Sphere],
+    dt: f32,
+    space: &Space,
+    split: usize,
+    most: u64,
+) -> Result<Sizes, Error> {
     let motion = |sphere: &Sphere| Motion::new(sphere, &space.frame, dt);
     let mut spacing = space.spacing.max(f32::MIN_POSITIVE);
     loop {
@@ -275,9 +282,10 @@ pub(crate) fn sizes(spheres: &[Sphere], dt: f32, space: &Space, most: u64) -> Re
     }
 
     let mut bin_of = allocate(spheres.len(), "the sizes of the spheres")?;
-    bin_of.par_extend(spheres.par_iter().map(|sphere| {
+    let set = |index: usize| u32::from(split > 0 && index >= split);
+    bin_of.par_extend(spheres.par_iter().enumerate().map(|(index, sphere)| {
         let size = Size::new(&motion(sphere), spacing);
-        size.bin() as u16
+        size.bin(set(index)) as u16
     }));
     let segments: Vec<Segment> = bin_of
         .par_iter()
@@ -290,8 +298,9 @@ pub(crate) fn sizes(spheres: &[Sphere], dt: f32, space: &Space, most: u64) -> Re
     let empty = || vec![Bin::EMPTY; BINS];
     let bins = spheres
         .par_iter()
+        .enumerate()
         .with_min_len(1 << 16)
-        .fold(empty, |mut bins, sphere| {
+        .fold(empty, |mut bins, (index, sphere)| {
             let motion = motion(sphere);
             let size = Size::new(&motion, spacing);
             let count = 1 << size.power;
@@ -299,7 +308,7 @@ pub(crate) fn sizes(spheres: &[Sphere], dt: f32, space: &Space, most: u64) -> Re
             let bounds = [ends[0].min(ends[1]), ends[0].max(ends[1])];
             let inside =
                 bounds[0].cmpge(space.trimmed[0]).all() && bounds[1].cmple(space.trimmed[1]).all();
-            bins[size.bin() as usize].merge(&Bin {
+            bins[size.bin(set(index)) as usize].merge(&Bin {
                 count,
                 inside: if inside { count } else { 0 },
                 half_cell: size.half_cell,

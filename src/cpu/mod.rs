@@ -72,11 +72,11 @@ pub(crate) fn run(
     };
 
     let space = measure::spacing(spheres, dt);
-    let sizes = measure::sizes(spheres, dt, &space, most_proxies(spheres.len()))?;
+    let sizes = measure::sizes(spheres, dt, &space, split, most_proxies(spheres.len()))?;
     lap("measure");
     let proxies = spheres.len() + sizes.segments.len();
     let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
-    let plan = plan::plan(&space, &sizes.bins, slots as u32);
+    let plan = plan::plan(&space, &sizes.bins, split > 0, slots as u32);
     lap("plan");
     let (binned, mut table) = bin::bin(spheres, dt, &space, &sizes, &plan)?;
     lap("bin");
@@ -90,10 +90,10 @@ pub(crate) fn run(
         starts: &table,
         frame: &space.frame,
         dt,
+        between: split > 0,
     };
     let world = pairs::World {
         spheres,
-        split,
         grid,
         sorted: &sorted,
         cells: &cells,

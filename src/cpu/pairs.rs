@@ -14,8 +14,6 @@ use crate::{Error, Sphere};
 pub(crate) struct World<'a> {
     /// The spheres, for their groups.
     pub(crate) spheres: &'a [Sphere],
-    /// Where the second of two sets begins, 0 if there is one set.
-    pub(crate) split: usize,
     /// The grids.
     pub(crate) grid: Grid<'a>,
     /// The sorted proxies.
@@ -92,9 +90,6 @@ fn report(world: &World<'_>, sweep: Sweep, index: usize, other: usize) -> Option
     let (i, j) = (&world.sorted[index], &world.sorted[other]);
     let (a, b) = (i.sphere.min(j.sphere), i.sphere.max(j.sphere));
     if a == b || world.spheres[a as usize].ignores(&world.spheres[b as usize]) {
-        return None;
-    }
-    if world.split > 0 && (a as usize >= world.split || (b as usize) < world.split) {
         return None;
     }
     let grazing = match sweep.ownership([index, other].map(|k| world.cells[k].tag), world.grid.dt) {

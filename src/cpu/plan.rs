@@ -5,7 +5,7 @@
 use glam::Vec3;
 
 use super::measure::{Bin, Space};
-use crate::grid::{BINS, Level, MAX_LEVELS, SEGMENT_BITS, bin_power};
+use crate::grid::{BINS, Level, MAX_LEVELS, SEGMENT_BITS, bin_power, bin_set};
 
 /// Cost of a range of proxies that is looked up in a box, in swept tests.
 pub(crate) const LOOK: f32 = 4.0;
@@ -32,32 +32,39 @@ pub(crate) struct Plan {
     pub(crate) slots: u32,
 }
 
-/// Neighbouring bins of one power of segments, not all empty.
+/// Neighbouring bins of one set and one power of segments, not all empty.
 struct Group {
     bin: Bin,
     power: u32,
+    set: u32,
     last_bin: usize,
-    /// Proxies of all groups that are smaller than these.
+    /// Proxies of all smaller groups that look for these.
     finer: f32,
 }
 
-/// Makes the plan, with at most `slots` slots.
-pub(crate) fn plan(space: &Space, bins: &[Bin], slots: u32) -> Plan {
-    let groups = group(bins);
+impl Group {
+    /// Whether its proxies look for those of another group, and not these for them.
+    fn looks_for(&self, other: &Self, between: bool) -> bool {
+        self.bin.half_cell < other.bin.half_cell && !(between && self.set == other.set)
+    }
+}
+
+/// Makes the plan, with at most `slots` slots. `between` tells that only pairs between two
+/// sets count.
+pub(crate) fn plan(space: &Space, bins: &[Bin], between: bool, slots: u32) -> Plan {
+    let groups = group(bins, between);
     let total: f32 = groups.iter().map(|group| group.bin.count as f32).sum();
     let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
 
-    let mut ends = cuts(space, &groups);
+    let mut ends = cuts(space, &groups, between);
     ends.dedup();
     let mut first = 0;
     let mut levels: Vec<(Level, usize)> = Vec::new();
     for end in ends {
-        let mut merged = groups[first].bin;
-        groups[first + 1..end]
-            .iter()
-            .for_each(|group| merged.merge(&group.bin));
-        let share = available * (merged.count as f32 / total) * 0.999;
-        levels.push((lay_out(space, &groups, first, &merged, share), end));
+        let own = &groups[first..end];
+        let proxies: f32 = own.iter().map(|group| group.bin.count as f32).sum();
+        let share = available * (proxies / total) * 0.999;
+        levels.push((lay_out(space, &groups, own, between, share), end));
         first = end;
     }
     // A proxy looks into the levels after its own: cheap when these are coarser.
@@ -86,7 +93,7 @@ pub(crate) fn plan(space: &Space, bins: &[Bin], slots: u32) -> Plan {
 pub(crate) const LAST_SHIFT: u32 = (BINS / MAX_LEVELS).ilog2();
 
 /// The finest groups that are no more than there can be levels.
-fn group(bins: &[Bin]) -> Vec<Group> {
+fn group(bins: &[Bin], between: bool) -> Vec<Group> {
     let used = |bins: &&[Bin]| bins.iter().any(|bin| bin.count > 0);
     let shift = (0..LAST_SHIFT)
         .find(|&shift| bins.chunks(1 << shift).filter(used).count() <= MAX_LEVELS)
@@ -101,6 +108,7 @@ fn group(bins: &[Bin]) -> Vec<Group> {
             Group {
                 bin: merged,
                 power: bin_power(i << shift),
+                set: bin_set(i << shift),
                 last_bin: ((i + 1) << shift) - 1,
                 finer: 0.0,
             }
@@ -109,7 +117,7 @@ fn group(bins: &[Bin]) -> Vec<Group> {
     for i in 0..groups.len() {
         let smaller = groups
             .iter()
-            .filter(|group| group.bin.half_cell < groups[i].bin.half_cell);
+            .filter(|group| group.looks_for(&groups[i], between));
         groups[i].finer = smaller.map(|group| group.bin.count as f32).sum();
     }
     groups
@@ -127,7 +135,7 @@ fn cell_edge(space: &Space, proxies: f32, half_cell: f32) -> f32 {
 /// The ends of the runs of groups that become one level each, at the least
 /// total cost. What a level costs depends on how many proxies are smaller than
 /// its smallest, not on the cut of those; so the best cut is found from the first group on.
-fn cuts(space: &Space, groups: &[Group]) -> Vec<usize> {
+fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
     let [look, look_coarser] = [OWN_RANGES[0], COARSER_RANGES[0]].map(|ranges| ranges * LOOK);
     // For each end: the least cost of all up to it, and where its last level begins.
     let mut best: Vec<(f32, usize)> = vec![(0.0, 0)];
@@ -137,12 +145,16 @@ fn cuts(space: &Space, groups: &[Group]) -> Vec<usize> {
         let mut proxies = 0.0;
         for first in (0..end)
             .rev()
-            .take_while(|&first| groups[first].power == last.power)
+            .take_while(|&first| (groups[first].power, groups[first].set) == (last.power, last.set))
         {
             proxies += groups[first].bin.count as f32;
             let slab = proxies / (1_u32 << last.power) as f32;
             let cell = cell_edge(space, slab, last.bin.half_cell);
-            let own = proxies * (look + 0.5 * space.others(slab, 1.5 * cell));
+            let own = if between {
+                0.0
+            } else {
+                proxies * (look + 0.5 * space.others(slab, 1.5 * cell))
+            };
             let from_finer = groups[first].finer * (look_coarser + space.others(proxies, cell));
             let cost = best[first].0 + own + from_finer;
             if cost < least.0 {
@@ -164,8 +176,10 @@ fn cuts(space: &Space, groups: &[Group]) -> Vec<usize> {
 /// Gives a level its time slabs, cells and slots, these counted from 0, and at
 /// most `share` of them: a box around all its proxies, or around most of them
 /// with a hash for the rest, or only a hash, whichever is expected to cost
-/// least. `groups[first]` is its smallest group, `bin` all of them.
-fn lay_out(space: &Space, groups: &[Group], first: usize, bin: &Bin, share: f32) -> Level {
+/// least. `own` are its groups.
+fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share: f32) -> Level {
+    let mut bin = Bin::EMPTY;
+    own.iter().for_each(|group| bin.merge(&group.bin));
     let proxies = bin.count as f32;
     let whole = bin.bounds;
     let trimmed = [
@@ -181,19 +195,22 @@ fn lay_out(space: &Space, groups: &[Group], first: usize, bin: &Bin, share: f32)
         (whole, 0.0, share, 1.0),
     ];
 
-    let mut level = Level::default();
+    let mut level = Level {
+        of_set: own[0].set,
+        ..Level::default()
+    };
     let mut least = f32::INFINITY;
     let mut chosen = (layouts[2], false);
     let finer = || {
         groups
             .iter()
-            .filter(|group| group.bin.half_cell < groups[first].bin.half_cell)
+            .filter(|group| group.looks_for(&own[0], between))
     };
     let longest = finer()
         .map(|group| group.power)
         .min()
         .unwrap_or(SEGMENT_BITS);
-    for power in 0..=groups[first].power.min(longest + MOST_SLABS) {
+    for power in 0..=own[0].power.min(longest + MOST_SLABS) {
         let slabs = (1_u32 << power) as f32;
         let edge = cell_edge(space, proxies / slabs, bin.half_cell);
         for layout in layouts {
@@ -208,7 +225,11 @@ fn lay_out(space: &Space, groups: &[Group], first: usize, bin: &Bin, share: f32)
             };
             let [look, look_coarser] = [OWN_RANGES, COARSER_RANGES]
                 .map(|[boxed, hash]| boxed * LOOK * (1.0 - outside) + hash * LOOK_HASHED * outside);
-            let mut cost = proxies * (look + 0.5 * space.others(proxies, 1.5 * cell) / slabs);
+            let mut cost = if between {
+                0.0
+            } else {
+                proxies * (look + 0.5 * space.others(proxies, 1.5 * cell) / slabs)
+            };
             let others = space.others(proxies, cell);
             for group in finer() {
                 // One that has longer segments looks into several slabs, all it meets there

@@ -392,7 +392,7 @@ mod tests {
             Bin { count, inside, half_cell, low, high }
             Segment { sphere, number }
             Level {
-                origin, first_slot, dims, first_hashed, cell, inverse_cell, hash_mask, time_power
+                origin, first_slot, dims, first_hashed, cell, inverse_cell, hash_mask, time_power, of_set
             }
             Plan { levels, slots, proxies, frame, level, level_of_bin }
             Binned { slot, place }

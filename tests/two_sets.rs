@@ -1,0 +1,75 @@
+//! One set against another: only pairs across, and no cost for those within.
+
+mod backends;
+mod oracle;
+
+use backends::both;
+use carom::Sphere;
+
+/// Rays from one place, as from a camera, through a cloud of spheres at rest.
+fn rays_and_targets(count: usize) -> [Vec<Sphere>; 2] {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
+    let rays = (0..count)
+        .map(|_| Sphere::new([0.0; 3], 0.0).with_velocity(vector(200.0)))
+        .collect();
+    let targets = (0..count).map(|_| Sphere::new(vector(60.0), 0.5)).collect();
+    [rays, targets]
+}
+
+#[test]
+fn rays_hit_what_brute_force_says() {
+    let [rays, targets] = rays_and_targets(3000);
+    let lists = both(|detector| {
+        [(&rays, &targets), (&targets, &rays)].map(|(first, second)| {
+            let found = detector
+                .detect_between(first, second, 1.0)
+                .unwrap_or_else(|error| panic!("{error}"));
+            oracle::assert_same_between("rays and targets", first, second, 1.0, &found);
+            assert!(found.pairs.len() > 1000);
+            found.pairs
+        })
+    });
+    assert_eq!(lists[0], lists[1]);
+}
+
+#[test]
+fn sets_of_all_sizes_and_speeds_against_each_other() {
+    let mut rng = fastrand::Rng::with_seed(6);
+    let mut set = |count: usize, scale: f32| -> Vec<Sphere> {
+        (0..count)
+            .map(|_| {
+                let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
+                let (center, velocity) = (vector(50.0), vector(scale * 20.0));
+                let groups = [0, 1, 2, 3].map(|bit| u16::from(rng.u8(..8) == 0) << bit);
+                Sphere::new(center, scale * rng.f32().powi(4))
+                    .with_velocity(velocity)
+                    .with_groups(groups[0] | groups[1], groups[2] | groups[3] | groups[0])
+            })
+            .collect()
+    };
+    let sets = [set(2000, 0.1), set(300, 3.0), set(1, 50.0), set(1000, 1.0)];
+    both(|detector| {
+        for first in &sets {
+            for second in &sets {
+                let found = detector
+                    .detect_between(first, second, 1.0)
+                    .unwrap_or_else(|error| panic!("{error}"));
+                oracle::assert_same_between("two sets", first, second, 1.0, &found);
+            }
+        }
+    });
+}
+
+/// All pairs of rays are in one place at the start; none is tested.
+#[test]
+fn a_crowd_within_a_set_costs_nothing() {
+    let [rays, targets] = rays_and_targets(10_000);
+    both(|detector| {
+        let found = detector
+            .detect_between(&rays, &targets, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let candidates = found.statistics.candidates;
+        assert!(candidates < 10_000 * 1000, "{candidates} candidates");
+    });
+}
