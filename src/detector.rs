@@ -70,6 +70,16 @@ pub struct Detector {
     reason: String,
 }
 
+impl std::fmt::Debug for Detector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Detector")
+            .field("options", &self.options)
+            .field("adapter", &self.adapter())
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Detector {
     /// Chooses the backend and starts it.
     ///

@@ -16,6 +16,10 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod collision;
 mod cpu;
 mod detector;

@@ -1,0 +1,180 @@
+//! Hard worlds cost little more than a plain gas of as many spheres: counted in pairs that were
+//! tested and in entries of the grids, which, unlike times, are the same wherever this runs.
+
+#[path = "../examples/scenes/mod.rs"]
+mod scenes;
+
+mod backends;
+
+use backends::detector;
+use carom::{Backend, Options, Sphere};
+use fastrand::Rng;
+use glam::Vec3;
+use scenes::Scene;
+
+/// Spheres in each world.
+const N: usize = 20_000;
+
+/// What finding the collisions of a world came to, for each sphere of it.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    candidates: f64,
+    proxies: f64,
+    pairs: f64,
+}
+
+fn cost(world: &str, spheres: &[Sphere]) -> Cost {
+    let mut detector = detector(Backend::Cpu, Options::default());
+    let found = detector
+        .detect(spheres, 1.0)
+        .unwrap_or_else(|error| panic!("{world}: {error}"));
+    let each = |count: u64| count as f64 / spheres.len() as f64;
+    let cost = Cost {
+        candidates: each(found.statistics.candidates),
+        proxies: each(found.statistics.proxies),
+        pairs: each(found.statistics.pairs),
+    };
+    println!("{world}: {cost:.2?} a sphere");
+    cost
+}
+
+fn gas() -> Vec<Sphere> {
+    Scene::Gas.generate(N, 1)
+}
+
+/// Half the side of the box of the gas.
+fn half_side(spheres: &[Sphere]) -> f32 {
+    spheres
+        .iter()
+        .map(|sphere| Vec3::from(sphere.center).abs().max_element())
+        .fold(0.0, f32::max)
+}
+
+/// Panics when a world costs more than `factor` times what the gas does.
+fn assert_like_gas(world: &str, spheres: &[Sphere], factor: f64) {
+    let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
+    assert!(
+        this.candidates <= factor * plain.candidates && this.proxies <= factor * plain.proxies,
+        "{world}: {this:.2?}, but for a gas {plain:.2?}"
+    );
+}
+
+#[test]
+fn one_stray_at_1e9_costs_nothing() {
+    let mut spheres = gas();
+    spheres[N / 2] = Sphere::new([1e9, -1e9, 3e8], 0.5);
+    assert_like_gas("a stray", &spheres, 1.5);
+}
+
+#[test]
+fn one_giant_around_all_costs_only_its_own_pairs() {
+    let mut spheres = gas();
+    let half = half_side(&spheres);
+    spheres[N / 2] = Sphere::new([0.0; 3], half * 1.8);
+    assert_like_gas("a giant", &spheres, 1.5);
+    spheres[N / 2] = Sphere::new([half, 0.0, 0.0], half * 100.0);
+    assert_like_gas("a giant wall", &spheres, 1.5);
+}
+
+#[test]
+fn a_common_velocity_costs_nothing() {
+    let mut spheres = gas();
+    for sphere in &mut spheres {
+        // Whole numbers, but so large that they take all but seven bits after the point.
+        sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
+    }
+    assert_like_gas("a common velocity", &spheres, 1.5);
+}
+
+#[test]
+fn an_offset_of_1e5_costs_nothing() {
+    let mut spheres = gas();
+    for sphere in &mut spheres {
+        sphere.center = (Vec3::from(sphere.center) + Vec3::new(1e5, -1e5, 1e5)).to_array();
+    }
+    assert_like_gas("an offset", &spheres, 1.5);
+}
+
+#[test]
+fn bullets_in_formation_cost_nothing() {
+    let mut spheres = gas();
+    for sphere in &mut spheres {
+        sphere.velocity = [2000.0, 1000.0, -2000.0];
+    }
+    assert_like_gas("a formation", &spheres, 1.5);
+}
+
+/// Two formations that fly at one another cannot both be at rest for the observer.
+#[test]
+fn two_formations_through_one_another_cost_little() {
+    let mut spheres = gas();
+    for (i, sphere) in spheres.iter_mut().enumerate() {
+        sphere.velocity = [if i % 2 == 0 { 30.0 } else { -30.0 }, 0.0, 0.0];
+    }
+    let found = cost("two formations", &spheres);
+    println!("{found:?}");
+    assert_like_gas("two formations", &spheres, 40.0);
+}
+
+#[test]
+fn bullets_among_slow_ones_cost_little() {
+    assert_like_gas("fast", &Scene::Fast.generate(N, 1), 40.0);
+}
+
+#[test]
+fn clusters_cost_little_beside_their_pairs() {
+    let clustered = cost("clustered", &Scene::Clustered.generate(N, 1));
+    println!("{clustered:?} {}", clustered.candidates / clustered.pairs);
+}
+
+/// Each ten times as dense as a gas, so it is by their pairs that they are to be measured.
+#[test]
+fn radii_of_1000_to_1_cost_little_more_than_equal_ones() {
+    let equal = cost("equal", &scenes::polydisperse_of(N, 0.4999..0.5, 1));
+    for (world, spheres) in [
+        ("100 : 1", scenes::polydisperse_of(N, 0.05..5.0, 1)),
+        ("1000 : 1", scenes::polydisperse_of(N, 0.005..5.0, 1)),
+        ("10000 : 1", scenes::polydisperse_of(N, 0.0005..5.0, 1)),
+        ("thermal", Scene::Thermal.generate(N, 1)),
+        ("thermal at rest", scenes::at_rest(Scene::Thermal.generate(N, 1))),
+    ] {
+        let mixed = cost(world, &spheres);
+        println!("{world} {}", mixed.candidates / equal.candidates);
+    }
+}
+
+#[test]
+fn everything_on_a_line_costs_little() {
+    let rng = &mut Rng::with_seed(1);
+    for (world, axis) in [
+        ("a line", Vec3::X),
+        ("a line along z", Vec3::Z),
+        ("an oblique line", Vec3::new(1.0, 1.0, 1.0)),
+        ("an odd line", Vec3::new(0.9, -0.3, 0.1)),
+    ] {
+        let mut sphere = |_| {
+            let place = axis * ((rng.f32() - 0.5) * 2.0 * N as f32);
+            Sphere::new(place, 0.5).with_velocity(axis * (rng.f32() - 0.5))
+        };
+        let spheres: Vec<_> = (0..N).map(&mut sphere).collect();
+        assert_like_gas(world, &spheres, 4.0);
+    }
+}
+
+#[test]
+fn everything_in_a_plane_costs_little() {
+    let rng = &mut Rng::with_seed(1);
+    let side = (N as f32 * 10.0).sqrt();
+    for (world, along) in [
+        ("a plane", [Vec3::X, Vec3::Y]),
+        ("an oblique plane", [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)]),
+    ] {
+        let mut sphere = |_| {
+            let place = along[0] * (rng.f32() * side) + along[1] * (rng.f32() * side);
+            let velocity = along[0] * (rng.f32() - 0.5) + along[1] * (rng.f32() - 0.5);
+            Sphere::new(place, 0.5).with_velocity(velocity)
+        };
+        let spheres: Vec<_> = (0..N).map(&mut sphere).collect();
+        assert_like_gas(world, &spheres, 4.0);
+    }
+}

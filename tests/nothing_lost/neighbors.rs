@@ -1,0 +1,142 @@
+//! Spheres that only just touch, in worlds of 2⁸ to 2²⁰ diameters: partners lie in neighbouring
+//! cells as often as in one, side by side or diagonally, and rounding on the way to a cell must not
+//! take them two cells apart.
+//!
+//! Most pairs are in clumps: a world that is empty but for lone pairs would get cells as wide as
+//! the room between these. In clumps they are about as wide as a sphere.
+
+use carom::{Backend, Options, Sphere};
+use fastrand::Rng;
+use glam::DVec3;
+
+use crate::Pairs;
+use crate::backends::detector;
+
+/// Pairs in a clump.
+const CLUMP: usize = 512;
+/// Volume of a clump for each of its pairs, in diameters. Few enough are met by chance.
+const ROOM: f64 = 8.0;
+/// Candidates a sphere has at most, as a proof that cells are not much wider than spheres.
+const MOST_CANDIDATES: u64 = 6400;
+
+/// In [0, 1).
+fn vector(rng: &mut Rng) -> DVec3 {
+    DVec3::from_array(std::array::from_fn(|_| rng.f64()))
+}
+
+/// A unit vector; one in four lies along an axis or a diagonal of a cell.
+fn direction(rng: &mut Rng) -> DVec3 {
+    loop {
+        let inside = match rng.u32(0..4) {
+            0 => DVec3::from_array(std::array::from_fn(|_| f64::from(rng.i32(-1..=1)))),
+            _ => vector(rng) * 2.0 - 1.0,
+        };
+        if (0.001..=3.0).contains(&inside.length_squared()) {
+            return inside.normalize();
+        }
+    }
+}
+
+/// Two spheres near `place` whose distance, at the start or at the end of a step of 1, is the sum
+/// of their radii or a hair less.
+fn pair(place: DVec3, rng: &mut Rng) -> [Sphere; 2] {
+    let at = direction(rng) * (0.7 + 0.3 * rng.f64());
+    let common = match rng.u32(0..16) {
+        0 => direction(rng) * (30.0 * rng.f64()),
+        1..8 => direction(rng) * rng.f64(),
+        _ => DVec3::ZERO,
+    };
+    // Head-on, or obliquely, but never so that they are nearest before the end.
+    let late = rng.u32(0..4) == 0;
+    let closing = match late {
+        true => at * -rng.f64() * 3.0 + at.cross(direction(rng)) * rng.f64(),
+        false => direction(rng) * (0.2 * rng.f64()) * f64::from(rng.u32(0..2)),
+    };
+    let begin = if late { at - closing } else { at };
+    let one = Sphere::new(place.as_vec3(), 0.0).with_velocity(common.as_vec3());
+    let other = Sphere::new((place + begin).as_vec3(), 0.0)
+        .with_velocity((common + closing).as_vec3());
+
+    // The radii go by the distance after rounding, or far from the origin none would only touch.
+    let at = |sphere: &Sphere, t: f64| {
+        let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
+        DVec3::from(center) + DVec3::from(velocity) * t
+    };
+    let t = f64::from(u8::from(late));
+    let distance = at(&one, t).distance(at(&other, t));
+    let hair = match rng.u32(0..3) {
+        0 => 1.0,
+        1 => 1.0 + 1e-6 * rng.f64(),
+        _ => 1.0 + 1e-3 * rng.f64(),
+    };
+    let radii = radii(distance * hair, rng);
+    [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
+}
+
+/// Two radii, up to 2 : 1, whose sum is the least that is not below `sum`; but one in four times
+/// the next below that.
+#[allow(clippy::cast_possible_truncation, reason = "rounded to float32 on purpose")]
+pub(crate) fn radii(sum: f64, rng: &mut Rng) -> [f32; 2] {
+    let ratio = if rng.bool() { 1.0 } else { 0.5 + rng.f64() * 1.5 };
+    let one = (sum * ratio / (1.0 + ratio)) as f32;
+    let mut other = (sum - f64::from(one)).max(0.0) as f32;
+    while f64::from(one) + f64::from(other) < sum {
+        other = other.next_up();
+    }
+    if rng.u32(0..4) == 0 {
+        other = other.next_down().max(0.0);
+    }
+    [one, other]
+}
+
+/// `count` pairs in a cube of this side with a corner in the origin: one in eight anywhere, the
+/// others in clumps that are anywhere.
+fn world(side: f64, count: usize, rng: &mut Rng) -> Pairs {
+    let clumps: Vec<DVec3> = (0..count.div_ceil(CLUMP)).map(|_| vector(rng) * side).collect();
+    let clump = (CLUMP as f64 * ROOM).cbrt();
+    let pairs = (0..count).map(|k| {
+        let place = match k % 8 {
+            0 => vector(rng) * side,
+            _ => clumps[k % clumps.len()] + vector(rng) * clump,
+        };
+        pair(place, rng)
+    });
+    Pairs::new(pairs, 1.0)
+}
+
+/// Worlds of 2^`power` diameters for each power, `batches` times `count` pairs in each.
+fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
+    let mut detector = detector(backend, Options::default());
+    for power in powers {
+        let mut colliding = 0;
+        for batch in 0..batches {
+            let mut rng = Rng::with_seed(batch << 32 | power as u64);
+            let world = world(2_f64.powi(power), count, &mut rng);
+            let name = format!("2^{power} wide, batch {batch}");
+            let (collide, statistics) = world.check(&name, &mut detector);
+            assert!(collide > count as u64 / 2, "{name}: hardly any pair collides");
+            assert!(
+                statistics.candidates < MOST_CANDIDATES * statistics.spheres,
+                "{name}: cells are too wide to tell anything"
+            );
+            colliding += collide;
+        }
+        println!("2^{power} wide, {backend:?}: {colliding} colliding pairs, none lost");
+    }
+}
+
+#[test]
+fn touching_pairs_in_neighboring_cells_on_the_cpu() {
+    check(Backend::Cpu, (8..=20).step_by(2), 1, 200_000);
+}
+
+#[test]
+fn touching_pairs_in_neighboring_cells_on_the_gpu() {
+    check(Backend::Gpu, (8..=20).step_by(2), 1, 20_000);
+}
+
+#[test]
+#[ignore = "four million pairs in each of thirteen worlds take many minutes"]
+fn four_million_touching_pairs_a_world_on_the_cpu() {
+    check(Backend::Cpu, 8..=20, 8, 500_000);
+}

@@ -1,0 +1,320 @@
+//! The checked numbers of the definition, and what a list of collisions promises besides: order,
+//! indices, groups, and the smallest worlds. On both backends.
+
+mod backends;
+
+use backends::both;
+use carom::{Collision, Sphere, time_of_impact};
+use glam::Vec3;
+
+/// A ball at `center`.
+fn ball(center: [f32; 3], radius: f32) -> Sphere {
+    Sphere::new(center, radius)
+}
+
+/// The one collision of two spheres, if they collide: the same from both backends, either way
+/// round, and from the function for two spheres.
+fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
+    let [cpu, gpu] = both(|detector| {
+        [[a, b], [b, a]].map(|pair| match detector.detect(&pair, dt) {
+            Ok(found) => found.pairs,
+            Err(error) => panic!("{error}"),
+        })
+    });
+    assert_eq!(cpu, gpu, "the backends differ");
+    assert_eq!(cpu[0], cpu[1], "it depends on the order of the spheres");
+    let alone = cpu[0].first().copied();
+    assert!(cpu[0].len() <= 1, "one pair is listed twice: {cpu:?}");
+    assert_eq!(time_of_impact(&a, &b, dt), alone.map(|pair| pair.toi));
+    assert_eq!(time_of_impact(&b, &a, dt), alone.map(|pair| pair.toi));
+    if let Some(pair) = alone {
+        assert_eq!((pair.a, pair.b), (0, 1));
+    }
+    alone
+}
+
+/// The same for spheres that do collide.
+fn impact(a: Sphere, b: Sphere, dt: f32) -> Collision {
+    meet(a, b, dt).unwrap_or_else(|| panic!("they do not collide: {a:?} {b:?}"))
+}
+
+/// Whether two numbers agree to as many digits as the reference prints.
+fn near(x: f32, printed: f32) -> bool {
+    (x - printed).abs() <= 0.005
+}
+
+#[test]
+fn circles_and_spheres_at_rest() {
+    let apart = meet(ball([50.0, 20.0, 0.0], 30.0), ball([-10.0, 10.0, 0.0], 20.0), 1.0);
+    assert_eq!(apart, None);
+
+    let one = ball([30.0, 20.0, -10.0], 40.0);
+    let deep = impact(one, ball([0.0, 40.0, -50.0], 50.0), 1.0);
+    assert!(deep.toi == 0.0 && near(deep.depth, 36.15), "{deep:?}");
+
+    let circles = impact(ball([70.0, 20.0, 0.0], 40.0), ball([50.0, 60.0, 0.0], 16.0), 1.0);
+    assert!(circles.toi == 0.0 && near(circles.depth, 56.0 - 44.72), "{circles:?}");
+
+    let apart = meet(ball([50.0, 0.0, -20.0], 40.0), ball([60.0, 70.0, -50.0], 20.0), 1.0);
+    assert_eq!(apart, None);
+}
+
+#[test]
+fn a_ball_runs_into_a_resting_one() {
+    let runner = ball([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]);
+    let resting = ball([5.0, 0.0, 0.0], 1.0);
+    let found = impact(runner, resting, 1.0);
+    assert_eq!((found.toi, found.depth), (0.3, 0.0));
+    let contact = found.contact(&runner, &resting);
+    // 0.3 is not a float32, so the point is off by what ten times that error comes to.
+    assert_eq!(contact.normal, Vec3::X);
+    assert!(contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6, "{contact:?}");
+    assert_eq!(contact.approach_speed, 10.0);
+
+    // From the other one's side: the same place, and the normal the other way.
+    let contact = found.contact(&resting, &runner);
+    assert_eq!(contact.normal, -Vec3::X);
+    assert!(contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6, "{contact:?}");
+    assert_eq!(contact.approach_speed, 10.0);
+}
+
+#[test]
+fn touching_at_the_very_end_counts() {
+    let runner = ball([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
+    let resting = ball([4.0, 0.0, 0.0], 1.0);
+    assert_eq!(impact(runner, resting, 0.25).toi, 0.25);
+    assert_eq!(meet(runner, resting, 0.25_f32.next_down()), None);
+}
+
+#[test]
+fn passing_through_within_the_step_is_found() {
+    let bullet = ball([0.0; 3], 1.0).with_velocity([100.0, 0.0, 0.0]);
+    let resting = ball([50.0, 0.0, 0.0], 1.0);
+    assert_eq!(impact(bullet, resting, 1.0).toi, 0.48);
+}
+
+#[test]
+fn equal_velocities_never_collide_from_a_distance() {
+    let velocity = [3.0, -4.0, 5.0];
+    let one = ball([0.0; 3], 0.5).with_velocity(velocity);
+    let other = ball([0.0, 1.0_f32.next_up(), 0.0], 0.5).with_velocity(velocity);
+    for dt in [0.0, 1e-30, 1.0, 1e6, 1e17] {
+        assert_eq!(meet(one, other, dt), None, "dt = {dt}");
+    }
+}
+
+#[test]
+fn touching_at_the_start_counts_whatever_follows() {
+    let one = ball([0.0; 3], 0.5);
+    let leaving = ball([0.0, 1.0, 0.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    let found = impact(one, leaving, 1.0);
+    assert_eq!((found.toi, found.depth), (0.0, 0.0));
+    let contact = found.contact(&one, &leaving);
+    assert_eq!((contact.normal, contact.point), (Vec3::Y, Vec3::new(0.0, 0.5, 0.0)));
+    assert_eq!(contact.approach_speed, 0.0);
+}
+
+#[test]
+fn a_tangent_pass_touches_but_not_with_a_radius_one_ulp_smaller() {
+    let passing = ball([-2.0, 1.0, 0.0], 0.5).with_velocity([4.0, 0.0, 0.0]);
+    let found = impact(passing, ball([0.0; 3], 0.5), 1.0);
+    assert_eq!((found.toi, found.depth), (0.5, 0.0));
+    let contact = found.contact(&passing, &ball([0.0; 3], 0.5));
+    assert_eq!((contact.normal, contact.point), (-Vec3::Y, Vec3::new(0.0, 0.5, 0.0)));
+    assert_eq!(contact.approach_speed, 0.0);
+
+    let smaller = 0.5_f32.next_down();
+    assert_eq!(meet(passing, ball([0.0; 3], smaller), 1.0), None);
+    let passing = Sphere { radius: smaller, ..passing };
+    assert_eq!(meet(passing, ball([0.0; 3], 0.5), 1.0), None);
+}
+
+/// The centre of a ball of radius 4 within a wall of radius 100 meets a sphere of radius 96 from
+/// the inside. With time running backwards, that is a point that comes from the outside.
+#[test]
+fn a_ball_inside_a_round_wall_hits_it_and_returns() {
+    let velocity = Vec3::new(10.0, 0.0, 0.0);
+    let (wall, late) = (ball([0.0; 3], 100.0 - 4.0), 16.0);
+    let point = ball((velocity * late).to_array(), 0.0).with_velocity(-velocity);
+    let found = impact(wall, point, late);
+    assert_eq!(found.toi, 6.4);
+    assert!((late - found.toi - 9.6).abs() < 1e-6);
+    let normal = found.contact(&wall, &point).normal;
+    assert_eq!(velocity - 2.0 * velocity.dot(normal) * normal, -velocity);
+}
+
+#[test]
+fn equal_masses_exchange_their_velocities_head_on() {
+    let moving = ball([0.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    let resting = ball([3.0, 0.0, 0.0], 0.5);
+    let found = impact(moving, resting, 4.0);
+    assert_eq!(found.toi, 2.0);
+    let contact = found.contact(&moving, &resting);
+    // Each of two equal masses takes half of twice the approach.
+    let impulse = contact.approach_speed * contact.normal;
+    assert_eq!(Vec3::from(moving.velocity) - impulse, Vec3::ZERO);
+    assert_eq!(Vec3::from(resting.velocity) + impulse, Vec3::X);
+}
+
+#[test]
+fn coincident_centers_have_the_normal_x() {
+    let one = ball([1.0, 2.0, 3.0], 2.0).with_velocity([0.0, 7.0, 0.0]);
+    let other = ball([1.0, 2.0, 3.0], 1.0);
+    let found = impact(one, other, 1.0);
+    assert_eq!((found.toi, found.depth), (0.0, 3.0));
+    let contact = found.contact(&one, &other);
+    assert_eq!((contact.normal, contact.point), (Vec3::X, Vec3::new(3.0, 2.0, 3.0)));
+    assert_eq!(contact.approach_speed, 0.0);
+}
+
+#[test]
+fn without_time_only_what_touches_already_collides() {
+    let fast = ball([0.0; 3], 1.0).with_velocity([1e9, 0.0, 0.0]);
+    assert_eq!(meet(fast, ball([2.0_f32.next_up(), 0.0, 0.0], 1.0), 0.0), None);
+    let found = impact(fast, ball([2.0, 0.0, 0.0], 1.0), 0.0);
+    assert_eq!((found.toi, found.depth), (0.0, 0.0));
+    assert_eq!(impact(fast, ball([1.5, 0.0, 0.0], 1.0), 0.0).depth, 0.5);
+}
+
+#[test]
+fn points_are_spheres_of_radius_zero() {
+    let point = ball([1.0, 1.0, 1.0], 0.0);
+    let same = impact(point, point, 1.0);
+    assert_eq!((same.toi, same.depth), (0.0, 0.0));
+    assert_eq!(meet(point, ball([1.0, 1.0, 1.0_f32.next_up()], 0.0), 1.0), None);
+    // A ray to the very point, from 2⁹ away, in half of the step.
+    let ray = ball([1.0, 1.0, 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
+    assert_eq!(impact(point, ray, 1.0).toi, 0.5);
+    let beside = ball([1.0, 1.0_f32.next_down(), 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
+    assert_eq!(meet(point, beside, 1.0), None);
+    assert_eq!(impact(ball([1.0, 1.0, 2.0], 1.0), point, 1.0).depth, 0.0);
+}
+
+/// The indices of the pairs of a list.
+fn indices(pairs: &[Collision]) -> Vec<(u32, u32)> {
+    pairs.iter().map(|pair| (pair.a, pair.b)).collect()
+}
+
+/// What both backends find within one set.
+fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
+    let [cpu, gpu] = both(|detector| match detector.detect(spheres, dt) {
+        Ok(found) => found.pairs,
+        Err(error) => panic!("{error}"),
+    });
+    assert_eq!(cpu, gpu, "the backends differ");
+    cpu
+}
+
+/// What both backends find between two sets.
+fn between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
+    let [cpu, gpu] = both(|detector| match detector.detect_between(first, second, dt) {
+        Ok(found) => found.pairs,
+        Err(error) => panic!("{error}"),
+    });
+    assert_eq!(cpu, gpu, "the backends differ");
+    cpu
+}
+
+#[test]
+fn no_sphere_and_one_sphere_have_no_pair() {
+    let bullet = ball([1.0, 2.0, 3.0], 1.0).with_velocity([1e6, 0.0, 0.0]);
+    for dt in [0.0, 1.0] {
+        assert_eq!(within(&[], dt), []);
+        assert_eq!(within(&[bullet], dt), []);
+    }
+}
+
+/// Every second one of a row touches its neighbours; from the middle outwards in memory, so that
+/// neither the order of places nor that of the grid is that of the list.
+#[test]
+fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
+    let places = [0, 1, -1, 2, -2, 3, -3, 4, -4];
+    let spheres = places.map(|x: i8| ball([f32::from(x), 0.0, 0.0], 0.5));
+    let expected = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 7), (6, 8)];
+    assert_eq!(indices(&within(&spheres, 1.0)), expected);
+}
+
+/// Two cores, each with a shell around it that reaches the other core as well.
+fn two_sets() -> [Vec<Sphere>; 2] {
+    let first = vec![
+        ball([9.0, 0.0, 0.0], 1.0),
+        ball([0.0, 0.0, 0.0], 1.0),
+        ball([0.5, 0.0, 0.0], 3.0),
+    ];
+    let second = vec![
+        ball([0.0, 2.0, 0.0], 1.0),
+        ball([0.0, 90.0, 0.0], 1.0),
+        ball([1.0, 0.0, 0.0], 1.0),
+        ball([0.0, 12.0, 0.0], 1.0).with_velocity([0.0, -20.0, 0.0]),
+    ];
+    [first, second]
+}
+
+#[test]
+fn between_two_sets_only_cross_pairs_are_listed_by_their_places_in_each() {
+    let [first, second] = two_sets();
+    let found = between(&first, &second, 1.0);
+    let expected = [(1, 0), (1, 2), (1, 3), (2, 0), (2, 2), (2, 3)];
+    assert_eq!(indices(&found), expected);
+    for pair in &found {
+        let (a, b) = (&first[pair.a as usize], &second[pair.b as usize]);
+        assert_eq!(Some(pair.toi), time_of_impact(a, b, 1.0));
+    }
+    assert_eq!((found[0].toi, found[0].depth), (0.0, 0.0));
+    assert_eq!(found[2].toi, 0.5);
+
+    // The other way round, the same pairs the other way round.
+    let mut turned = between(&second, &first, 1.0);
+    turned
+        .iter_mut()
+        .for_each(|pair| std::mem::swap(&mut pair.a, &mut pair.b));
+    turned.sort_by_key(|pair| (pair.a, pair.b));
+    assert_eq!(turned, found);
+
+    // A set against itself: each with itself too, as they are two spheres then.
+    assert_eq!(
+        indices(&between(&first, &first, 1.0)),
+        [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
+    );
+}
+
+#[test]
+fn between_a_set_and_nothing_is_nothing() {
+    let [first, second] = two_sets();
+    assert_eq!(between(&first, &[], 1.0), []);
+    assert_eq!(between(&[], &second, 1.0), []);
+    assert_eq!(between(&[], &[], 1.0), []);
+    assert_eq!(indices(&between(&first[1..2], &second[..1], 1.0)), [(0, 0)]);
+}
+
+#[test]
+fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
+    const RED: u16 = 1;
+    const BLUE: u16 = 1 << 15;
+    let of = |member_of, ignored| ball([0.0; 3], 1.0).with_groups(member_of, ignored);
+    let spheres = [
+        of(0, 0),
+        of(RED, 0),
+        of(BLUE, RED),
+        of(RED | BLUE, 0),
+        of(BLUE, BLUE),
+        of(0, RED | BLUE),
+    ];
+    let mut expected = Vec::new();
+    for (i, a) in spheres.iter().enumerate() {
+        for (j, b) in spheres.iter().enumerate().skip(i + 1) {
+            if !a.ignores(b) {
+                expected.push((i, j));
+            }
+        }
+    }
+    // By hand: 1, 3 are red, 2 ignores red; 2, 3, 4 are blue, 4 ignores blue; 5 ignores both.
+    let by_hand = [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4)];
+    assert_eq!(expected, by_hand);
+    let by_hand = by_hand.map(|(a, b)| (a as u32, b as u32));
+    assert_eq!(indices(&within(&spheres, 1.0)), by_hand);
+
+    let (first, second) = spheres.split_at(2);
+    let crossing = [(0, 0), (0, 1), (0, 2), (0, 3), (1, 1), (1, 2)];
+    assert_eq!(indices(&between(first, second, 1.0)), crossing);
+}

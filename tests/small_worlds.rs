@@ -1,0 +1,137 @@
+//! Small random worlds of wildly different scales, on both backends against brute force: proptest
+//! finds worlds that nobody thought of, and then the smallest like them.
+
+mod backends;
+mod oracle;
+
+use std::cell::RefCell;
+
+use backends::both;
+use carom::Sphere;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestError, TestRunner};
+
+/// Worlds to try on each backend.
+const CASES: u32 = 256;
+/// Spheres in a world at most.
+const MOST: usize = 40;
+
+/// A number in some way related to a scale: none, a whole multiple of a power of two so that others
+/// are the same or differ by just as much, any up to it, or of another order altogether.
+fn number(scale: i32) -> impl Strategy<Value = f32> {
+    let unit = 2_f32.powi(scale);
+    prop_oneof![
+        2 => Just(0.0),
+        6 => (-4_i8..=4).prop_map(move |k| f32::from(k) * unit),
+        6 => (-4.0..4.0_f32).prop_map(move |x| x * unit),
+        1 => ((scale - 30).max(-140)..=(scale + 2), -1.0..1.0_f32)
+            .prop_map(|(scale, x)| x * 2_f32.powi(scale)),
+    ]
+}
+
+/// Three of these.
+fn vector(scale: i32) -> impl Strategy<Value = [f32; 3]> {
+    [number(scale), number(scale), number(scale)]
+}
+
+/// A sphere with place, radius and displacement of these scales.
+fn sphere(
+    place: i32,
+    radius: i32,
+    speed: i32,
+    velocities: Vec<[f32; 3]>,
+) -> impl Strategy<Value = Sphere> {
+    let velocity = prop_oneof![
+        2 => vector(speed),
+        1 => proptest::sample::select(velocities),
+    ];
+    // Few groups, and fewer that ignore any, or no pair would be left.
+    let groups = prop_oneof![
+        3 => Just((0, 0)),
+        1 => (0_u16..4, prop_oneof![2 => Just(0_u16), 1 => 0_u16..4]),
+    ];
+    (vector(place), number(radius), velocity, groups).prop_map(
+        |(center, radius, velocity, (member_of, ignored))| {
+            Sphere::new(center, radius.abs())
+                .with_velocity(velocity)
+                .with_groups(member_of, ignored)
+        },
+    )
+}
+
+/// Spheres, some of them twice, and a step.
+fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
+    // Ordinary scales half of the time; else up to the limits of what is valid, 2⁶⁰.
+    let scales = prop_oneof![
+        (-4..4, -6..6, -6..6, -3..3),
+        (-20..20, -20..20, -20..20, -10..10),
+        (-140..58, -140..58, -140..58, -60..58),
+    ];
+    let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
+    (scales, step).prop_flat_map(|((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
+        // Displacements have a limit too.
+        let speed = (shift - time).clamp(-140, 57).min(56 - time);
+        proptest::collection::vec(vector(speed), 1..4)
+            .prop_flat_map(move |velocities| {
+                let sphere = sphere(place, radius, speed, velocities);
+                let repeats = proptest::collection::vec(any::<proptest::sample::Index>(), 0..4);
+                (proptest::collection::vec(sphere, 0..MOST), repeats)
+            })
+            .prop_map(move |(mut spheres, repeats)| {
+                for repeat in repeats {
+                    if !spheres.is_empty() && spheres.len() < MOST {
+                        spheres.push(*repeat.get(&spheres));
+                    }
+                }
+                (spheres, step * 2_f32.powi(time))
+            })
+    })
+}
+
+/// Tries many worlds on both backends, each with one detector for all.
+fn try_many<W: std::fmt::Debug>(
+    worlds: impl Strategy<Value = W>,
+    differences: impl Fn(&mut carom::Detector, &W) -> Result<String, carom::Error>,
+) {
+    let config = Config {
+        cases: CASES,
+        failure_persistence: None,
+        max_shrink_iters: 4096,
+        ..Config::default()
+    };
+    both(|detector| {
+        let backend = detector.backend();
+        let detector = RefCell::new(detector);
+        let outcome = TestRunner::new(config.clone()).run(&worlds, |world| {
+            let found = differences(&mut detector.borrow_mut(), &world);
+            let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert!(found.is_empty(), "{found}");
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => {}
+            Err(TestError::Fail(why, world)) => panic!("{backend:?}: {why}\n{world:#?}"),
+            Err(error) => panic!("{backend:?}: {error}"),
+        }
+    });
+}
+
+#[test]
+fn every_small_world_gives_what_brute_force_gives() {
+    try_many(world(), |detector, (spheres, dt)| {
+        let found = detector.detect(spheres, *dt)?;
+        let truth = oracle::brute_force(spheres, *dt);
+        Ok(oracle::check::differences(&truth, spheres, spheres, *dt, &found.pairs))
+    });
+}
+
+#[test]
+fn every_two_small_sets_give_what_brute_force_gives_between_them() {
+    let two_sets = (world(), any::<proptest::sample::Index>());
+    try_many(two_sets, |detector, ((spheres, dt), split)| {
+        let (first, second) = spheres.split_at(split.index(spheres.len() + 1));
+        let found = detector.detect_between(first, second, *dt)?;
+        let truth = oracle::brute_force_between(first, second, *dt);
+        Ok(oracle::check::differences(&truth, first, second, *dt, &found.pairs))
+    });
+}
