@@ -136,7 +136,10 @@ fn radii_of_1000_to_1_cost_little_more_than_equal_ones() {
         ("1000 : 1", scenes::polydisperse_of(N, 0.005..5.0, 1)),
         ("10000 : 1", scenes::polydisperse_of(N, 0.0005..5.0, 1)),
         ("thermal", Scene::Thermal.generate(N, 1)),
-        ("thermal at rest", scenes::at_rest(Scene::Thermal.generate(N, 1))),
+        (
+            "thermal at rest",
+            scenes::at_rest(Scene::Thermal.generate(N, 1)),
+        ),
     ] {
         let mixed = cost(world, &spheres);
         println!("{world} {}", mixed.candidates / equal.candidates);
@@ -167,7 +170,10 @@ fn everything_in_a_plane_costs_little() {
     let side = (N as f32 * 10.0).sqrt();
     for (world, along) in [
         ("a plane", [Vec3::X, Vec3::Y]),
-        ("an oblique plane", [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)]),
+        (
+            "an oblique plane",
+            [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)],
+        ),
     ] {
         let mut sphere = |_| {
             let place = along[0] * (rng.f32() * side) + along[1] * (rng.f32() * side);

@@ -45,17 +45,32 @@ fn near(x: f32, printed: f32) -> bool {
 
 #[test]
 fn circles_and_spheres_at_rest() {
-    let apart = meet(ball([50.0, 20.0, 0.0], 30.0), ball([-10.0, 10.0, 0.0], 20.0), 1.0);
+    let apart = meet(
+        ball([50.0, 20.0, 0.0], 30.0),
+        ball([-10.0, 10.0, 0.0], 20.0),
+        1.0,
+    );
     assert_eq!(apart, None);
 
     let one = ball([30.0, 20.0, -10.0], 40.0);
     let deep = impact(one, ball([0.0, 40.0, -50.0], 50.0), 1.0);
     assert!(deep.toi == 0.0 && near(deep.depth, 36.15), "{deep:?}");
 
-    let circles = impact(ball([70.0, 20.0, 0.0], 40.0), ball([50.0, 60.0, 0.0], 16.0), 1.0);
-    assert!(circles.toi == 0.0 && near(circles.depth, 56.0 - 44.72), "{circles:?}");
+    let circles = impact(
+        ball([70.0, 20.0, 0.0], 40.0),
+        ball([50.0, 60.0, 0.0], 16.0),
+        1.0,
+    );
+    assert!(
+        circles.toi == 0.0 && near(circles.depth, 56.0 - 44.72),
+        "{circles:?}"
+    );
 
-    let apart = meet(ball([50.0, 0.0, -20.0], 40.0), ball([60.0, 70.0, -50.0], 20.0), 1.0);
+    let apart = meet(
+        ball([50.0, 0.0, -20.0], 40.0),
+        ball([60.0, 70.0, -50.0], 20.0),
+        1.0,
+    );
     assert_eq!(apart, None);
 }
 
@@ -68,13 +83,19 @@ fn a_ball_runs_into_a_resting_one() {
     let contact = found.contact(&runner, &resting);
     // 0.3 is not a float32, so the point is off by what ten times that error comes to.
     assert_eq!(contact.normal, Vec3::X);
-    assert!(contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6, "{contact:?}");
+    assert!(
+        contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6,
+        "{contact:?}"
+    );
     assert_eq!(contact.approach_speed, 10.0);
 
     // From the other one's side: the same place, and the normal the other way.
     let contact = found.contact(&resting, &runner);
     assert_eq!(contact.normal, -Vec3::X);
-    assert!(contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6, "{contact:?}");
+    assert!(
+        contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6,
+        "{contact:?}"
+    );
     assert_eq!(contact.approach_speed, 10.0);
 }
 
@@ -110,7 +131,10 @@ fn touching_at_the_start_counts_whatever_follows() {
     let found = impact(one, leaving, 1.0);
     assert_eq!((found.toi, found.depth), (0.0, 0.0));
     let contact = found.contact(&one, &leaving);
-    assert_eq!((contact.normal, contact.point), (Vec3::Y, Vec3::new(0.0, 0.5, 0.0)));
+    assert_eq!(
+        (contact.normal, contact.point),
+        (Vec3::Y, Vec3::new(0.0, 0.5, 0.0))
+    );
     assert_eq!(contact.approach_speed, 0.0);
 }
 
@@ -120,12 +144,18 @@ fn a_tangent_pass_touches_but_not_with_a_radius_one_ulp_smaller() {
     let found = impact(passing, ball([0.0; 3], 0.5), 1.0);
     assert_eq!((found.toi, found.depth), (0.5, 0.0));
     let contact = found.contact(&passing, &ball([0.0; 3], 0.5));
-    assert_eq!((contact.normal, contact.point), (-Vec3::Y, Vec3::new(0.0, 0.5, 0.0)));
+    assert_eq!(
+        (contact.normal, contact.point),
+        (-Vec3::Y, Vec3::new(0.0, 0.5, 0.0))
+    );
     assert_eq!(contact.approach_speed, 0.0);
 
     let smaller = 0.5_f32.next_down();
     assert_eq!(meet(passing, ball([0.0; 3], smaller), 1.0), None);
-    let passing = Sphere { radius: smaller, ..passing };
+    let passing = Sphere {
+        radius: smaller,
+        ..passing
+    };
     assert_eq!(meet(passing, ball([0.0; 3], 0.5), 1.0), None);
 }
 
@@ -163,14 +193,20 @@ fn coincident_centers_have_the_normal_x() {
     let found = impact(one, other, 1.0);
     assert_eq!((found.toi, found.depth), (0.0, 3.0));
     let contact = found.contact(&one, &other);
-    assert_eq!((contact.normal, contact.point), (Vec3::X, Vec3::new(3.0, 2.0, 3.0)));
+    assert_eq!(
+        (contact.normal, contact.point),
+        (Vec3::X, Vec3::new(3.0, 2.0, 3.0))
+    );
     assert_eq!(contact.approach_speed, 0.0);
 }
 
 #[test]
 fn without_time_only_what_touches_already_collides() {
     let fast = ball([0.0; 3], 1.0).with_velocity([1e9, 0.0, 0.0]);
-    assert_eq!(meet(fast, ball([2.0_f32.next_up(), 0.0, 0.0], 1.0), 0.0), None);
+    assert_eq!(
+        meet(fast, ball([2.0_f32.next_up(), 0.0, 0.0], 1.0), 0.0),
+        None
+    );
     let found = impact(fast, ball([2.0, 0.0, 0.0], 1.0), 0.0);
     assert_eq!((found.toi, found.depth), (0.0, 0.0));
     assert_eq!(impact(fast, ball([1.5, 0.0, 0.0], 1.0), 0.0).depth, 0.5);
@@ -181,7 +217,10 @@ fn points_are_spheres_of_radius_zero() {
     let point = ball([1.0, 1.0, 1.0], 0.0);
     let same = impact(point, point, 1.0);
     assert_eq!((same.toi, same.depth), (0.0, 0.0));
-    assert_eq!(meet(point, ball([1.0, 1.0, 1.0_f32.next_up()], 0.0), 1.0), None);
+    assert_eq!(
+        meet(point, ball([1.0, 1.0, 1.0_f32.next_up()], 0.0), 1.0),
+        None
+    );
     // A ray to the very point, from 2⁹ away, in half of the step.
     let ray = ball([1.0, 1.0, 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
     assert_eq!(impact(point, ray, 1.0).toi, 0.5);
@@ -207,10 +246,12 @@ fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
 
 /// What both backends find between two sets.
 fn between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
-    let [cpu, gpu] = both(|detector| match detector.detect_between(first, second, dt) {
-        Ok(found) => found.pairs,
-        Err(error) => panic!("{error}"),
-    });
+    let [cpu, gpu] = both(
+        |detector| match detector.detect_between(first, second, dt) {
+            Ok(found) => found.pairs,
+            Err(error) => panic!("{error}"),
+        },
+    );
     assert_eq!(cpu, gpu, "the backends differ");
     cpu
 }
@@ -230,7 +271,16 @@ fn no_sphere_and_one_sphere_have_no_pair() {
 fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     let places = [0, 1, -1, 2, -2, 3, -3, 4, -4];
     let spheres = places.map(|x: i8| ball([f32::from(x), 0.0, 0.0], 0.5));
-    let expected = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 7), (6, 8)];
+    let expected = [
+        (0, 1),
+        (0, 2),
+        (1, 3),
+        (2, 4),
+        (3, 5),
+        (4, 6),
+        (5, 7),
+        (6, 8),
+    ];
     assert_eq!(indices(&within(&spheres, 1.0)), expected);
 }
 

@@ -3,16 +3,18 @@
 
 mod backends;
 mod oracle;
+mod undecided;
 
 use std::cell::RefCell;
 
 use backends::both;
-use carom::Sphere;
+use carom::{Collisions, Sphere};
+use oracle::Oracle;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
 /// Worlds to try on each backend.
-const CASES: u32 = 256;
+const CASES: u32 = 2000;
 /// Spheres in a world at most.
 const MOST: usize = 40;
 
@@ -68,24 +70,50 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
         (-140..58, -140..58, -140..58, -60..58),
     ];
     let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
-    (scales, step).prop_flat_map(|((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
-        // Displacements have a limit too.
-        let speed = (shift - time).clamp(-140, 57).min(56 - time);
-        proptest::collection::vec(vector(speed), 1..4)
-            .prop_flat_map(move |velocities| {
-                let sphere = sphere(place, radius, speed, velocities);
-                let repeats = proptest::collection::vec(any::<proptest::sample::Index>(), 0..4);
-                (proptest::collection::vec(sphere, 0..MOST), repeats)
-            })
-            .prop_map(move |(mut spheres, repeats)| {
-                for repeat in repeats {
-                    if !spheres.is_empty() && spheres.len() < MOST {
-                        spheres.push(*repeat.get(&spheres));
+    (scales, step).prop_flat_map(
+        |((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
+            // Displacements have a limit too.
+            let speed = (shift - time).clamp(-140, 57).min(56 - time);
+            proptest::collection::vec(vector(speed), 1..4)
+                .prop_flat_map(move |velocities| {
+                    let sphere = sphere(place, radius, speed, velocities);
+                    let repeats = proptest::collection::vec(any::<proptest::sample::Index>(), 0..4);
+                    (proptest::collection::vec(sphere, 0..MOST), repeats)
+                })
+                .prop_map(move |(mut spheres, repeats)| {
+                    for repeat in repeats {
+                        if !spheres.is_empty() && spheres.len() < MOST {
+                            spheres.push(*repeat.get(&spheres));
+                        }
                     }
-                }
-                (spheres, step * 2_f32.powi(time))
-            })
-    })
+                    (spheres, step * 2_f32.powi(time))
+                })
+        },
+    )
+}
+
+/// In what the list differs from the truth, pairs aside that float64 cannot tell.
+fn differences(
+    mut truth: Oracle,
+    first: &[Sphere],
+    second: &[Sphere],
+    dt: f32,
+    found: &Collisions,
+) -> String {
+    let one_set = first.as_ptr() == second.as_ptr();
+    for (i, a) in (0..).zip(first) {
+        for (j, b) in (0..).zip(second).skip(if one_set { i as usize + 1 } else { 0 }) {
+            if a.ignores(b) || !undecided::misjudged(a, b, dt) {
+                continue;
+            }
+            println!("beyond float64, dt = {dt:?}:\n  {a:?}\n  {b:?}");
+            match truth.hits.binary_search(&(i, j)) {
+                Ok(place) => drop(truth.hits.remove(place)),
+                Err(place) => truth.hits.insert(place, (i, j)),
+            }
+        }
+    }
+    oracle::check::differences(&truth, first, second, dt, &found.pairs)
 }
 
 /// Tries many worlds on both backends, each with one detector for all.
@@ -121,7 +149,13 @@ fn every_small_world_gives_what_brute_force_gives() {
     try_many(world(), |detector, (spheres, dt)| {
         let found = detector.detect(spheres, *dt)?;
         let truth = oracle::brute_force(spheres, *dt);
-        Ok(oracle::check::differences(&truth, spheres, spheres, *dt, &found.pairs))
+        Ok(oracle::check::differences(
+            &truth,
+            spheres,
+            spheres,
+            *dt,
+            &found.pairs,
+        ))
     });
 }
 
@@ -132,6 +166,12 @@ fn every_two_small_sets_give_what_brute_force_gives_between_them() {
         let (first, second) = spheres.split_at(split.index(spheres.len() + 1));
         let found = detector.detect_between(first, second, *dt)?;
         let truth = oracle::brute_force_between(first, second, *dt);
-        Ok(oracle::check::differences(&truth, first, second, *dt, &found.pairs))
+        Ok(oracle::check::differences(
+            &truth,
+            first,
+            second,
+            *dt,
+            &found.pairs,
+        ))
     });
 }

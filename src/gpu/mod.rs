@@ -46,6 +46,10 @@ struct Timestamps {
     period: f64,
 }
 
+/// Pairs are read back in pieces of so many bytes, less than any device's
+/// largest buffer.
+const READ_AT_ONCE: u64 = 1 << 26;
+
 /// How good a choice an adapter is: hardware first, least is best.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
@@ -188,7 +192,7 @@ impl Gpu {
                 }
                 continue;
             }
-            let finished = 2 * (count + segments) as u32;
+            let finished = (2 * (count + segments)) as u32;
             if self.software
                 && candidates <= limits.candidates
                 && step.counters.finished != finished
@@ -279,7 +283,8 @@ impl Gpu {
             watch: u32::from(self.software),
         };
         let timestamps = self.timestamps.as_ref();
-        let words: Vec<u32> = scoped(&self.device, || {
+        let mut words: Vec<u32> = Vec::new();
+        scoped(&self.device, || {
             self.queue
                 .write_buffer(&buffers.params, 0, bytemuck::bytes_of(&params));
             self.queue
@@ -294,17 +299,17 @@ impl Gpu {
                 self.limits.max_compute_workgroups_per_dimension,
                 timestamps.map(|timestamps| &timestamps.queries),
             );
-            let mut ranges = vec![
-                (&buffers.counters, size_of::<Counters>() as u64),
-                (&buffers.plan, std::mem::offset_of!(Plan, frame) as u64),
-                (&buffers.space, size_of::<Space>() as u64),
+            let mut parts = vec![
+                (&buffers.counters, 0, size_of::<Counters>() as u64),
+                (&buffers.plan, 0, std::mem::offset_of!(Plan, frame) as u64),
+                (&buffers.space, 0, size_of::<Space>() as u64),
             ];
             if let Some(timestamps) = timestamps {
                 let queries = 2 * STAGES.len() as u32;
                 encoder.resolve_query_set(&timestamps.queries, 0..queries, &timestamps.resolved, 0);
-                ranges.push((&timestamps.resolved, 8 * u64::from(queries)));
+                parts.push((&timestamps.resolved, 0, 8 * u64::from(queries)));
             }
-            readback::read(&self.device, &self.queue, encoder, &ranges)
+            readback::read(&self.device, &self.queue, encoder, &parts, &mut words)
         })?;
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let (counters, bytes) = bytes.split_at(size_of::<Counters>());
@@ -334,15 +339,21 @@ impl Gpu {
         let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
-        let size = pairs * size_of::<Reported>() as u64;
-        scoped(&self.device, || {
-            readback::read(
-                &self.device,
-                &self.queue,
-                self.encoder(),
-                &[(&buffers.pairs, size)],
-            )
-        })
+        let mut reported = crate::error::allocate(pairs as usize, "the pairs found")?;
+        let whole = pairs * size_of::<Reported>() as u64;
+        for from in (0..whole).step_by(READ_AT_ONCE as usize) {
+            let part = (&buffers.pairs, from, READ_AT_ONCE.min(whole - from));
+            scoped(&self.device, || {
+                readback::read(
+                    &self.device,
+                    &self.queue,
+                    self.encoder(),
+                    &[part],
+                    &mut reported,
+                )
+            })?;
+        }
+        Ok(reported)
     }
 
     fn encoder(&self) -> wgpu::CommandEncoder {

@@ -6,32 +6,27 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// Copies the first `count` elements out of a buffer that is a copy source.
+/// A part of a buffer: where it begins and how long it is, in bytes.
+pub(crate) type Part<'a> = (&'a wgpu::Buffer, u64, u64);
+
+/// Submits `encoder` and appends what then stands in parts of buffers that are
+/// copy sources, one after the other, to `read`.
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     mut encoder: wgpu::CommandEncoder,
-    ranges: &[(&wgpu::Buffer, u64)],
-) -> Result<Vec<T>, Error> {
-    let size: u64 = ranges.iter().map(|&(_, size)| size).sum();
-    let available = device.limits().max_buffer_size;
-    if size > available {
-        return Err(Error::DeviceLimit {
-            what: "reading back",
-            limit: "max_buffer_size",
-            needed: size,
-            available,
-        });
-    }
+    parts: &[Part<'_>],
+    read: &mut Vec<T>,
+) -> Result<(), Error> {
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom read back"),
-        size,
+        size: parts.iter().map(|&(_, _, size)| size).sum(),
         usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
         mapped_at_creation: false,
     });
     let mut offset = 0;
-    for &(buffer, size) in ranges {
-        encoder.copy_buffer_to_buffer(buffer, 0, &staging, offset, size);
+    for &(buffer, from, size) in parts {
+        encoder.copy_buffer_to_buffer(buffer, from, &staging, offset, size);
         offset += size;
     }
     queue.submit([encoder.finish()]);
@@ -54,5 +49,11 @@ pub(crate) fn read<T: Pod>(
         .slice(..)
         .get_mapped_range()
         .map_err(|error| failed(&error))?;
-    Ok(bytemuck::pod_collect_to_vec(&mapped))
+    // Mapped bytes promise no alignment.
+    read.extend(
+        mapped
+            .chunks_exact(size_of::<T>())
+            .map(bytemuck::pod_read_unaligned::<T>),
+    );
+    Ok(())
 }

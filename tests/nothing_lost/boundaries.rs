@@ -22,10 +22,26 @@ const APART: f64 = 8.0;
 const FLIGHTS: [[DVec3; 3]; 6] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [DVec3::NEG_Y, DVec3::Z, DVec3::X],
-    [DVec3::Z, DVec3::new(3.0, 4.0, 0.0), DVec3::new(-4.0, 3.0, 0.0)],
-    [DVec3::new(1.0, 1.0, 0.0), DVec3::new(1.0, -1.0, 0.0), DVec3::Z],
-    [DVec3::new(-1.0, 2.0, 2.0), DVec3::new(2.0, -1.0, 2.0), DVec3::new(2.0, 2.0, -1.0)],
-    [DVec3::new(3.0, -2.0, 1.0), DVec3::new(1.0, 2.0, 1.0), DVec3::new(2.0, 1.0, -4.0)],
+    [
+        DVec3::Z,
+        DVec3::new(3.0, 4.0, 0.0),
+        DVec3::new(-4.0, 3.0, 0.0),
+    ],
+    [
+        DVec3::new(1.0, 1.0, 0.0),
+        DVec3::new(1.0, -1.0, 0.0),
+        DVec3::Z,
+    ],
+    [
+        DVec3::new(-1.0, 2.0, 2.0),
+        DVec3::new(2.0, -1.0, 2.0),
+        DVec3::new(2.0, 2.0, -1.0),
+    ],
+    [
+        DVec3::new(3.0, -2.0, 1.0),
+        DVec3::new(1.0, 2.0, 1.0),
+        DVec3::new(2.0, 1.0, -4.0),
+    ],
 ];
 
 /// A power of two of segments: mostly a few, now and then up to the most there can be, in such
@@ -100,7 +116,11 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
 
 /// Moves one number of a sphere by one to four units in its last place.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
-    let field = if rng.bool() { &mut sphere.center } else { &mut sphere.velocity };
+    let field = if rng.bool() {
+        &mut sphere.center
+    } else {
+        &mut sphere.velocity
+    };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
     // Beside 0 there is nothing to be seen of a last place.

@@ -12,6 +12,8 @@ mod boundaries;
 mod neighbors;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+#[path = "../undecided/mod.rs"]
+mod undecided;
 
 use carom::{Collision, Detector, Sphere, Statistics};
 use rayon::prelude::*;
@@ -43,7 +45,7 @@ impl Pairs {
         }
         let collides = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|index| &self.spheres[index as usize]);
-            oracle::collides(a, b, self.dt)
+            undecided::collides(a, b, self.dt)
         };
         let invented: Vec<_> = list
             .par_iter()
@@ -64,9 +66,14 @@ impl Pairs {
             .copied()
             .collect();
         self.none(world, "pairs are lost", &lost);
+        let misjudged = (0..half)
+            .into_par_iter()
+            .map(|i| [i, i + half].map(|index| &self.spheres[index as usize]))
+            .filter(|[a, b]| undecided::misjudged(a, b, self.dt))
+            .count();
         println!(
             "{world}, {:?}: {} of {half} pairs collide, none lost; {} listed, {:.1} candidates and \
-             {:.2} proxies a sphere, {} levels, {} grazing",
+             {:.2} proxies a sphere, {} levels, {} grazing, {misjudged} tangent beyond float64 and misjudged",
             found.statistics.backend,
             colliding.len(),
             list.len(),
