@@ -1,5 +1,5 @@
-// From what is known of the sample to the spacing of the spheres, to
-// how many others one has near it, and to the frame. One workgroup.
+// From what is known of the sample to the spacing of the spheres, to how many
+// others one has near it, and to the frame. One workgroup.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> octaves: array<u32, OCTAVES>;
@@ -43,7 +43,8 @@ fn main(@builtin(local_invocation_index) local: u32) {
     space.log_others[local] = log_others;
 
     if local == 0u {
-        // The lowest that counts, the median and the highest that counts, of each quantity.
+        // The lowest that counts, the median and the highest that counts, of
+        // each quantity.
         let low = vec3<f32>(ranked[0].x, ranked[1].x, ranked[2].x);
         let center = vec3<f32>(ranked[0].y, ranked[1].y, ranked[2].y);
         let high = vec3<f32>(ranked[0].z, ranked[1].z, ranked[2].z);

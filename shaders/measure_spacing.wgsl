@@ -1,5 +1,5 @@
-// Counts the pairs of a sample of the spheres by distance, and tells of each how
-// far its neighbours are.
+// Counts the pairs of a sample of the spheres by distance, and tells of each
+// how far its neighbours are.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;

@@ -42,8 +42,8 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     if place == 0xffffffffu {
         atomicAdd(&counters.pairs[1], 1u);
     }
-    // A count that has wrapped lands on places that others have: no matter, such
-    // a step is run again.
+    // A count that has wrapped lands on places that others have: no matter,
+    // such a step is run again.
     if place < params.pair_capacity {
         pairs[place] = Reported(a, b | select(0u, GRAZING, grazing));
     }
@@ -70,7 +70,8 @@ fn main(
     let reach = segment_size(motion, power).reach;
     var tally = array<u32, 2>(0u, 0u);
 
-    // Goes once more round at the end: a driver that ends long loops never comes to it.
+    // Goes once more round at the end: a driver that ends long loops never
+    // comes to it.
     for (var number = own_level; number <= plan.levels; number++) {
         if number == plan.levels {
             if params.watch != 0u {
@@ -110,7 +111,8 @@ fn main(
                 for (var y = select(low.y, own.cell.y, own_plane); y <= high.y; y++) {
                     let own_row = own_plane && y == own.cell.y;
                     let first_x = select(low.x, own.cell.x, own_row);
-                    // Within the box the row is one range; outside, each cell is one.
+                    // Within the box the row is one range; outside, each cell
+                    // is one.
                     let whole = in_box(level, first_x, high.x, y, z);
                     var x = first_x;
                     while x <= high.x {
@@ -131,8 +133,8 @@ fn main(
                             let candidate = sorted[other];
                             let s = sweep(proxy, candidate, params.dt);
                             if s.margin >= -s.bound {
-                                // Rows outside the box may share slots, so what is found is compared
-                                // with what was asked for.
+                                // Rows outside the box may share slots, so what is found
+                                // is compared with what was asked for.
                                 let found = sorted_cells[other];
                                 if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
                                     && found.cell.z == z && level_of(found.tag) == number

@@ -31,7 +31,8 @@ var<workgroup> sh_used: array<atomic<u32>, LAST_SHIFT + 1>;
 var<workgroup> sh_groups_of: array<u32, THREADS>;
 // Cost of the level from each group to the current end, and all before it.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
-// Proxies before each group; least cost up to each end; where its last level begins.
+// Proxies before each group; least cost up to each end; where its last level
+// begins.
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
@@ -39,8 +40,8 @@ var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_levels: u32;
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
-// Edges of the levels' cells; by place in the order of these, slots of a level, and
-// for each level its place.
+// Edges of the levels' cells; by place in the order of these, slots of a level,
+// and for each level its place.
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
@@ -137,8 +138,8 @@ fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
             let met = others(group.proxies, cell);
             for (var k = 0u; k < groups; k++) {
                 if looks_for(k, first) {
-                    // One that has longer segments looks into several slabs, all it meets there being as
-                    // many as in its own time.
+                    // One that has longer segments looks into several slabs,
+                    // all it meets there being as many as in its own time.
                     let looks = f32(1u << (max(power, sh_group[k].power) - sh_group[k].power));
                     cost += sh_group[k].proxies
                         * (look_coarser * looks + met / f32(1u << min(power, sh_group[k].power)));
@@ -287,7 +288,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_edge[thread] = level.cell;
     }
     workgroupBarrier();
-    // A proxy looks into the levels after its own: cheap when these are coarser.
+    // A proxy looks into the levels after its own: cheap when these are
+    // coarser.
     if thread < levels {
         var place = 0u;
         for (var k = 0u; k < levels; k++) {
@@ -311,7 +313,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
             plan.slots = first_slot + sh_slots_of[place];
         }
     }
-    // Every bin, empty ones too: from the last bin of the level before to its own.
+    // Every bin, empty ones too: from the last bin of the level before to its
+    // own.
     for (var bin = thread; bin < BINS; bin += THREADS) {
         var number = 0u;
         while number + 1u < levels && bin > sh_group[sh_level[number].y - 1u].last_bin {
@@ -322,7 +325,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         plan.levels = levels;
         plan.frame = space.frame;
-        // When the segments do not fit, the host runs the step again: do nothing now.
+        // When the segments do not fit, the host runs the step again: do
+        // nothing now.
         let fits = counters[1] == 0u && counters[0] <= params.segment_capacity;
         plan.proxies = select(0u, params.spheres + counters[0], fits);
     }

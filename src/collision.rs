@@ -14,16 +14,17 @@ use crate::{Backend, Sphere};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Collision {
     /// Index of one sphere: the smaller one, or for
-    /// [`detect_between`](crate::Detector::detect_between) that in the first set.
+    /// [`detect_between`](crate::Detector::detect_between) that in the first
+    /// set.
     pub a: u32,
     /// Index of the other sphere: the larger one, or that in the second set.
     pub b: u32,
     /// Time of impact: the earliest time in [0, dt] at which they touch, in the
     /// unit of dt. 0 for spheres that touch or overlap at the start.
     pub toi: f32,
-    /// How deep they overlap at the start of the step (the sum of the radii less
-    /// the distance of the centres), in the unit of length. 0 for a pair that
-    /// meets later.
+    /// How deep they overlap at the start of the step (the sum of the radii
+    /// less the distance of the centres), in the unit of length. 0 for a pair
+    /// that meets later.
     pub depth: f32,
 }
 
@@ -92,8 +93,8 @@ pub struct Statistics {
     pub candidates: u64,
     /// Pairs that touch.
     pub pairs: u64,
-    /// Pairs that were too close to tangency, or to the end of a time segment, for float32, and so
-    /// were decided in higher precision.
+    /// Pairs that were too close to tangency, or to the end of a time segment,
+    /// for float32, and so were decided in higher precision.
     pub grazing: u64,
     /// Where the work was done: [`Backend::Gpu`] or [`Backend::Cpu`].
     pub backend: Backend,

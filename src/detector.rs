@@ -14,9 +14,10 @@ const MOST_SPHERES: usize = 1 << 30;
 /// Where to do the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// A hardware GPU where there is one, else the CPU: the CPU is faster than a
-    /// software adapter. Falls back to the CPU when the GPU cannot hold the
-    /// world. [`Statistics::reason`](crate::Statistics::reason) tells which was taken and why.
+    /// A hardware GPU where there is one, else the CPU: the CPU is faster than
+    /// a software adapter. Falls back to the CPU when the GPU cannot hold the
+    /// world. [`Statistics::reason`](crate::Statistics::reason) tells which was
+    /// taken and why.
     #[default]
     Auto,
     /// A GPU, or if there is only that, a software adapter; an error otherwise.
@@ -258,7 +259,8 @@ impl Detector {
 mod tests {
     use super::*;
 
-    /// Falling back is for devices that are too small, which only a test can make of any device.
+    /// Falling back is for devices that are too small, which only a test can
+    /// make of any device.
     #[test]
     fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         let options = Options {
@@ -282,7 +284,8 @@ mod tests {
             (1, Backend::Gpu)
         );
 
-        // A device that can bind no more than a mebibyte: half of it spheres, half of it segments.
+        // A device that can bind no more than a mebibyte: half of it spheres,
+        // half of it segments.
         if let Some(gpu) = &mut detector.gpu {
             gpu.limits.max_storage_buffer_binding_size = 1 << 20;
         }

@@ -2,9 +2,9 @@
 //! neighbours. Twin of `shaders/shared/grid.wgsl`.
 //!
 //! A *level* is one uniform grid. A *proxy*, a sphere or one time segment of a
-//! fast one, lies whole in one cell of one level: half its extent, with a margin
-//! for rounding, is at most half a cell, so proxies of one level that touch lie
-//! in the same or in neighbouring cells.
+//! fast one, lies whole in one cell of one level: half its extent, with a
+//! margin for rounding, is at most half a cell, so proxies of one level that
+//! touch lie in the same or in neighbouring cells.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,20 +22,21 @@ use crate::sweep::U;
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
 /// Rounding on the way from a sphere to its cell, in units of u times the
-/// largest coordinate it passes, from the world's origin. The middle of a segment takes four
-/// operations, its cell two more; the rest is for pairs that barely move past
-/// one another, see [`STILL`](crate::sweep::STILL). So a cell is at least 2⁻¹⁹ of that
-/// coordinate, and cells are small integers, exact in float32.
+/// largest coordinate it passes, from the world's origin. The middle of a
+/// segment takes four operations, its cell two more; the rest is for pairs that
+/// barely move past one another, see [`STILL`](crate::sweep::STILL). So a cell
+/// is at least 2⁻¹⁹ of that coordinate, and cells are small integers, exact in
+/// float32.
 pub(crate) const MARGIN: f32 = 16.0;
 /// No cell is smaller: 2⁻⁶⁰. So a cell's reciprocal is in range, and what
 /// subnormal coordinates lose is nothing beside a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Bins of the histogram: of each set of spheres and each power of segments, two for
-/// each octave of size from half the smallest cell on.
+/// Bins of the histogram: of each set of spheres and each power of segments,
+/// two for each octave of size from half the smallest cell on.
 pub(crate) const BINS: usize = 32 << BIN_BITS;
-/// Bits of a bin's number that tell the size; four above them tell the power, and one
-/// above those the set.
+/// Bits of a bin's number that tell the size; four above them tell the power,
+/// and one above those the set.
 pub(crate) const BIN_BITS: u32 = 8;
 /// From the bits of a float32 to its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
@@ -116,7 +117,8 @@ impl Size {
         }
     }
 
-    /// Its bin of the histogram, if it is of a sphere of the first or second set.
+    /// Its bin of the histogram, if it is of a sphere of the first or second
+    /// set.
     pub(crate) fn bin(self, set: u32) -> u32 {
         let size = (self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
         size | self.power << BIN_BITS | set << (BIN_BITS + 4)
@@ -212,8 +214,9 @@ pub(crate) struct Level {
     pub(crate) inverse_cell: f32,
     /// Number of slots outside the box, less 1.
     pub(crate) hash_mask: u32,
-    /// The step is divided into 2^this time slabs, each with cells of its own. No proxy
-    /// spans more than one: bullets meet only those that pass at the same time.
+    /// The step is divided into 2^this time slabs, each with cells of its own.
+    /// No proxy spans more than one: bullets meet only those that pass at the
+    /// same time.
     pub(crate) time_power: u32,
     /// The set its spheres are of, 0 or 1.
     pub(crate) of_set: u32,
@@ -301,10 +304,10 @@ pub(crate) struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// Everything that one proxy has to be tested against, as ranges of the sorted
-    /// proxies: half of its own neighbourhood, so that each pair of a level is met
-    /// from one side only, and the cells of each coarser level that it can reach. A
-    /// coarse proxy never looks down.
+    /// Everything that one proxy has to be tested against, as ranges of the
+    /// sorted proxies: half of its own neighbourhood, so that each pair of a
+    /// level is met from one side only, and the cells of each coarser level
+    /// that it can reach. A coarse proxy never looks down.
     pub(crate) fn for_each_range(
         &self,
         index: usize,
@@ -323,7 +326,8 @@ impl Grid<'_> {
                 z: 0,
             };
             for z in low[2]..=high[2] {
-                // Own level: the own row from self on, and the rows that come after it.
+                // Own level: the own row from self on, and the rows that come
+                // after it.
                 let own_plane = number == own_level && z == own.cell[2];
                 let first_row = if own_plane { own.cell[1] } else { low[1] };
                 for y in first_row..=high[1] {
@@ -381,8 +385,8 @@ impl Grid<'_> {
             if self.between && level.of_set == own_set {
                 continue;
             }
-            // Another's centre is at most the two reaches away, its own being half a
-            // cell at most.
+            // Another's centre is at most the two reaches away, its own being
+            // half a cell at most.
             let at = center * level.inverse_cell;
             let around = reach * level.inverse_cell + 0.5;
             let [low, high] =

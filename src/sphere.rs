@@ -26,7 +26,8 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 pub struct Sphere {
     /// Centre at the start of the step.
     pub center: [f32; 3],
-    /// Radius, 0 or more. A sphere of radius 0 is a point; when it moves, a ray.
+    /// Radius, 0 or more. A sphere of radius 0 is a point; when it moves, a
+    /// ray.
     pub radius: f32,
     /// Velocity over the step, length per time.
     pub velocity: [f32; 3],

@@ -30,9 +30,9 @@ pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 96) as f32;
 /// How many times u·(|p| / |v| + t) the time of closest approach may be wrong.
 pub(crate) const TIME: f32 = 16.0;
 
-/// Two spheres that move less than this times u·|p| past one another in the whole step
-/// belong to their first segments: if they ever touch, they are in reach of one
-/// another there too, by the margin of their cells.
+/// Two spheres that move less than this times u·|p| past one another in the
+/// whole step belong to their first segments: if they ever touch, they are in
+/// reach of one another there too, by the margin of their cells.
 pub(crate) const STILL: f32 = 8.0;
 
 /// What the filter found out about two spheres.
@@ -95,8 +95,9 @@ impl Sweep {
     }
 
     /// Which of two time segments (tags of sorted cells) the pair belongs to:
-    /// to those that contain the time of closest approach, because there the two
-    /// are in reach of one another, so their proxies are neighbours in the grid.
+    /// to those that contain the time of closest approach, because there the
+    /// two are in reach of one another, so their proxies are neighbours in the
+    /// grid.
     pub(crate) fn ownership(&self, tags: [u32; 2], dt: f32) -> Ownership {
         if tags.map(segment_power) == [0, 0] {
             return Ownership::Own;

@@ -1,4 +1,5 @@
-// Words that sort as the floats they stand for, and are never 0 but for NaN; and back.
+// Words that sort as the floats they stand for, and are never 0 but for NaN;
+// and back.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);

@@ -1,5 +1,5 @@
-// How many spheres are near one, and how far apart they are. Twin of
-// `Space` in `src/cpu/measure.rs`. Reads `space` and `params`.
+// How many spheres are near one, and how far apart they are. Twin of `Space` in
+// `src/cpu/measure.rs`. Reads `space` and `params`.
 
 // Of `proxies` that lie as the spheres do, how many others are within the cube
 // of half edge `distance` around one.

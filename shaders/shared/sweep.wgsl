@@ -1,4 +1,5 @@
-// The swept test of two spheres. Twin of `Sweep` in `src/sweep.rs`. Reads `params`, for opaque().
+// The swept test of two spheres. Twin of `Sweep` in `src/sweep.rs`. Reads
+// `params`, for opaque().
 
 struct Sweep {
     p: vec3<f32>,

@@ -20,7 +20,8 @@ struct Params {
     // The limit, low word first: past it `pairs` does nothing.
     most_candidates_low: u32,
     most_candidates_high: u32,
-    // Not 0 for a driver that may end a long loop before it is done, as llvmpipe does.
+    // Not 0 for a driver that may end a long loop before it is done, as
+    // llvmpipe does.
     watch: u32,
 }
 
@@ -36,7 +37,8 @@ struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
-    // Invocations of `pairs`, tallying or testing, that came to their end; counted with `watch`.
+    // Invocations of `pairs`, tallying or testing, that came to their end;
+    // counted with `watch`.
     finished: atomic<u32>,
 }
 
@@ -48,7 +50,8 @@ struct Frame {
 }
 
 struct Space {
-    // log2 of how many others the cube of half edge 2^(i - 127) around a sphere holds.
+    // log2 of how many others the cube of half edge 2^(i - 127) around a sphere
+    // holds.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
     // A box, in the frame, that holds most spheres and no far stray.
@@ -72,7 +75,8 @@ struct Sampled {
 // lower ones of the negated coordinate.
 struct Bin {
     count: atomic<u32>,
-    // How many of them are of spheres that begin and end within the trimmed box.
+    // How many of them are of spheres that begin and end within the trimmed
+    // box.
     inside: atomic<u32>,
     half_cell: atomic<u32>,
     low: array<atomic<u32>, 3>,

@@ -9,8 +9,8 @@ use crate::grid::{BINS, Frame, Motion, Size, bin_power};
 use crate::{Error, Sphere};
 
 /// Spheres that stand for all: one in 512, but no fewer and no more than these.
-/// Enough to tell the spacing within clusters of some thousands, few enough that
-/// all their pairs are nothing beside the rest.
+/// Enough to tell the spacing within clusters of some thousands, few enough
+/// that all their pairs are nothing beside the rest.
 const FEWEST_SAMPLED: usize = 512;
 pub(crate) const MOST_SAMPLED: usize = 2048;
 /// Octaves of distance, by the exponent of a float32.
@@ -18,11 +18,11 @@ pub(crate) const OCTAVES: usize = 256;
 /// Fewer ordered pairs than this within a distance tell nothing: what is below
 /// is extrapolated.
 pub(crate) const ENOUGH: u32 = 64;
-/// The spacing around a sphere is told from the distances to this nearest and to that
-/// nearest of the sample.
+/// The spacing around a sphere is told from the distances to this nearest and
+/// to that nearest of the sample.
 pub(crate) const NEAREST: [u32; 2] = [4, 12];
-/// This part of the sample is left out on each side of each axis, so that strays
-/// do not stretch the box.
+/// This part of the sample is left out on each side of each axis, so that
+/// strays do not stretch the box.
 pub(crate) const TRIM: usize = 64;
 
 /// What a sample of the spheres tells of how they lie in space.
@@ -30,18 +30,19 @@ pub(crate) const TRIM: usize = 64;
 pub(crate) struct Space {
     /// Number of spheres.
     pub(crate) spheres: f32,
-    /// log₂ of how many others the cube of half edge 2^(i − 127) around a sphere holds,
-    /// on average over the spheres. Because it is taken where spheres are, no
-    /// stray and no empty room counts, and clusters, sheets and lines come
-    /// out as what they are: this is the correlation integral of fractal
-    /// geometry (Grassberger and Procaccia, 1983).
+    /// log₂ of how many others the cube of half edge 2^(i − 127) around a
+    /// sphere holds, on average over the spheres. Because it is taken where
+    /// spheres are, no stray and no empty room counts, and clusters, sheets and
+    /// lines come out as what they are: this is the correlation integral of
+    /// fractal geometry (Grassberger and Procaccia, 1983).
     pub(crate) log_others: [f32; OCTAVES],
-    /// Edge of the cube that a sphere has to itself: the median over the spheres,
-    /// so that a dense clump speaks only for those within it.
+    /// Edge of the cube that a sphere has to itself: the median over the
+    /// spheres, so that a dense clump speaks only for those within it.
     pub(crate) spacing: f32,
     /// The middle of the world, moving as most of it does.
     pub(crate) frame: Frame,
-    /// A box, in that frame, that holds most spheres and no far stray: its two corners.
+    /// A box, in that frame, that holds most spheres and no far stray: its two
+    /// corners.
     pub(crate) trimmed: [Vec3; 2],
 }
 
@@ -77,9 +78,8 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
         .min(spheres)
 }
 
-/// The sphere number k of a sample of `count`: one
-/// out of each stretch of the input, which one by chance, so that no regular
-/// order of the spheres shows.
+/// The sphere number k of a sample of `count`: one out of each stretch of the
+/// input, which one by chance, so that no regular order of the spheres shows.
 fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -89,7 +89,8 @@ fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
 }
 
-/// log₂ of the distance of the nearest `rank`, from how many are in each octave.
+/// log₂ of the distance of the nearest `rank`, from how many are in each
+/// octave.
 fn log_distance(octaves: &[u16; OCTAVES], rank: u32) -> f32 {
     let mut before = 0;
     for (octave, &more) in octaves.iter().enumerate() {
@@ -113,7 +114,8 @@ fn median(mut values: Vec<f32>) -> f32 {
 pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
     let count = sample_size(spheres.len());
     let sampled: Vec<&Sphere> = (0..count).map(|k| sampled(spheres, count, k)).collect();
-    // Half way through the step: it is neither before a burst nor after a crush.
+    // Half way through the step: it is neither before a burst nor after a
+    // crush.
     let sample: Vec<Vec3> = sampled
         .iter()
         .map(|sphere| Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt))
@@ -193,7 +195,8 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
         .unwrap_or(OCTAVES - 1);
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first])).clamp(1.0, 3.0);
     for (i, others) in space.log_others.iter_mut().enumerate() {
-        // `within[i]` counts up to 2^(i − 126): one octave more than `others` does.
+        // `within[i]` counts up to 2^(i − 126): one octave more than `others`
+        // does.
         *others = match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
             // What lies in one place does so at every scale.
@@ -209,7 +212,8 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
 pub(crate) struct Bin {
     /// Proxies in it.
     pub(crate) count: u32,
-    /// How many of them are of spheres that begin and end within [`Space::trimmed`].
+    /// How many of them are of spheres that begin and end within
+    /// [`Space::trimmed`].
     pub(crate) inside: u32,
     /// The largest half cell that one of them needs.
     pub(crate) half_cell: f32,

@@ -43,14 +43,15 @@ struct Group {
 }
 
 impl Group {
-    /// Whether its proxies look for those of another group, and not these for them.
+    /// Whether its proxies look for those of another group, and not these for
+    /// them.
     fn looks_for(&self, other: &Self, between: bool) -> bool {
         self.bin.half_cell < other.bin.half_cell && !(between && self.set == other.set)
     }
 }
 
-/// Makes the plan, with at most `slots` slots. `between` tells that only pairs between two
-/// sets count.
+/// Makes the plan, with at most `slots` slots. `between` tells that only pairs
+/// between two sets count.
 pub(crate) fn plan(space: &Space, bins: &[Bin], between: bool, slots: u32) -> Plan {
     let groups = group(bins, between);
     let total: f32 = groups.iter().map(|group| group.bin.count as f32).sum();
@@ -67,7 +68,8 @@ pub(crate) fn plan(space: &Space, bins: &[Bin], between: bool, slots: u32) -> Pl
         levels.push((lay_out(space, &groups, own, between, share), end));
         first = end;
     }
-    // A proxy looks into the levels after its own: cheap when these are coarser.
+    // A proxy looks into the levels after its own: cheap when these are
+    // coarser.
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by(|&a, &b| levels[a].0.cell.total_cmp(&levels[b].0.cell));
     let mut plan = Plan {
@@ -123,8 +125,8 @@ fn group(bins: &[Bin], between: bool) -> Vec<Group> {
     groups
 }
 
-/// Edge of the cells that a level should have: as small as its proxies allow, but
-/// not much finer than the spacing between them, where it saves no tests.
+/// Edge of the cells that a level should have: as small as its proxies allow,
+/// but not much finer than the spacing between them, where it saves no tests.
 /// `proxies` are those of one time slab.
 fn cell_edge(space: &Space, proxies: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell)
@@ -134,10 +136,12 @@ fn cell_edge(space: &Space, proxies: f32, half_cell: f32) -> f32 {
 
 /// The ends of the runs of groups that become one level each, at the least
 /// total cost. What a level costs depends on how many proxies are smaller than
-/// its smallest, not on the cut of those; so the best cut is found from the first group on.
+/// its smallest, not on the cut of those; so the best cut is found from the
+/// first group on.
 fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
     let [look, look_coarser] = [OWN_RANGES[0], COARSER_RANGES[0]].map(|ranges| ranges * LOOK);
-    // For each end: the least cost of all up to it, and where its last level begins.
+    // For each end: the least cost of all up to it, and where its last level
+    // begins.
     let mut best: Vec<(f32, usize)> = vec![(0.0, 0)];
     for end in 1..=groups.len() {
         let last = &groups[end - 1];
@@ -232,8 +236,8 @@ fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share:
             };
             let others = space.others(proxies, cell);
             for group in finer() {
-                // One that has longer segments looks into several slabs, all it meets there
-                // being as many as in its own time.
+                // One that has longer segments looks into several slabs, all it
+                // meets there being as many as in its own time.
                 let looks = (1_u32 << power.saturating_sub(group.power)) as f32;
                 let met = others / (1_u32 << power.min(group.power)) as f32;
                 cost += group.bin.count as f32 * (look_coarser * looks + met);
@@ -262,8 +266,8 @@ fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share:
     level
 }
 
-/// The least edge, from `edge` up, with which the box has at most `slots` cells.
-/// None if it has no volume, or no reasonable edge would do.
+/// The least edge, from `edge` up, with which the box has at most `slots`
+/// cells. None if it has no volume, or no reasonable edge would do.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {

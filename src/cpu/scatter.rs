@@ -18,7 +18,8 @@ pub(crate) fn scatter(
     binned: &[Binned],
     starts: &[u32],
 ) -> Result<(Vec<SortedProxy>, Vec<SortedCell>), Error> {
-    // The order first, then the records: written in a row, from wherever they are.
+    // The order first, then the records: written in a row, from wherever they
+    // are.
     let mut order = allocate(binned.len(), "the order of the proxies")?;
     order.resize_with(binned.len(), || AtomicU32::new(0));
     binned

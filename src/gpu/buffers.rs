@@ -1,5 +1,5 @@
-//! The buffers of a world, sized by its capacities, and checked against what the
-//! device can hold.
+//! The buffers of a world, sized by its capacities, and checked against what
+//! the device can hold.
 
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;

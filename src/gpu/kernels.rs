@@ -267,7 +267,8 @@ mod tests {
         }
     }
 
-    /// What a shader declares is what the host binds, and no more than every device has.
+    /// What a shader declares is what the host binds, and no more than every
+    /// device has.
     #[test]
     fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
         for kernel in &KERNELS {

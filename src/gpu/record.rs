@@ -36,9 +36,9 @@ fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     [x as u32, workgroups.div_ceil(x) as u32]
 }
 
-/// Records all stages for a world of `spheres`, of which `sample` stand for all.
-/// `timestamps` has two queries a stage. `widest` is the most workgroups along
-/// an axis.
+/// Records all stages for a world of `spheres`, of which `sample` stand for
+/// all. `timestamps` has two queries a stage. `widest` is the most workgroups
+/// along an axis.
 pub(crate) fn record(
     device: &wgpu::Device,
     encoder: &mut wgpu::CommandEncoder,
