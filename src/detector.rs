@@ -105,7 +105,8 @@ impl Detector {
             ),
             Backend::Auto => match Gpu::new(&options, true) {
                 Ok(gpu) => (Some(gpu), "there is a hardware GPU".to_owned()),
-                Err(error) => (None, format!("there is no hardware GPU to use: {error}")),
+                Err(Error::NoAdapter(why)) => (None, format!("no hardware GPU: {why}")),
+                Err(error) => (None, format!("the GPU cannot be used: {error}")),
             },
         };
         log::info!(

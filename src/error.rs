@@ -30,7 +30,7 @@ pub enum Error {
         /// What was given.
         dt: f32,
     },
-    /// More spheres than an index of 31 bits can name.
+    /// More spheres than an index of 30 bits can name.
     #[error("{count} spheres were given, but at most {limit} can be told apart; split the world")]
     TooManySpheres {
         /// How many were given.

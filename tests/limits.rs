@@ -163,12 +163,15 @@ fn a_time_step_out_of_range_is_refused() {
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
-        let count: u64 = 200_000;
-        match error(detector.detect(&crowd(count as usize), 1.0)) {
+        let count = 200_000;
+        match error(detector.detect(&crowd(count), 1.0)) {
             Error::TooManyCandidates { needed, limit } => {
                 assert_eq!(
                     (needed, limit),
-                    (count * (count - 1) / 2, Options::default().max_candidates)
+                    (
+                        (count * (count - 1) / 2) as u64,
+                        Options::default().max_candidates
+                    )
                 );
             }
             other => panic!("{other}"),

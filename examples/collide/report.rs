@@ -89,14 +89,19 @@ impl Report<'_> {
         let statistics = &self.collisions.statistics;
         let pairs = &self.collisions.pairs;
         let mut out = BufWriter::new(io::stdout().lock());
+        let (backend, reason) = (name(statistics.backend), &statistics.reason);
+        match &statistics.adapter {
+            Some(adapter) => writeln!(out, "backend  {backend} on {adapter} ({reason})")?,
+            None => writeln!(out, "backend  {backend} ({reason})")?,
+        }
+        writeln!(out, "spheres  {}", statistics.spheres)?;
+        let later = pairs.iter().filter(|pair| pair.toi > 0.0).count();
         writeln!(
             out,
-            "backend  {} ({})",
-            name(statistics.backend),
-            statistics.reason
+            "pairs    {} ({} touch at the start, {later} meet later)",
+            pairs.len(),
+            pairs.len() - later
         )?;
-        writeln!(out, "spheres  {}", statistics.spheres)?;
-        writeln!(out, "pairs    {}", pairs.len())?;
         writeln!(out, "grazing  {}", statistics.grazing)?;
         writeln!(out, "seconds  {:.6}", self.seconds)?;
         if let Some(verdict) = self.verdict {

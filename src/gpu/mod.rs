@@ -96,12 +96,12 @@ impl Gpu {
         let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
-            return Err(Error::NoAdapter("wgpu lists none".to_owned()));
+            return Err(Error::NoAdapter("no driver offers one".to_owned()));
         };
         let info = adapter.get_info();
         if hardware && rank(info.device_type) > rank(DeviceType::VirtualGpu) {
             return Err(Error::NoAdapter(format!(
-                "the only one, {}, is in software",
+                "{} is in software, and slower than the CPU backend",
                 info.name
             )));
         }
