@@ -88,7 +88,7 @@ fn the_summary_shows_ten_pairs() -> Test {
     for part in [
         "backend  cpu (",
         "spheres  12\n",
-        "pairs    11\n",
+        "pairs    11 (11 touch at the start, 0 meet later)\n",
         "grazing  ",
         "seconds  ",
         "and 1 more",
