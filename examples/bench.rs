@@ -87,8 +87,15 @@ struct Run {
     proxies: u64,
     levels: u32,
     grazing: u64,
-    /// Median seconds of each stage.
-    stages: serde_json::Map<String, serde_json::Value>,
+    /// In the order in which they ran.
+    stages: Vec<Stage>,
+}
+
+/// A stage, and how long it took.
+#[derive(Serialize)]
+struct Stage {
+    name: &'static str,
+    median_seconds: f64,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -105,16 +112,17 @@ fn main() -> anyhow::Result<()> {
         ..Options::default()
     })?;
     eprintln!(
-        "{:<13} {:>9} {:>4} {:>10} {:>10} {:>10} {:>11} {:>10} {:>11} {:>8}",
+        "{:<13} {:>9} {:>4} {:>10} {:>10} {:>10} {:>7} {:>10} {:>13} {:>10} {:>8}",
         "scene",
         "n",
         "on",
         "median ms",
         "min ms",
         "max ms",
-        "spheres/s",
-        "pairs",
-        "candidates",
+        "levels",
+        "proxies/n",
+        "candidates/n",
+        "pairs/n",
         "grazing"
     );
     for &scene in arguments.scene.iter().flatten() {
@@ -152,10 +160,10 @@ fn time(
     let max_seconds = seconds.iter().copied().fold(0.0, f64::max);
     let median_seconds = median(seconds);
     let facts = warm_up.statistics;
-    let stages = facts
-        .stages
-        .iter()
-        .map(|&(name, _)| (name.to_owned(), median_of_stage(name, &calls).into()));
+    let stages = facts.stages.iter().map(|&(name, _)| Stage {
+        name,
+        median_seconds: median_of_stage(name, &calls),
+    });
     Ok(Run {
         scene: scene.name(),
         at_rest: arguments.at_rest,
@@ -188,17 +196,19 @@ fn time(
 }
 
 fn print_row(run: &Run) {
+    let each = run.n as f64;
     eprintln!(
-        "{:<13} {:>9} {:>4} {:>10.2} {:>10.2} {:>10.2} {:>11.3e} {:>10} {:>11} {:>8}",
+        "{:<13} {:>9} {:>4} {:>10.2} {:>10.2} {:>10.2} {:>7} {:>10.2} {:>13.1} {:>10.2} {:>8}",
         run.scene,
         run.n,
         run.backend,
         run.median_seconds * 1e3,
         run.min_seconds * 1e3,
         run.max_seconds * 1e3,
-        run.spheres_per_second,
-        run.pairs,
-        run.candidates,
+        run.levels,
+        run.proxies as f64 / each,
+        run.candidates as f64 / each,
+        run.pairs as f64 / each,
         run.grazing
     );
 }

@@ -1,4 +1,5 @@
 // Each proxy's cell and slot, and how many proxies a slot holds.
+// Twin of `src/cpu/bin.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -9,13 +10,13 @@
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
 @group(0) @binding(7) var<storage, read_write> counts: array<atomic<u32>>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let proxy = invocation(workgroup, workgroups, local, 64u);
+    let proxy = invocation(workgroup, workgroups, local, WORKGROUP);
     if proxy >= plan.proxies {
         return;
     }
@@ -25,7 +26,7 @@ fn main(
     }
     let sphere = spheres[part.sphere];
     let bin = bin_of[part.sphere];
-    let power = (bin >> BIN_BITS) & 15u;
+    let power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
     let number = plan.level_of_bin[bin];
     let level = plan.level[number];
     let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, plan.frame);

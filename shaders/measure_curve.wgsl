@@ -1,5 +1,6 @@
 // From what is known of the sample to the spacing of the spheres, to how many
 // others one has near it, and to the frame. One workgroup.
+// Twin of `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> octaves: array<u32, OCTAVES>;

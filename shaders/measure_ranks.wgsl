@@ -1,5 +1,6 @@
 // Of each quantity that is known of the spheres of the sample: the median, and
 // the lowest and highest when strays are left out. One workgroup a quantity.
+// Twin of `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> samples: array<Sampled>;

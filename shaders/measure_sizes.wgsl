@@ -1,4 +1,5 @@
 // Cuts every sphere into segments and counts the proxies of each size.
+// Twin of `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -8,13 +9,13 @@
 @group(0) @binding(5) var<storage, read_write> bins: array<Bin>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = invocation(workgroup, workgroups, local, 64u);
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
     if i >= params.spheres {
         return;
     }
@@ -24,7 +25,7 @@ fn main(
     let size = segment_size(motion, power);
     let half_cell = bitcast<u32>(size.half_cell);
     let of_set = select(0u, 1u, params.split > 0u && i >= params.split);
-    let bin = ((half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS) | (of_set << (BIN_BITS + 4u));
+    let bin = ((half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS) | (of_set << (BIN_BITS + POWER_BITS));
     bin_of[i] = bin;
 
     let first = middle(motion, power, 0u);

@@ -1,5 +1,6 @@
 // Counts the pairs of a sample of the spheres by distance, and tells of each
 // how far its neighbours are.
+// Twin of `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -27,7 +28,7 @@ fn middle_of(k: u32) -> vec3<f32> {
     return spheres[i].center + spheres[i].velocity * (0.5 * params.dt);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP)
 fn main(@builtin(global_invocation_id) gid: vec3<u32>) {
     let k = gid.x;
     if k >= params.sample {

@@ -1,5 +1,6 @@
 // The swept test of every proxy against those in reach of it; or, with TALLY,
 // only how many tests there will be.
+// Twin of `src/cpu/pairs.rs`, and of `Grid::for_each_range` in `src/grid.rs`.
 
 override TALLY: bool = false;
 
@@ -49,13 +50,13 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let index = invocation(workgroup, workgroups, local, 64u);
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
     if index >= plan.proxies || (!TALLY && refused()) {
         return;
     }

@@ -1,5 +1,5 @@
 // Which levels there are, and where each has its slots. One workgroup.
-// `src/cpu/plan.rs` is its twin, and tells more of the why.
+// Twin of `src/cpu/plan.rs`, which tells more of the why.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> space: Space;
@@ -193,8 +193,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0u, 0.0);
         var half_cell = 0u;
         group.last_bin = thread * BINS_EACH + base + (1u << shift) - 1u;
-        group.power = (group.last_bin >> BIN_BITS) & 15u;
-        group.of_set = group.last_bin >> (BIN_BITS + 4u);
+        group.power = (group.last_bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
+        group.of_set = group.last_bin >> (BIN_BITS + POWER_BITS);
         for (var k = 0u; k < (1u << shift); k++) {
             let bin = thread * BINS_EACH + base + k;
             let count = bin_count(bin);

@@ -1,10 +1,11 @@
-// Exclusive prefix sums of each block of 2048 counts, in place, from the sum of
+// Exclusive prefix sums of each block of SCAN_BLOCK counts, in place, from the sum of
 // the blocks before it.
+// Twin of `src/cpu/scan.rs`.
 
 @group(0) @binding(0) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(SCAN_WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
@@ -16,8 +17,8 @@ fn main(
     var sum = 0u;
     // A folded dispatch has workgroups to spare.
     if block < arrayLength(&sums) {
-        begin = block * 2048u + local * 8u;
-        end = min(begin + 8u, arrayLength(&counts));
+        begin = block * SCAN_BLOCK + local * SCAN_EACH;
+        end = min(begin + SCAN_EACH, arrayLength(&counts));
         sum = sums[block];
     }
     var own = 0u;

@@ -1,5 +1,6 @@
 // The proxies in the order of their slots, in the form in which `pairs` reads
 // them.
+// Twin of `src/cpu/scatter.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -11,13 +12,13 @@
 @group(0) @binding(7) var<storage, read_write> sorted: array<SortedProxy>;
 @group(0) @binding(8) var<storage, read_write> sorted_cells: array<SortedCell>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let proxy = invocation(workgroup, workgroups, local, 64u);
+    let proxy = invocation(workgroup, workgroups, local, WORKGROUP);
     if proxy >= plan.proxies {
         return;
     }

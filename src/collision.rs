@@ -31,6 +31,18 @@ pub struct Collision {
 impl Collision {
     /// Where and how two spheres meet at their time of impact. `a` and `b` are
     /// the spheres of this collision's indices.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere, glam::Vec3};
+    /// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]);
+    /// let wall = Sphere::new([5.0, 0.0, 0.0], 1.0);
+    /// let found = Detector::new(Options::default())?.detect(&[ball, wall], 1.0)?;
+    /// let contact = found.pairs[0].contact(&ball, &wall);
+    /// assert_eq!(contact.normal, Vec3::X);
+    /// assert!((contact.point - Vec3::new(4.0, 0.0, 0.0)).length() < 1e-6);
+    /// assert_eq!(contact.approach_speed, 10.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounded to float32 on purpose"
@@ -65,7 +77,8 @@ pub struct Contact {
 /// All collisions of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Collisions {
-    /// Every pair that touches, once, sorted by (a, b).
+    /// Every pair that touches, but for those that their groups leave out: once
+    /// each, sorted by (a, b).
     pub pairs: Vec<Collision>,
     /// What it took to find them.
     pub statistics: Statistics,

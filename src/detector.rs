@@ -8,16 +8,16 @@ use crate::gpu::Gpu;
 use crate::sphere::{check_dt, check_spheres};
 use crate::{Collisions, Error, Sphere, Statistics};
 
-/// One bit of an index tells grazing pairs.
+/// One bit of an index tells grazing pairs, and another keeps sums in range.
 const MOST_SPHERES: usize = 1 << 30;
 
 /// Where to do the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
-    /// A hardware GPU where there is one, else the CPU: the CPU is faster than
-    /// a software adapter. Falls back to the CPU when the GPU cannot hold the
-    /// world. [`Statistics::reason`](crate::Statistics::reason) tells which was
-    /// taken and why.
+    /// A hardware GPU where there is one, else the CPU: the CPU is faster than a
+    /// software adapter. Falls back to the CPU when the GPU cannot hold the
+    /// world, or fails. [`Statistics::reason`](crate::Statistics::reason) tells
+    /// which was taken and why.
     #[default]
     Auto,
     /// A GPU, or if there is only that, a software adapter; an error otherwise.
@@ -140,7 +140,9 @@ impl Detector {
         self.gpu.as_ref().map(Gpu::adapter)
     }
 
-    /// Every pair of `spheres` that touches during a step of length `dt`.
+    /// Every pair of `spheres` that touches during a step of length `dt`, but for
+    /// those that their groups leave out
+    /// ([`Sphere::with_groups`]).
     ///
     /// # Errors
     /// See [`Error`]; the list is whole or there is none.
@@ -151,7 +153,17 @@ impl Detector {
     }
 
     /// Every pair of one sphere of `first` (a) and one of `second` (b) that
-    /// touches during a step of length `dt`.
+    /// touches during a step of length `dt`, but for those that their groups leave
+    /// out.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere};
+    /// let targets = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([9.0, 0.0, 0.0], 1.0)];
+    /// let ray = [Sphere::new([0.0; 3], 0.0).with_velocity([6.0, 0.0, 0.0])];
+    /// let found = Detector::new(Options::default())?.detect_between(&ray, &targets, 1.0)?;
+    /// assert_eq!((found.pairs[0].a, found.pairs[0].b, found.pairs.len()), (0, 0, 1));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
     ///
     /// # Errors
     /// See [`Error`]; the list is whole or there is none.

@@ -9,7 +9,7 @@ use crate::sphere::MAX_MAGNITUDE;
 pub enum Error {
     /// A sphere has a value outside the range in which carom is exact.
     #[error(
-        "sphere {index}{}: {field} is {value}, but must be {}; correct or remove this sphere",
+        "sphere {index}{}: {field} is {value:?}, but must be {}; correct or remove this sphere",
         in_set(*.set),
         allowed(*.field)
     )]
@@ -123,10 +123,14 @@ impl std::fmt::Display for Field {
         let (name, axis) = match *self {
             Self::Radius => return f.write_str("radius"),
             Self::Center(axis) => ("center", axis),
-            Self::Velocity(axis) => ("velocity", axis),
-            Self::Displacement(axis) => ("velocity * dt in", axis),
+            Self::Velocity(axis) | Self::Displacement(axis) => ("velocity", axis),
         };
-        write!(f, "{name}.{}", ["x", "y", "z"].get(axis).unwrap_or(&"?"))
+        write!(f, "{name}.{}", ["x", "y", "z"].get(axis).unwrap_or(&"?"))?;
+        if matches!(self, Self::Displacement(_)) {
+            f.write_str(" * dt")
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -22,11 +22,11 @@ use crate::sweep::U;
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
 /// Rounding on the way from a sphere to its cell, in units of u times the
-/// largest coordinate it passes, from the world's origin. The middle of a
-/// segment takes four operations, its cell two more; the rest is for pairs that
-/// barely move past one another, see [`STILL`](crate::sweep::STILL). So a cell
-/// is at least 2⁻¹⁹ of that coordinate, and cells are small integers, exact in
-/// float32.
+/// largest coordinate it passes, as seen from the frame. The middle of a segment
+/// is off by at most 4 of these, its cell by one more; the rest is for pairs
+/// that barely move past one another, see [`STILL`](crate::sweep::STILL), and
+/// docs/design.md adds it all up. So a cell is at least 2⁻¹⁹ of that coordinate,
+/// and cells are small integers, exact in float32.
 pub(crate) const MARGIN: f32 = 16.0;
 /// No cell is smaller: 2⁻⁶⁰. So a cell's reciprocal is in range, and what
 /// subnormal coordinates lose is nothing beside a cell.
@@ -34,10 +34,14 @@ pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// Bins of the histogram: of each set of spheres and each power of segments,
 /// two for each octave of size from half the smallest cell on.
-pub(crate) const BINS: usize = 32 << BIN_BITS;
-/// Bits of a bin's number that tell the size; four above them tell the power,
-/// and one above those the set.
+pub(crate) const BINS: usize = 2 << (POWER_BITS + BIN_BITS);
+/// Bits of a bin's number that tell the size. Those of the power are above them,
+/// and one above those tells the set.
 pub(crate) const BIN_BITS: u32 = 8;
+/// Bits that a power of segments takes.
+pub(crate) const POWER_BITS: u32 = 4;
+/// All of them.
+const POWERS: u32 = (1 << POWER_BITS) - 1;
 /// From the bits of a float32 to its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
 /// What the smallest size is shifted to.
@@ -45,12 +49,12 @@ pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT
 
 /// n, for a bin of proxies of spheres cut into 2ⁿ segments.
 pub(crate) fn bin_power(bin: usize) -> u32 {
-    (bin >> BIN_BITS) as u32 & 15
+    (bin >> BIN_BITS) as u32 & POWERS
 }
 
 /// Which of two sets the spheres of a bin are of.
 pub(crate) fn bin_set(bin: usize) -> u32 {
-    (bin >> (BIN_BITS + 4)) as u32
+    (bin >> (BIN_BITS + POWER_BITS)) as u32
 }
 
 /// The most levels a plan can have.
@@ -59,8 +63,8 @@ pub(crate) const MAX_LEVELS: usize = 64;
 pub(crate) const LEVEL_BITS: u32 = 6;
 
 /// A proxy's level, and which time segment of its sphere it is, in one word.
-pub(crate) fn tag(level: u32, power: u32, segment: u32) -> u32 {
-    level | power << LEVEL_BITS | segment << (LEVEL_BITS + 4)
+pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
+    level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
 }
 
 /// The level of a tag.
@@ -70,12 +74,12 @@ pub(crate) fn level_of(tag: u32) -> u32 {
 
 /// n, for a sphere cut into 2ⁿ segments.
 pub(crate) fn segment_power(tag: u32) -> u32 {
-    tag >> LEVEL_BITS & 15
+    tag >> LEVEL_BITS & POWERS
 }
 
 /// k, for the segment from k·dt/2ⁿ to (k + 1)·dt/2ⁿ.
 pub(crate) fn segment_of(tag: u32) -> u32 {
-    tag >> (LEVEL_BITS + 4)
+    tag >> (LEVEL_BITS + POWER_BITS)
 }
 
 /// How a sphere is cut, and how large its proxies are.
@@ -121,7 +125,7 @@ impl Size {
     /// set.
     pub(crate) fn bin(self, set: u32) -> u32 {
         let size = (self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
-        size | self.power << BIN_BITS | set << (BIN_BITS + 4)
+        size | self.power << BIN_BITS | set << (BIN_BITS + POWER_BITS)
     }
 }
 
@@ -186,9 +190,9 @@ pub(crate) struct SortedProxy {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
-    /// Cell in its level, absolute.
+    /// Cell in its level, counted from the frame's origin.
     pub(crate) cell: [i32; 3],
-    /// Level and segment, see [`tag`].
+    /// Level and segment, see [`make_tag`].
     pub(crate) tag: u32,
 }
 
@@ -242,7 +246,7 @@ impl Level {
 
     /// The slot of a cell in a time slab. Nothing else knows how cells map to
     /// slots, but that within the box x runs contiguously.
-    pub(crate) fn slot(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
+    pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             let [x, y, z] =
                 [(x, 0), (y, 1), (z, 2)].map(|(x, k)| x.wrapping_sub(self.origin[k]) as u32);
@@ -334,7 +338,7 @@ impl Grid<'_> {
                     let own_row = own_plane && y == own.cell[1];
                     let x = [if own_row { own.cell[0] } else { low[0] }, high[0]];
                     let mut piece = |x: [i32; 2]| {
-                        let slot = level.slot([x[0], y, z], slab) as usize;
+                        let slot = level.slot_of([x[0], y, z], slab) as usize;
                         let end = self.starts[slot + (x[1] - x[0]) as usize + 1] as usize;
                         let from_self = own_row && x[0] == own.cell[0];
                         let start = if from_self {

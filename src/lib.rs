@@ -15,6 +15,16 @@
 //! assert_eq!(collisions.pairs[0].toi, 0.3);
 //! # Ok::<(), carom::Error>(())
 //! ```
+//!
+//! Units of length and time are the caller's, as long as they agree: a velocity
+//! is a length per unit of `dt`. Spheres move with constant velocity during a
+//! step; touching counts, at its ends too. Values may be up to
+//! [`MAX_MAGNITUDE`] in magnitude; others, NaN included, are an [`Error`] that
+//! names index and field. Pairs can be left out by [groups](Sphere::with_groups).
+//!
+//! [`Options`] chooses the backend, by default a hardware GPU where there is one
+//! and else the CPU; both give the same list. [`Statistics`] tells which it was.
+//! The feature `native`, on by default, brings wgpu's Vulkan, Metal and DX12.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -33,5 +43,6 @@ mod sweep;
 pub use collision::{Collision, Collisions, Contact, Statistics};
 pub use detector::{Backend, Detector, Options};
 pub use error::{Error, Field};
+pub use glam;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
 pub use sweep::time_of_impact;

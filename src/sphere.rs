@@ -94,7 +94,7 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
 }
 
 /// The first field of a sphere that carom cannot work with, and its value.
-fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
+pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     let &Sphere {
         center,
         radius,

@@ -12,7 +12,7 @@ use glam::{DVec3, Vec3};
 
 use crate::Sphere;
 use crate::grid::{SEGMENT_BITS, SortedProxy, segment_of, segment_power};
-use crate::sphere::check_dt;
+use crate::sphere::{check_dt, invalid_field};
 
 /// Half a unit in the last place of 1: the relative error of one operation.
 pub(crate) const U: f32 = 1.0 / (1_u32 << 24) as f32;
@@ -180,8 +180,8 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<(f32, f32)> {
 
 /// When two spheres first touch during a step of length `dt`, in the unit of
 /// `dt`; 0 when they touch or overlap at its start, `None` when they do not
-/// touch, or when a value is not finite or `dt` negative. Their groups are not
-/// looked at.
+/// touch, or when a value is one that [`Detector::detect`](crate::Detector::detect)
+/// refuses. Their groups are not looked at.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};
@@ -192,7 +192,12 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<(f32, f32)> {
 /// ```
 pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
     check_dt(dt).ok()?;
-    impact(a, b, dt)
-        .map(|(toi, _)| toi)
-        .filter(|toi| toi.is_finite())
+    let valid = [a, b]
+        .iter()
+        .all(|sphere| invalid_field(sphere, dt).is_none());
+    if valid {
+        impact(a, b, dt).map(|(toi, _)| toi)
+    } else {
+        None
+    }
 }

@@ -89,7 +89,7 @@ fn answer(first: &Sphere, second: &Sphere, dt: f32) -> Answer {
     decide(first, second, dt).unwrap_or(Answer::Undecided)
 }
 
-/// The definition in `reference.md`, line by line, in numbers that know their
+/// The definition in `docs/design.md`, case by case, in numbers that know their
 /// error; `None` where that hides a sign.
 fn decide(first: &Sphere, second: &Sphere, dt: f32) -> Option<Answer> {
     let difference =

@@ -76,6 +76,12 @@ impl Columns {
         Ok(sphere)
     }
 
+    /// What to tell of columns that are not there.
+    pub(crate) fn note(&self) -> Option<String> {
+        let at_rest = self.velocity == [None; 3];
+        at_rest.then(|| "there are no columns vx, vy, vz: every sphere is at rest".to_owned())
+    }
+
     /// The name in the file of a field of a sphere.
     pub(crate) fn name(&self, field: Field) -> &'static str {
         let (names, axis) = match field {

@@ -96,9 +96,13 @@ fn parse(source: &str, frame: &Frame) -> anyhow::Result<World> {
         world.push(line, |column| fields.get(column).copied())?;
     }
     if frame.periodic {
-        world.note = Some(format!(
+        let across = format!(
             "{source} has periodic boundaries, but pairs across a boundary are not looked for"
-        ));
+        );
+        world.note = Some(match world.note.take() {
+            Some(note) => format!("{across}; {note}"),
+            None => across,
+        });
     }
     Ok(world)
 }

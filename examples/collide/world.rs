@@ -28,8 +28,8 @@ impl World {
             source: source.into(),
             spheres: Vec::new(),
             lines: Lines::default(),
+            note: columns.note(),
             columns,
-            note: None,
         }
     }
 

@@ -1,7 +1,7 @@
 // Levels, cells and slots. Twin of `src/grid.rs`.
 
 fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
-    return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + 4u));
+    return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + POWER_BITS));
 }
 
 fn level_of(tag: u32) -> u32 {
@@ -9,11 +9,11 @@ fn level_of(tag: u32) -> u32 {
 }
 
 fn segment_power(tag: u32) -> u32 {
-    return (tag >> LEVEL_BITS) & 15u;
+    return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
 
 fn segment_of(tag: u32) -> u32 {
-    return tag >> (LEVEL_BITS + 4u);
+    return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
 fn cell_of(level: Level, point: vec3<f32>) -> vec3<i32> {

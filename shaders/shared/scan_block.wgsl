@@ -1,11 +1,11 @@
-// Exclusive prefix sums of 2048 words by a workgroup of 256.
+// Exclusive prefix sums of SCAN_BLOCK words by one workgroup.
 
-var<workgroup> sh_sums: array<u32, 256>;
+var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 
 // The sum of what the invocations before this one gave.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
-    for (var step = 1u; step < 256u; step *= 2u) {
+    for (var step = 1u; step < SCAN_WORKGROUP; step *= 2u) {
         workgroupBarrier();
         var before = 0u;
         if local >= step {

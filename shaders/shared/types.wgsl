@@ -1,5 +1,6 @@
 // What the stages pass to one another. Each has its twin of the same name and
-// fields in Rust; a test compares the offsets.
+// fields in Rust: `src/gpu/buffers.rs`, or `src/grid.rs` for those that the CPU
+// uses alike. A test compares the offsets.
 
 struct Params {
     spheres: u32,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::measure::{Segment, Sizes, Space};
 use super::plan::Plan;
 use crate::error::allocate;
-use crate::grid::{Motion, SortedCell, bin_power, slab_of, tag};
+use crate::grid::{Motion, SortedCell, bin_power, make_tag, slab_of};
 use crate::{Error, Sphere};
 
 /// Where a proxy goes.
@@ -47,8 +47,8 @@ pub(crate) fn bin(
             let level = &plan.levels[usize::from(number_of_level)];
             let motion = Motion::new(&spheres[sphere as usize], &space.frame, dt);
             let cell = level.cell_of(motion.middle(power, number));
-            let tag = tag(u32::from(number_of_level), power, number);
-            let slot = level.slot(cell, slab_of(tag, level.time_power));
+            let tag = make_tag(u32::from(number_of_level), power, number);
+            let slot = level.slot_of(cell, slab_of(tag, level.time_power));
             let place = counts[slot as usize].fetch_add(1, Relaxed);
             Binned {
                 cell: SortedCell { cell, tag },

@@ -217,7 +217,7 @@ pub(crate) struct Bin {
     pub(crate) inside: u32,
     /// The largest half cell that one of them needs.
     pub(crate) half_cell: f32,
-    /// The box of their centres, from the origin: its two corners.
+    /// The box of their centres, in the frame: its two corners.
     pub(crate) bounds: [Vec3; 2],
 }
 

@@ -78,7 +78,7 @@ pub(crate) const KERNELS: [Kernel; 11] = [
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 19] = [
+    let words: [(&str, u32); 23] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -95,7 +95,11 @@ fn constants() -> String {
         ("FEWEST_HASHED", plan::FEWEST_HASHED),
         ("MOST_SLABS", plan::MOST_SLABS),
         ("GRAZING", GRAZING),
+        ("WORKGROUP", WORKGROUP),
         ("SCAN_BLOCK", SCAN_BLOCK),
+        ("SCAN_WORKGROUP", SCAN_WORKGROUP),
+        ("SCAN_EACH", SCAN_BLOCK / SCAN_WORKGROUP),
+        ("POWER_BITS", grid::POWER_BITS),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
         ("QUANTITIES", QUANTITIES),
     ];
@@ -144,6 +148,10 @@ impl Kernel {
 /// distances.
 pub(crate) const QUANTITIES: u32 = 8;
 
+/// Invocations of a workgroup, where each does one sphere or proxy.
+pub(crate) const WORKGROUP: u32 = 64;
+/// Invocations of a workgroup of the scan.
+const SCAN_WORKGROUP: u32 = 256;
 /// Counts that one workgroup of the scan works through.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 

@@ -50,6 +50,12 @@ struct Timestamps {
 /// largest buffer.
 const READ_AT_ONCE: u64 = 1 << 26;
 
+/// A capacity for `needed`, with room to grow as far as the device has it: a
+/// world that grows by a little each step is not to make new buffers each time.
+fn with_room(needed: u64, most: u64) -> u64 {
+    needed.max((needed + needed / 2).min(most))
+}
+
 /// How good a choice an adapter is: hardware first, least is best.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
@@ -162,12 +168,16 @@ impl Gpu {
         let had = self.buffers.as_ref().map(|buffers| buffers.capacity);
         let or = |asked: u64, usual: u64| if asked > 0 { asked } else { usual };
         let most = Buffers::most_proxies(&self.limits);
-        let room = most.saturating_sub(count);
-        let usual_segments = count / 4 + 1024;
+        let spheres_room = match had {
+            Some(had) if had.spheres < count => with_room(count, most / 2),
+            Some(had) => had.spheres,
+            None => count,
+        };
+        let room = most.saturating_sub(spheres_room);
         let mut needed = Capacity {
-            spheres: count,
+            spheres: spheres_room,
             segments: had
-                .map_or(or(self.first[0], usual_segments), |had| had.segments)
+                .map_or(or(self.first[0], count / 4 + 1024), |had| had.segments)
                 .min(room),
             pairs: had.map_or(or(self.first[1], count + 1024), |had| had.pairs),
         };
@@ -188,7 +198,7 @@ impl Gpu {
                     // Longer segments, as the CPU does it.
                     least_spacing = 2.0 * least_spacing.max(step.spacing);
                 } else {
-                    needed.segments = segments;
+                    needed.segments = with_room(segments, room);
                 }
                 continue;
             }
@@ -216,7 +226,7 @@ impl Gpu {
                 });
             }
             if pairs > capacity.pairs {
-                needed.pairs = pairs;
+                needed.pairs = with_room(pairs, self.limits.max_storage_buffer_binding_size / 8);
                 continue;
             }
             return Ok(Outcome {

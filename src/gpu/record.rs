@@ -1,7 +1,7 @@
 //! One recording of all stages.
 
 use super::buffers::Buffers;
-use super::kernels::{Compiled, KERNELS, QUANTITIES, SCAN_BLOCK, compile};
+use super::kernels::{Compiled, KERNELS, QUANTITIES, SCAN_BLOCK, WORKGROUP, compile};
 
 /// All kernels, compiled.
 pub(crate) struct Pipelines {
@@ -49,8 +49,9 @@ pub(crate) fn record(
     timestamps: Option<&wgpu::QuerySet>,
 ) {
     let b = buffers;
-    let spheres = b.capacity.spheres.div_ceil(64);
-    let proxies = (b.capacity.spheres + b.capacity.segments).div_ceil(64);
+    let workgroups = |count: u64| count.div_ceil(u64::from(WORKGROUP));
+    let spheres = workgroups(b.capacity.spheres);
+    let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
     for cleared in [&b.octaves, &b.bins, &b.counters, &b.table[0]] {
         encoder.clear_buffer(cleared, 0, None);
     }
@@ -108,7 +109,7 @@ pub(crate) fn record(
         (
             spacing,
             &[&b.params, &b.spheres, &b.octaves, &b.samples],
-            u64::from(sample.div_ceil(64)),
+            workgroups(sample.into()),
         ),
         (
             ranks,
