@@ -21,7 +21,7 @@ fn main(
     }
     let sphere = spheres[i];
     let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
-    let power = segments_power(motion, max(space.spacing, params.least_spacing));
+    let power = segments_power(motion, max(space.segment, params.shortest_segment));
     let size = segment_size(motion, power);
     let half_cell = bitcast<u32>(size.half_cell);
     let of_set = select(0u, 1u, params.split > 0u && i >= params.split);

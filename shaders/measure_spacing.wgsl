@@ -56,5 +56,6 @@ fn main(@builtin(global_invocation_id) gid: vec3<u32>) {
         }
         before = until;
     }
-    samples[k] = Sampled(log_distance, vec2<f32>(0.0), own, spheres[sampled(k)].velocity);
+    let sphere = spheres[sampled(k)];
+    samples[k] = Sampled(log_distance, sphere.radius, 0.0, own, sphere.velocity);
 }

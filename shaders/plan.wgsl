@@ -68,11 +68,6 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, params.split > 0u);
 }
 
-// Edge of the cells that a level should have.
-fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
-    return min(max(2.0 * half_cell, 0.5 * spacing_of(proxies)), 4.0 * MAX_MAGNITUDE);
-}
-
 // The least edge, from `edge` up, with which the box has at most `slots` cells;
 // 0 if there is none.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
+use crate::sweep::impact;
 use crate::{Backend, Sphere};
 
 /// Two spheres that touch during the step, and when.
@@ -50,7 +51,8 @@ impl Collision {
     pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
         let [pa, pb] = [a, b].map(|sphere| Vec3::from(sphere.center).as_dvec3());
         let [va, vb] = [a, b].map(|sphere| Vec3::from(sphere.velocity).as_dvec3());
-        let toi = f64::from(self.toi);
+        // In float32 the time may be so far off that a fast sphere is already past.
+        let toi = impact(a, b, f64::INFINITY).map_or(f64::from(self.toi), |(toi, _)| toi);
         let at = pa + va * toi;
         let normal = (pb + vb * toi - at).try_normalize().unwrap_or(DVec3::X);
         Contact {

@@ -1,6 +1,9 @@
 //! The blocking API: spheres in, a sorted list of collisions out.
 
+use std::borrow::Cow;
 use std::time::Instant;
+
+use rayon::prelude::*;
 
 use crate::cpu::{self, Limits};
 use crate::exact::decide;
@@ -197,8 +200,9 @@ impl Detector {
             pairs: self.options.max_pairs,
         };
         let mut reason = self.reason.clone();
+        let (scaled, scaled_dt) = in_steps_of_about_one(spheres, dt);
         if let Some(gpu) = &mut self.gpu {
-            match gpu.run(spheres, split, dt, limits) {
+            match gpu.run(&scaled, split, scaled_dt, limits) {
                 Ok(outcome) => {
                     let adapter = Some(gpu.adapter().to_owned());
                     let mut found = self.finish(spheres, split, dt, outcome)?;
@@ -219,7 +223,7 @@ impl Detector {
                 Err(error) => return Err(error),
             }
         }
-        let outcome = self.within_pool(|| cpu::run(spheres, split, dt, limits))?;
+        let outcome = self.within_pool(|| cpu::run(&scaled, split, scaled_dt, limits))?;
         let mut found = self.finish(spheres, split, dt, outcome)?;
         found.statistics = Statistics {
             backend: Backend::Cpu,
@@ -266,6 +270,29 @@ impl Detector {
             None => work(),
         }
     }
+}
+
+/// The same motion in a unit of time, a power of two, in which the step is not
+/// far from 1: so that no square of a velocity underflows which matters.
+fn in_steps_of_about_one(spheres: &[Sphere], dt: f32) -> (Cow<'_, [Sphere]>, f32) {
+    let usual = 1.0 / 256.0..=256.0;
+    if dt == 0.0 || usual.contains(&dt) {
+        return (Cow::Borrowed(spheres), dt);
+    }
+    let unit = f64::from(dt).log2().floor().exp2();
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "exact, or subnormal and far below rounding"
+    )]
+    let times = |x: f32, factor: f64| (f64::from(x) * factor) as f32;
+    let scaled = |sphere: &Sphere| Sphere {
+        velocity: sphere.velocity.map(|v| times(v, unit)),
+        ..*sphere
+    };
+    (
+        spheres.par_iter().map(scaled).collect(),
+        times(dt, unit.recip()),
+    )
 }
 
 #[cfg(test)]

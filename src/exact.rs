@@ -1,6 +1,11 @@
 //! From what the filter reported to the list a user gets: decides the grazing
 //! pairs, gives each pair its time and depth, sorts, and removes repeats.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "times and depths are rounded to float32 on purpose"
+)]
+
 use rayon::prelude::*;
 
 use crate::sweep::impact;
@@ -39,7 +44,7 @@ pub(crate) fn decide(
     pairs.par_extend(reported.par_iter().filter_map(|&Reported { a, b }| {
         let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
         let (one, other) = (spheres.get(a as usize)?, spheres.get(b as usize)?);
-        let (toi, depth) = match impact(one, other, dt) {
+        let (toi, depth) = match impact(one, other, dt.into()) {
             Some(times) => times,
             None if certain => {
                 log::error!("the filter called the pair ({a}, {b}) certain, but it does not touch");
@@ -52,7 +57,12 @@ pub(crate) fn decide(
         } else {
             0
         };
-        Some(Collision { a, b, toi, depth })
+        Some(Collision {
+            a,
+            b,
+            toi: toi as f32,
+            depth: depth as f32,
+        })
     }));
     Ok((pairs, grazing as u64))
 }

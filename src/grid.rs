@@ -95,14 +95,13 @@ pub(crate) struct Size {
 
 impl Size {
     /// Cuts a sphere into as few segments as keep each within its diameter or
-    /// `spacing`, the distance to its neighbours: a segment finer than that
-    /// meets no fewer of them.
-    pub(crate) fn new(motion: &Motion, spacing: f32) -> Self {
-        let target = (2.0 * motion.radius).max(spacing);
-        let mut length = motion.shift.abs().max_element();
+    /// `length`.
+    pub(crate) fn new(motion: &Motion, length: f32) -> Self {
+        let longest = (2.0 * motion.radius).max(length);
+        let mut own = motion.shift.abs().max_element();
         let mut power = 0;
-        while length > target && power < SEGMENT_BITS {
-            length *= 0.5;
+        while own > longest && power < SEGMENT_BITS {
+            own *= 0.5;
             power += 1;
         }
         Self::of_segment(motion, power)

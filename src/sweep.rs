@@ -24,8 +24,8 @@ pub(crate) const LINEAR: f32 = 16.0;
 pub(crate) const QUADRATIC: f32 = 128.0;
 /// What squares may lose by underflow, 2⁻¹⁰⁰.
 pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 100) as f32;
-/// Below this, v·v has lost digits to underflow, and the time of closest
-/// approach means nothing: 2⁻⁹⁶.
+/// Below this, v·v may have lost digits to underflow, and the time of closest
+/// approach would mean nothing: 2⁻⁹⁶. The start of the step stands for it.
 pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 96) as f32;
 /// How many times u·(|p| / |v| + t) the time of closest approach may be wrong.
 pub(crate) const TIME: f32 = 16.0;
@@ -59,7 +59,7 @@ impl Sweep {
         let r = j.radius + i.radius;
         let a = v.dot(v);
         let b = p.dot(v);
-        let t = if a > 0.0 {
+        let t = if a >= SLOW {
             (-b / a).clamp(0.0, dt)
         } else {
             0.0
@@ -71,8 +71,10 @@ impl Sweep {
         let mut bound = U * reach * (LINEAR * (q.abs().element_sum() + r) + QUADRATIC * U * reach)
             + LINEAR * U * r * r
             + ABSOLUTE;
-        if a < SLOW && speed > 0.0 {
-            bound = f32::MAX;
+        if a < SLOW {
+            // What the whole motion can change of the margin.
+            let shift = speed * dt;
+            bound += 4.0 * shift * (reach + shift);
         }
         Self {
             p,
@@ -144,12 +146,11 @@ pub(crate) enum Ownership {
 /// The earliest time in [0, dt] at which two spheres touch, and how deep they
 /// overlap at the start: in float64 from the float32 values, each step below
 /// with an error of a few units in the last place of its result.
-pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<(f32, f32)> {
+pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f64) -> Option<(f64, f64)> {
     let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
     let p = vector(b.center) - vector(a.center);
     let v = vector(b.velocity) - vector(a.velocity);
     let r = f64::from(a.radius) + f64::from(b.radius);
-    let dt = f64::from(dt);
     let distance = p.length();
     let outside = p.length_squared() - r * r;
     if outside <= 0.0 {
@@ -158,7 +159,7 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<(f32, f32)> {
         } else {
             0.0
         };
-        return Some((0.0, depth as f32));
+        return Some((0.0, depth));
     }
     let approach = -p.dot(v);
     if approach <= 0.0 {
@@ -174,7 +175,7 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<(f32, f32)> {
     };
     hit.then(|| {
         let toi = outside / (approach + discriminant.max(0.0).sqrt());
-        (toi.min(dt) as f32, 0.0)
+        (toi.min(dt), 0.0)
     })
 }
 
@@ -196,7 +197,7 @@ pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
         .iter()
         .all(|sphere| invalid_field(sphere, dt).is_none());
     if valid {
-        impact(a, b, dt).map(|(toi, _)| toi)
+        impact(a, b, dt.into()).map(|(toi, _)| toi as f32)
     } else {
         None
     }

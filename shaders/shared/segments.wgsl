@@ -39,12 +39,12 @@ struct Size {
     half_cell: f32,
 }
 
-fn segments_power(motion: Motion, spacing: f32) -> u32 {
-    let longest = max(2.0 * motion.radius, spacing);
+fn segments_power(motion: Motion, length: f32) -> u32 {
+    let longest = max(2.0 * motion.radius, length);
     var power = 0u;
-    var length = largest(abs(motion.shift));
-    while length > longest && power < SEGMENT_BITS {
-        length *= 0.5;
+    var own = largest(abs(motion.shift));
+    while own > longest && power < SEGMENT_BITS {
+        own *= 0.5;
         power += 1u;
     }
     return power;

@@ -35,3 +35,10 @@ fn spacing_of(proxies: f32) -> f32 {
     let part = (level - at) / (space.log_others[low] - at);
     return exp2(min(f32(low) + part - 127.0, 127.0));
 }
+
+// Edge of the cells that a level should have: as small as its proxies allow, but
+// not much finer than the spacing between them. `proxies` are those of one time
+// slab.
+fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
+    return min(max(2.0 * half_cell, 0.5 * spacing_of(proxies)), 4.0 * MAX_MAGNITUDE);
+}

@@ -22,7 +22,7 @@ fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
     let a = dot(v, v);
     let b = dot(p, v);
     var t = 0.0;
-    if a > 0.0 {
+    if a >= SLOW {
         t = opaque(clamp(-b / a, 0.0, dt));
     }
     let q = p + v * t;
@@ -30,8 +30,10 @@ fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
     let speed = sum(abs(v));
     let reach = sum(abs(p)) + speed * t;
     var bound = U * reach * (LINEAR * (sum(abs(q)) + r) + QUADRATIC * U * reach) + LINEAR * U * r * r + ABSOLUTE;
-    if a < SLOW && speed > 0.0 {
-        bound = GREATEST;
+    if a < SLOW {
+        // What the whole motion can change of the margin.
+        let shift = speed * dt;
+        bound += 4.0 * shift * (reach + shift);
     }
     return Sweep(p, v, t, margin, bound);
 }

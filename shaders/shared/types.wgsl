@@ -14,8 +14,8 @@ struct Params {
     pair_capacity: u32,
     // Slots that the plan may use.
     slots: u32,
-    // Segments are no finer than this, whatever the spacing.
-    least_spacing: f32,
+    // Segments are no shorter than this.
+    shortest_segment: f32,
     // Spheres that stand for all.
     sample: u32,
     // The limit, low word first: past it `pairs` does nothing.
@@ -57,8 +57,8 @@ struct Space {
     frame: Frame,
     // A box, in the frame, that holds most spheres and no far stray.
     trimmed_low: vec3<f32>,
-    // Edge of the cube that a sphere has to itself.
-    spacing: f32,
+    // How long segments should be.
+    segment: f32,
     trimmed_high: vec3<f32>,
     unused: f32,
 }
@@ -67,7 +67,8 @@ struct Space {
 struct Sampled {
     // log2 of the distances to the NEAREST and the NEXT_NEAREST.
     log_distance: vec2<f32>,
-    unused: vec2<f32>,
+    radius: f32,
+    unused: f32,
     middle: vec3<f32>,
     velocity: vec3<f32>,
 }

@@ -4,9 +4,10 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
 use crate::error::allocate;
 use crate::grid::{BINS, Frame, Motion, Size, bin_power};
-use crate::{Error, Sphere};
+use crate::{Error, MAX_MAGNITUDE, Sphere};
 
 /// Spheres that stand for all: one in 512, but no fewer and no more than these.
 /// Enough to tell the spacing within clusters of some thousands, few enough
@@ -25,6 +26,13 @@ pub(crate) const NEAREST: [u32; 2] = [4, 12];
 /// strays do not stretch the box.
 pub(crate) const TRIM: usize = 64;
 
+/// Lengths of segments that are weighed against each other, an octave apart.
+pub(crate) const LENGTHS: u32 = 26;
+/// Segments are not made shorter than this part of the world.
+pub(crate) const SHORTEST: f32 = 1.0 / 65536.0;
+/// How many of the sample they are weighed by.
+pub(crate) const WEIGHED: usize = 256;
+
 /// What a sample of the spheres tells of how they lie in space.
 #[derive(Debug)]
 pub(crate) struct Space {
@@ -38,7 +46,9 @@ pub(crate) struct Space {
     pub(crate) log_others: [f32; OCTAVES],
     /// Edge of the cube that a sphere has to itself: the median over the
     /// spheres, so that a dense clump speaks only for those within it.
-    pub(crate) spacing: f32,
+    spacing: f32,
+    /// How long segments should be.
+    pub(crate) segment: f32,
     /// The middle of the world, moving as most of it does.
     pub(crate) frame: Frame,
     /// A box, in that frame, that holds most spheres and no far stray: its two
@@ -68,6 +78,53 @@ impl Space {
         };
         let part = (level - self.log_others[i]) / (next - self.log_others[i]);
         2.0 * (i as f32 + part - 127.0).exp2()
+    }
+}
+
+impl Space {
+    /// Edge of the cells that a level should have: as small as its proxies
+    /// allow, but not much finer than the spacing between them, where it saves
+    /// no tests. `proxies` are those of one time slab.
+    pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
+        (2.0 * half_cell)
+            .max(0.5 * self.spacing_of(proxies))
+            .min(4.0 * MAX_MAGNITUDE)
+    }
+
+    /// What it is expected to cost when spheres are cut so that each segment is
+    /// within this length: that of some of the sample.
+    fn cost_of_cutting(&self, some: &[Motion], length: f32) -> f32 {
+        let looks = (OWN_RANGES[0] + COARSER_RANGES[0]) * LOOK;
+        let cost = |motion: &Motion| {
+            let size = Size::new(motion, length);
+            let cell = self.cell_edge(self.spheres, size.half_cell);
+            let tests = 0.5 * self.others(self.spheres, 1.5 * cell);
+            (1_u32 << size.power) as f32 * (looks + tests)
+        };
+        some.iter().map(cost).sum()
+    }
+
+    /// The length of segments that is expected to cost least: the spacing, or
+    /// where that would make more segments than they save tests, more.
+    fn length_of_segments(&self, some: &[Motion]) -> f32 {
+        let extent = (self.trimmed[1] - self.trimmed[0]).max_element();
+        let shortest = self.spacing.max(extent * SHORTEST).max(f32::MIN_POSITIVE);
+        if some
+            .iter()
+            .all(|motion| Size::new(motion, shortest).power == 0)
+        {
+            return shortest;
+        }
+        let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
+        let mut best = (f32::MAX, self.spacing);
+        // The last does not cut at all.
+        for length in lengths.chain([f32::MAX]) {
+            let cost = self.cost_of_cutting(some, length);
+            if cost < best.0 {
+                best = (cost, length);
+            }
+        }
+        best.1
     }
 }
 
@@ -124,6 +181,7 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
         spheres: spheres.len() as f32,
         log_others: [-64.0; OCTAVES],
         spacing: f32::MAX,
+        segment: f32::MAX,
         frame: Frame::default(),
         trimmed: [Vec3::ZERO; 2],
     };
@@ -204,6 +262,12 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         };
     }
+    let some: Vec<Motion> = sampled
+        .iter()
+        .step_by(count.div_ceil(WEIGHED))
+        .map(|sphere| Motion::new(sphere, &space.frame, dt))
+        .collect();
+    space.segment = space.length_of_segments(&some);
     space
 }
 
@@ -262,7 +326,7 @@ pub(crate) struct Sizes {
 
 /// Cuts every sphere into segments and counts the proxies of each size. The
 /// `split` is where the second of two sets begins, 0 if there is one. The
-/// segments become longer than the spacing as far as it takes to have at most
+/// segments become longer than planned as far as it takes to have at most
 /// `most` proxies.
 pub(crate) fn sizes(
     spheres: &[Sphere],
@@ -272,23 +336,23 @@ pub(crate) fn sizes(
     most: u64,
 ) -> Result<Sizes, Error> {
     let motion = |sphere: &Sphere| Motion::new(sphere, &space.frame, dt);
-    let mut spacing = space.spacing.max(f32::MIN_POSITIVE);
+    let mut length = space.segment;
     loop {
         let proxies: u64 = spheres
             .par_iter()
             .with_min_len(1 << 14)
-            .map(|sphere| 1_u64 << Size::new(&motion(sphere), spacing).power)
+            .map(|sphere| 1_u64 << Size::new(&motion(sphere), length).power)
             .sum();
-        if proxies <= most || spacing > crate::MAX_MAGNITUDE {
+        if proxies <= most || length > MAX_MAGNITUDE {
             break;
         }
-        spacing *= 2.0;
+        length *= 2.0;
     }
 
     let mut bin_of = allocate(spheres.len(), "the sizes of the spheres")?;
     let set = |index: usize| u32::from(split > 0 && index >= split);
     bin_of.par_extend(spheres.par_iter().enumerate().map(|(index, sphere)| {
-        let size = Size::new(&motion(sphere), spacing);
+        let size = Size::new(&motion(sphere), length);
         size.bin(set(index)) as u16
     }));
     let segments: Vec<Segment> = bin_of
@@ -306,7 +370,7 @@ pub(crate) fn sizes(
         .with_min_len(1 << 16)
         .fold(empty, |mut bins, (index, sphere)| {
             let motion = motion(sphere);
-            let size = Size::new(&motion, spacing);
+            let size = Size::new(&motion, length);
             let count = 1 << size.power;
             let ends = [0, count - 1].map(|k| motion.middle(size.power, k));
             let bounds = [ends[0].min(ends[1]), ends[0].max(ends[1])];

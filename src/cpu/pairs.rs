@@ -49,30 +49,38 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
 pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error> {
     // Goes on past the limit, so that an error can tell what was needed.
     let count = AtomicU64::new(0);
-    let tasks: Vec<Vec<Reported>> = (0..world.sorted.len().div_ceil(TASK))
+    let tasks = (0..world.sorted.len().div_ceil(TASK))
         .into_par_iter()
         .map(|task| {
             let mut found = Vec::new();
             let end = world.sorted.len().min((task + 1) * TASK);
             for index in task * TASK..end {
+                let before = found.len();
+                let mut dropped = 0;
                 let (proxy, own) = (&world.sorted[index], &world.cells[index]);
+                let room = most.saturating_sub(count.load(Relaxed)) as usize;
                 world
                     .grid
                     .for_each_range(index, proxy, own, |range, asked| {
                         for other in range {
                             let sweep = Sweep::new(proxy, &world.sorted[other], world.grid.dt);
-                            if sweep.may_hit() && asked.holds(&world.cells[other]) {
-                                found.extend(report(world, sweep, index, other));
+                            if sweep.may_hit()
+                                && asked.holds(&world.cells[other])
+                                && let Some(pair) = report(world, sweep, index, other)
+                            {
+                                if found.len() - before < room {
+                                    found.push(pair);
+                                } else {
+                                    dropped += 1;
+                                }
                             }
                         }
                     });
-            }
-            if count.fetch_add(found.len() as u64, Relaxed) + found.len() as u64 > most {
-                found = Vec::new();
+                count.fetch_add((found.len() - before) as u64 + dropped, Relaxed);
             }
             found
         })
-        .collect();
+        .collect::<Vec<Vec<Reported>>>();
     let count = count.into_inner();
     if count > most {
         return Err(Error::TooManyPairs {

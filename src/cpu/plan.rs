@@ -125,15 +125,6 @@ fn group(bins: &[Bin], between: bool) -> Vec<Group> {
     groups
 }
 
-/// Edge of the cells that a level should have: as small as its proxies allow,
-/// but not much finer than the spacing between them, where it saves no tests.
-/// `proxies` are those of one time slab.
-fn cell_edge(space: &Space, proxies: f32, half_cell: f32) -> f32 {
-    (2.0 * half_cell)
-        .max(0.5 * space.spacing_of(proxies))
-        .min(4.0 * crate::MAX_MAGNITUDE)
-}
-
 /// The ends of the runs of groups that become one level each, at the least
 /// total cost. What a level costs depends on how many proxies are smaller than
 /// its smallest, not on the cut of those; so the best cut is found from the
@@ -153,7 +144,7 @@ fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
         {
             proxies += groups[first].bin.count as f32;
             let slab = proxies / (1_u32 << last.power) as f32;
-            let cell = cell_edge(space, slab, last.bin.half_cell);
+            let cell = space.cell_edge(slab, last.bin.half_cell);
             let own = if between {
                 0.0
             } else {
@@ -216,7 +207,7 @@ fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share:
         .unwrap_or(SEGMENT_BITS);
     for power in 0..=own[0].power.min(longest + MOST_SLABS) {
         let slabs = (1_u32 << power) as f32;
-        let edge = cell_edge(space, proxies / slabs, bin.half_cell);
+        let edge = space.cell_edge(proxies / slabs, bin.half_cell);
         for layout in layouts {
             let (bounds, slots, _, outside) = layout;
             let boxed = outside < 1.0;

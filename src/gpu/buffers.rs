@@ -25,7 +25,7 @@ pub(crate) struct Params {
     pub(crate) segment_capacity: u32,
     pub(crate) pair_capacity: u32,
     pub(crate) slots: u32,
-    pub(crate) least_spacing: f32,
+    pub(crate) shortest_segment: f32,
     pub(crate) sample: u32,
     pub(crate) most_candidates_low: u32,
     pub(crate) most_candidates_high: u32,
@@ -57,7 +57,8 @@ pub(crate) struct Frame {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Sampled {
     pub(crate) log_distance: [f32; 2],
-    pub(crate) unused: [f32; 2],
+    pub(crate) radius: f32,
+    pub(crate) unused: f32,
     pub(crate) middle: [f32; 3],
     pub(crate) unused_too: f32,
     pub(crate) velocity: [f32; 3],
@@ -71,7 +72,7 @@ pub(crate) struct Space {
     pub(crate) log_others: [f32; OCTAVES],
     pub(crate) frame: Frame,
     pub(crate) trimmed_low: [f32; 3],
-    pub(crate) spacing: f32,
+    pub(crate) segment: f32,
     pub(crate) trimmed_high: [f32; 3],
     pub(crate) unused: f32,
 }
@@ -184,10 +185,19 @@ fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), E
 impl Buffers {
     /// How many proxies the device can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
+        Self::most::<SortedProxy>(limits)
+    }
+
+    /// How many pairs the device can hold.
+    pub(crate) fn most_pairs(limits: &wgpu::Limits) -> u64 {
+        Self::most::<Reported>(limits)
+    }
+
+    fn most<T>(limits: &wgpu::Limits) -> u64 {
         limits
             .max_storage_buffer_binding_size
             .min(limits.max_buffer_size)
-            / size_of::<SortedProxy>() as u64
+            / size_of::<T>() as u64
     }
 
     /// Makes buffers for at least this much.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::cpu::measure::{ENOUGH, MOST_SAMPLED, NEAREST, OCTAVES, TRIM};
+use crate::cpu::measure::{
+    ENOUGH, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES, SHORTEST, TRIM, WEIGHED,
+};
 use crate::cpu::plan;
 use crate::exact::GRAZING;
 use crate::{MAX_MAGNITUDE, grid, sweep};
@@ -44,7 +46,11 @@ macro_rules! kernel {
 pub(crate) const KERNELS: [Kernel; 11] = [
     kernel!("measure_spacing", ["types"], [Uniform, Read, Write, Write]),
     kernel!("measure_ranks", ["types"], [Uniform, Read, Write]),
-    kernel!("measure_curve", ["types"], [Uniform, Read, Read, Write]),
+    kernel!(
+        "measure_curve",
+        ["types", "opaque", "segments", "space"],
+        [Uniform, Read, Read, Read, Write]
+    ),
     kernel!(
         "measure_sizes",
         ["types", "invocation", "sortable", "opaque", "segments"],
@@ -78,7 +84,7 @@ pub(crate) const KERNELS: [Kernel; 11] = [
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 23] = [
+    let words: [(&str, u32); 25] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -102,8 +108,10 @@ fn constants() -> String {
         ("POWER_BITS", grid::POWER_BITS),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
         ("QUANTITIES", QUANTITIES),
+        ("LENGTHS", LENGTHS),
+        ("WEIGHED", WEIGHED as u32),
     ];
-    let numbers: [(&str, f32); 17] = [
+    let numbers: [(&str, f32); 18] = [
         ("GREATEST", f32::MAX),
         ("MAX_MAGNITUDE", MAX_MAGNITUDE),
         ("U", sweep::U),
@@ -113,6 +121,7 @@ fn constants() -> String {
         ("SLOW", sweep::SLOW),
         ("TIME", sweep::TIME),
         ("STILL", sweep::STILL),
+        ("SHORTEST", SHORTEST),
         ("MARGIN", grid::MARGIN),
         ("SMALLEST_CELL", grid::SMALLEST_CELL),
         ("LOOK", plan::LOOK),
@@ -390,14 +399,14 @@ mod tests {
         use crate::Sphere;
         assert_same_layout! {
             Params {
-                spheres, split, dt, zero, segment_capacity, pair_capacity, slots, least_spacing, sample,
+                spheres, split, dt, zero, segment_capacity, pair_capacity, slots, shortest_segment, sample,
                 most_candidates_low, most_candidates_high, watch
             }
             Sphere { center, radius, velocity, groups }
             Counters { segments, candidates, pairs, finished }
             Frame { origin, drift }
-            Space { log_others, frame, trimmed_low, spacing, trimmed_high }
-            Sampled { log_distance, middle, velocity }
+            Space { log_others, frame, trimmed_low, segment, trimmed_high }
+            Sampled { log_distance, radius, middle, velocity }
             Bin { count, inside, half_cell, low, high }
             Segment { sphere, number }
             Level {

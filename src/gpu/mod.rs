@@ -165,6 +165,10 @@ impl Gpu {
             return Ok(Outcome::default());
         }
         let count = spheres.len() as u64;
+        // A world that was once much larger is not to be paid for ever.
+        if self.capacity().spheres > 16 * count + (1 << 16) {
+            self.buffers = None;
+        }
         let had = self.buffers.as_ref().map(|buffers| buffers.capacity);
         let or = |asked: u64, usual: u64| if asked > 0 { asked } else { usual };
         let most = Buffers::most_proxies(&self.limits);
@@ -179,12 +183,14 @@ impl Gpu {
             segments: had
                 .map_or(or(self.first[0], count / 4 + 1024), |had| had.segments)
                 .min(room),
-            pairs: had.map_or(or(self.first[1], count + 1024), |had| had.pairs),
+            pairs: had
+                .map_or(or(self.first[1], count + 1024), |had| had.pairs)
+                .min(Buffers::most_pairs(&self.limits)),
         };
-        let mut least_spacing = f32::MIN_POSITIVE;
+        let mut shortest_segment = f32::MIN_POSITIVE;
         loop {
             self.ensure(needed)?;
-            let step = self.step(spheres, split, dt, least_spacing, limits.candidates)?;
+            let step = self.step(spheres, split, dt, shortest_segment, limits.candidates)?;
             let [segments, candidates, pairs] = [
                 step.counters.segments,
                 step.counters.candidates,
@@ -194,9 +200,9 @@ impl Gpu {
             let capacity = self.capacity();
             if segments > capacity.segments {
                 let most = most_proxies(spheres.len()).min(Buffers::most_proxies(&self.limits));
-                if count + segments > most && least_spacing < crate::MAX_MAGNITUDE {
+                if count + segments > most && shortest_segment < crate::MAX_MAGNITUDE {
                     // Longer segments, as the CPU does it.
-                    least_spacing = 2.0 * least_spacing.max(step.spacing);
+                    shortest_segment = 2.0 * shortest_segment.max(step.segment);
                 } else {
                     needed.segments = with_room(segments, room);
                 }
@@ -226,7 +232,7 @@ impl Gpu {
                 });
             }
             if pairs > capacity.pairs {
-                needed.pairs = with_room(pairs, self.limits.max_storage_buffer_binding_size / 8);
+                needed.pairs = with_room(pairs, Buffers::most_pairs(&self.limits));
                 continue;
             }
             return Ok(Outcome {
@@ -271,7 +277,7 @@ impl Gpu {
         spheres: &[Sphere],
         split: usize,
         dt: f32,
-        least_spacing: f32,
+        shortest_segment: f32,
         max_candidates: u64,
     ) -> Result<Step, Error> {
         let Some(buffers) = &self.buffers else {
@@ -286,7 +292,7 @@ impl Gpu {
             segment_capacity: buffers.capacity.segments as u32,
             pair_capacity: buffers.capacity.pairs.min(u64::from(u32::MAX)) as u32,
             slots: buffers.slots,
-            least_spacing,
+            shortest_segment,
             sample,
             most_candidates_low: max_candidates as u32,
             most_candidates_high: (max_candidates >> 32) as u32,
@@ -336,7 +342,7 @@ impl Gpu {
         Ok(Step {
             counters: bytemuck::pod_read_unaligned(counters),
             levels: bytemuck::pod_read_unaligned(&levels[..4]),
-            spacing: space.spacing,
+            segment: space.segment,
             stages: STAGES
                 .iter()
                 .zip(times.chunks_exact(2))
@@ -378,7 +384,7 @@ impl Gpu {
 struct Step {
     counters: Counters,
     levels: u32,
-    spacing: f32,
+    segment: f32,
     stages: Vec<(&'static str, Duration)>,
 }
 

@@ -116,7 +116,11 @@ pub(crate) fn record(
             &[&b.params, &b.samples, &b.ranked],
             u64::from(QUANTITIES),
         ),
-        (curve, &[&b.params, &b.octaves, &b.ranked, &b.space], 1),
+        (
+            curve,
+            &[&b.params, &b.octaves, &b.ranked, &b.samples, &b.space],
+            1,
+        ),
         (
             sizes,
             &[

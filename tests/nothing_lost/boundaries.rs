@@ -168,12 +168,12 @@ fn check(backend: Backend, batches: usize, count: usize) {
 
 #[test]
 fn closest_approach_at_span_boundaries_on_the_cpu() {
-    check(Backend::Cpu, 3, 100_000);
+    check(Backend::Cpu, 3, 50_000);
 }
 
 #[test]
 fn closest_approach_at_span_boundaries_on_the_gpu() {
-    check(Backend::Gpu, 3, 10_000);
+    check(Backend::Gpu, 3, 15_000);
 }
 
 #[test]
