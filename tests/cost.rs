@@ -240,3 +240,35 @@ fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
+
+/// Two swarms that fly through one another: cut into segments, each would meet its own again and
+/// again. Trying all pairs would be N / 2 a sphere.
+#[test]
+fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
+    for speed in [100.0, 1000.0] {
+        let mut spheres = gas();
+        for (i, sphere) in spheres.iter_mut().enumerate() {
+            sphere.velocity[0] = if i % 2 == 0 { speed } else { -speed };
+        }
+        let swarms = cost("swarms", &spheres);
+        assert!(swarms.candidates <= 0.5 * N as f64);
+    }
+}
+
+/// A distance of 0 between neighbours says nothing of how bullets should be cut.
+#[test]
+fn spheres_in_one_place_do_not_cut_others_to_dust() {
+    let point = Sphere::new([0.0; 3], 0.0);
+    let bullet = point.with_velocity([1.0, 0.0, 0.0]);
+    let spheres: Vec<_> = (0..2001)
+        .map(|i| if i < 1001 { point } else { bullet })
+        .collect();
+    let all_pairs = cost("points and bullets in one place", &spheres);
+    assert!(all_pairs.candidates <= 1000.0 && all_pairs.proxies <= 2.0);
+    let far = Sphere::new([-500.0, 0.0, 0.0], 1e-6).with_velocity([1000.0, 0.0, 0.0]);
+    let two = cost(
+        "a bullet and its target",
+        &[Sphere::new([0.0; 3], 1e-6), far],
+    );
+    assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
+}

@@ -322,3 +322,36 @@ fn the_list_does_not_depend_on_threads_or_history() {
         assert_eq!(detector.detect(&spheres, 1.0).map(|found| found.pairs), one);
     });
 }
+
+/// A capacity is only where to begin.
+#[test]
+fn first_capacities_may_be_anything() {
+    for capacity in [1, 1 << 61, (1 << 61) + 4, usize::MAX] {
+        let options = Options {
+            pair_capacity: capacity,
+            ..Options::default()
+        };
+        let mut detector = detector(Backend::Gpu, options);
+        let found = detector.detect(&crowd(10), 1.0);
+        assert_eq!(found.map(|found| found.pairs.len()), Ok(45), "{capacity}");
+    }
+}
+
+/// Squares of such velocities underflow, in any unit of time; that alone makes no pair doubtful.
+#[test]
+fn slow_motion_and_long_steps_leave_few_pairs_in_doubt() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    for (speed, dt) in [(1e-15, 1.0), (1e-30, 1.0), (1e-16, 5e15), (1e16, 5e-17)] {
+        let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
+        let spheres: Vec<Sphere> = (0..10_000)
+            .map(|_| Sphere::new(vector(38.0), 0.5).with_velocity(vector(speed)))
+            .collect();
+        let [cpu, gpu] = both(|detector| {
+            let found = detector.detect(&spheres, dt);
+            let found = found.unwrap_or_else(|error| panic!("{error}"));
+            assert!(found.statistics.grazing <= 10, "{:?}", found.statistics);
+            found.pairs
+        });
+        assert_eq!(cpu, gpu);
+    }
+}

@@ -3,8 +3,8 @@
 
 mod backends;
 
-use backends::both;
-use carom::{Collision, Sphere, time_of_impact};
+use backends::{both, detector};
+use carom::{Backend, Collision, Options, Sphere, time_of_impact};
 use glam::Vec3;
 
 /// A ball at `center`.
@@ -366,4 +366,22 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
     let (first, second) = spheres.split_at(2);
     let crossing = [(0, 0), (0, 1), (0, 2), (0, 3), (1, 1), (1, 2)];
     assert_eq!(indices(&between(first, second, 1.0)), crossing);
+}
+
+/// In float32 the time of impact of a fast sphere is off by more than its own size.
+#[test]
+fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
+    let bullet = Sphere::new([0.0; 3], 0.001).with_velocity([1e6, 0.0, 0.0]);
+    let mut rng = fastrand::Rng::with_seed(8);
+    for _ in 0..1000 {
+        let target = Sphere::new([rng.f32() * 9e5 + 1.0, 0.0, 0.0], 0.001);
+        let mut detector = detector(Backend::Cpu, Options::default());
+        let found = detector.detect(&[bullet, target], 1.0);
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        let contact = found.pairs[0].contact(&bullet, &target);
+        assert!(
+            contact.normal.x > 0.999 && contact.approach_speed > 0.999e6,
+            "{contact:?}"
+        );
+    }
 }
