@@ -30,10 +30,6 @@ pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 /// The number of spheres at most in the worlds in which a good part of all pairs touch.
 const CROWD: usize = 1000;
 
-/// The number of spheres of wild scales at most: software drivers cannot loop over what a bullet
-/// meets that is cut finely and flies within thousands of giants.
-const WILD: usize = 200;
-
 /// Every hard world, of `n` spheres each, or a thousand where a good part of all pairs touch.
 pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
     let crowd = n.min(CROWD);
@@ -53,7 +49,7 @@ pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
         far_off(n, seed),
         far_off_in_flight(n, seed),
         micrometers(n, seed),
-        wild_scales(n.min(WILD), seed),
+        wild_scales(crowd, seed),
         rays_through_spheres(n, seed),
         formation(n, seed),
         ragged_formation(n, seed),
