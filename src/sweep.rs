@@ -143,6 +143,33 @@ pub(crate) enum Ownership {
     Shared,
 }
 
+/// x + y, and what rounding has taken from it (D. E. Knuth).
+fn sum_with_error(x: f64, y: f64) -> (f64, f64) {
+    let sum = x + y;
+    let part = sum - x;
+    (sum, (x - (sum - part)) + (y - part))
+}
+
+/// p·p − r², which cancels when two spheres all but touch: summed up together
+/// with the rounding errors of its parts.
+fn outside(a: &Sphere, b: &Sphere) -> f64 {
+    let part = |x: f32, y: f32| sum_with_error(f64::from(x), f64::from(y));
+    let [x, y, z] = [0, 1, 2].map(|axis| part(b.center[axis], -a.center[axis]));
+    let r = part(a.radius, b.radius);
+    let (mut sum, mut errors) = (0.0, 0.0);
+    for ((value, error), sign) in [(x, 1.0), (y, 1.0), (z, 1.0), (r, -1.0)] {
+        let square = value * value;
+        // In two halves, of which the first has 24 bits.
+        let high = f64::from(value as f32);
+        let low = value - high;
+        let lost = (high * high - square) + 2.0 * high * low + low * low;
+        let (total, rounding) = sum_with_error(sum, sign * square);
+        sum = total;
+        errors += rounding + sign * (lost + 2.0 * value * error);
+    }
+    sum + errors
+}
+
 /// The earliest time in [0, dt] at which two spheres touch, and how deep they
 /// overlap at the start: in float64 from the float32 values, each step below
 /// with an error of a few units in the last place of its result.
@@ -151,11 +178,10 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f64) -> Option<(f64, f64)> {
     let p = vector(b.center) - vector(a.center);
     let v = vector(b.velocity) - vector(a.velocity);
     let r = f64::from(a.radius) + f64::from(b.radius);
-    let distance = p.length();
-    let outside = p.length_squared() - r * r;
+    let outside = outside(a, b);
     if outside <= 0.0 {
         let depth = if r > 0.0 {
-            -outside / (r + distance)
+            (0.0 - outside) / (r + p.length())
         } else {
             0.0
         };

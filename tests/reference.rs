@@ -385,3 +385,16 @@ fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
         );
     }
 }
+
+/// p·p − r² is 10⁻¹⁴ of its terms here, and the time goes with it.
+#[test]
+fn the_time_of_a_slow_approach_from_almost_touching_has_its_digits() {
+    let runner = Sphere::new([3.0, 7.602922e-7, 0.0], 1.0).with_velocity([1.0239645e-5, 0.0, 0.0]);
+    let resting = Sphere::new([4.0, 0.0, 0.0], 0.0);
+    both(|detector| {
+        let found = detector.detect(&[runner, resting], 2.0);
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        let toi = found.pairs[0].toi;
+        assert!((toi / 2.8225794e-8 - 1.0).abs() < 1e-6, "{toi}");
+    });
+}
