@@ -306,7 +306,8 @@ impl Bin {
 }
 
 /// A time segment after a sphere's first.
-#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     /// The sphere it is of.
     pub(crate) sphere: u32,

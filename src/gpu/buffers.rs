@@ -6,7 +6,7 @@ use wgpu::BufferUsages;
 
 use super::kernels::{QUANTITIES, SCAN_BLOCK};
 use crate::Error;
-use crate::cpu::measure::{MOST_SAMPLED, OCTAVES};
+use crate::cpu::measure::{MOST_SAMPLED, OCTAVES, Segment};
 use crate::exact::Reported;
 use crate::grid::{BINS, Level, MAX_LEVELS, SortedCell, SortedProxy};
 
@@ -86,14 +86,6 @@ pub(crate) struct Bin {
     pub(crate) half_cell: u32,
     pub(crate) low: [u32; 3],
     pub(crate) high: [u32; 3],
-}
-
-/// A time segment after a sphere's first.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-pub(crate) struct Segment {
-    pub(crate) sphere: u32,
-    pub(crate) number: u32,
 }
 
 /// The levels of a step.

@@ -235,10 +235,9 @@ mod tests {
     use naga::{AddressSpace, Module, TypeInner};
 
     use super::*;
+    use crate::cpu::measure::Segment;
     use crate::exact::Reported;
-    use crate::gpu::buffers::{
-        Bin, Binned, Counters, Frame, Params, Plan, Sampled, Segment, Space,
-    };
+    use crate::gpu::buffers::{Bin, Binned, Counters, Frame, Params, Plan, Sampled, Space};
     use crate::grid::{Level, SortedCell, SortedProxy};
 
     fn module(kernel: &Kernel) -> (Module, ModuleInfo) {
