@@ -200,7 +200,7 @@ impl Detector {
             pairs: self.options.max_pairs,
         };
         let mut reason = self.reason.clone();
-        let (scaled, scaled_dt) = in_steps_of_about_one(spheres, dt);
+        let (scaled, scaled_dt) = self.within_pool(|| in_steps_of_about_one(spheres, dt));
         if let Some(gpu) = &mut self.gpu {
             match gpu.run(&scaled, split, scaled_dt, limits) {
                 Ok(outcome) => {

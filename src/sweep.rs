@@ -171,8 +171,8 @@ fn outside(a: &Sphere, b: &Sphere) -> f64 {
 }
 
 /// The earliest time in [0, dt] at which two spheres touch, and how deep they
-/// overlap at the start: in float64 from the float32 values, each step below
-/// with an error of a few units in the last place of its result.
+/// overlap at the start: in float64 from the float32 values. Not yet exact: the
+/// discriminant still cancels when two spheres pass almost tangent.
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f64) -> Option<(f64, f64)> {
     let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
     let p = vector(b.center) - vector(a.center);

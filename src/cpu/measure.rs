@@ -79,9 +79,7 @@ impl Space {
         let part = (level - self.log_others[i]) / (next - self.log_others[i]);
         2.0 * (i as f32 + part - 127.0).exp2()
     }
-}
 
-impl Space {
     /// Edge of the cells that a level should have: as small as its proxies
     /// allow, but not much finer than the spacing between them, where it saves
     /// no tests. `proxies` are those of one time slab.
@@ -325,10 +323,9 @@ pub(crate) struct Sizes {
     pub(crate) bins: Vec<Bin>,
 }
 
-/// Cuts every sphere into segments and counts the proxies of each size. The
-/// `split` is where the second of two sets begins, 0 if there is one. The
-/// segments become longer than planned as far as it takes to have at most
-/// `most` proxies.
+/// Cuts every sphere into segments and counts the proxies of each size. `split`
+/// is where the second of two sets begins, 0 if there is one set. The segments
+/// become longer than planned as far as it takes to have at most `most` proxies.
 pub(crate) fn sizes(
     spheres: &[Sphere],
     dt: f32,

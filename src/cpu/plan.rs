@@ -57,11 +57,9 @@ pub(crate) fn plan(space: &Space, bins: &[Bin], between: bool, slots: u32) -> Pl
     let total: f32 = groups.iter().map(|group| group.bin.count as f32).sum();
     let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
 
-    let mut ends = cuts(space, &groups, between);
-    ends.dedup();
     let mut first = 0;
     let mut levels: Vec<(Level, usize)> = Vec::new();
-    for end in ends {
+    for end in cuts(space, &groups, between) {
         let own = &groups[first..end];
         let proxies: f32 = own.iter().map(|group| group.bin.count as f32).sum();
         let share = available * (proxies / total) * 0.999;
