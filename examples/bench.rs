@@ -87,6 +87,7 @@ struct Run {
     proxies: u64,
     levels: u32,
     grazing: u64,
+    grazing_by_integers: u64,
     /// In the order in which they ran.
     stages: Vec<Stage>,
 }
@@ -190,6 +191,7 @@ fn time(
         proxies: facts.proxies,
         levels: facts.levels,
         grazing: facts.grazing,
+        grazing_by_integers: facts.grazing_by_integers,
         stages: stages.collect(),
         adapter: facts.adapter,
     })

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
-use crate::sweep::impact;
+use crate::exact::first_touch;
 use crate::{Backend, Sphere};
 
 /// Two spheres that touch during the step, and when.
@@ -52,7 +52,7 @@ impl Collision {
         let [pa, pb] = [a, b].map(|sphere| Vec3::from(sphere.center).as_dvec3());
         let [va, vb] = [a, b].map(|sphere| Vec3::from(sphere.velocity).as_dvec3());
         // In float32 the time may be so far off that a fast sphere is already past.
-        let toi = impact(a, b, f64::INFINITY).map_or(f64::from(self.toi), |(toi, _)| toi);
+        let toi = first_touch(a, b).unwrap_or(f64::from(self.toi));
         let at = pa + va * toi;
         let normal = (pb + vb * toi - at).try_normalize().unwrap_or(DVec3::X);
         Contact {
@@ -109,8 +109,11 @@ pub struct Statistics {
     /// Pairs that touch.
     pub pairs: u64,
     /// Pairs that were too close to tangency, or to the end of a time segment,
-    /// for float32, and so were decided in higher precision.
+    /// for the float32 filter to tell, and so were decided with more digits.
     pub grazing: u64,
+    /// How many of the grazing pairs float64 could not tell either, so that exact
+    /// integers decided.
+    pub grazing_by_integers: u64,
     /// Where the work was done: [`Backend::Gpu`] or [`Backend::Cpu`].
     pub backend: Backend,
     /// Why there, in a sentence.

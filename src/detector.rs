@@ -6,7 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::cpu::{self, Limits};
-use crate::exact::decide;
+use crate::exact::{Decided, decide};
 use crate::gpu::Gpu;
 use crate::sphere::{check_dt, check_spheres};
 use crate::{Collisions, Error, Sphere, Statistics};
@@ -151,8 +151,8 @@ impl Detector {
     /// See [`Error`]; the list is whole or there is none.
     pub fn detect(&mut self, spheres: &[Sphere], dt: f32) -> Result<Collisions, Error> {
         check_dt(dt)?;
-        self.within_pool(|| check_spheres(spheres, dt, None))?;
-        self.run(spheres, 0, dt)
+        let extent = self.within_pool(|| check_spheres(spheres, dt, None))?;
+        self.run(spheres, 0, dt, extent)
     }
 
     /// Every pair of one sphere of `first` (a) and one of `second` (b) that
@@ -177,18 +177,25 @@ impl Detector {
         dt: f32,
     ) -> Result<Collisions, Error> {
         check_dt(dt)?;
-        self.within_pool(|| {
-            check_spheres(first, dt, Some(0))?;
-            check_spheres(second, dt, Some(1))
+        let extent = self.within_pool(|| {
+            let one = check_spheres(first, dt, Some(0))?;
+            Ok(one.max(check_spheres(second, dt, Some(1))?))
         })?;
         if first.is_empty() || second.is_empty() {
-            return self.run(&[], 0, dt);
+            return self.run(&[], 0, dt, 0.0);
         }
-        self.run(&[first, second].concat(), first.len(), dt)
+        self.run(&[first, second].concat(), first.len(), dt, extent)
     }
 
-    /// `split` is where the second of two sets begins, 0 if there is one set.
-    fn run(&mut self, spheres: &[Sphere], split: usize, dt: f32) -> Result<Collisions, Error> {
+    /// `split` is where the second of two sets begins, 0 if there is one set;
+    /// `extent` the largest length there is.
+    fn run(
+        &mut self,
+        spheres: &[Sphere],
+        split: usize,
+        dt: f32,
+        extent: f32,
+    ) -> Result<Collisions, Error> {
         if spheres.len() > MOST_SPHERES {
             return Err(Error::TooManySpheres {
                 count: spheres.len(),
@@ -200,7 +207,7 @@ impl Detector {
             pairs: self.options.max_pairs,
         };
         let mut reason = self.reason.clone();
-        let (scaled, scaled_dt) = self.within_pool(|| in_steps_of_about_one(spheres, dt));
+        let (scaled, scaled_dt) = self.within_pool(|| in_handy_units(spheres, dt, extent));
         if let Some(gpu) = &mut self.gpu {
             match gpu.run(&scaled, split, scaled_dt, limits) {
                 Ok(outcome) => {
@@ -249,7 +256,11 @@ impl Detector {
             candidates,
             mut stages,
         } = outcome;
-        let (pairs, grazing) = self.within_pool(|| decide(spheres, split, dt, reported))?;
+        let Decided {
+            pairs,
+            grazing,
+            by_integers,
+        } = self.within_pool(|| decide(spheres, split, dt, reported))?;
         stages.push(("decide", clock.elapsed()));
         let statistics = Statistics {
             spheres: spheres.len() as u64,
@@ -258,6 +269,7 @@ impl Detector {
             candidates,
             pairs: pairs.len() as u64,
             grazing,
+            grazing_by_integers: by_integers,
             stages,
             ..Statistics::default()
         };
@@ -272,26 +284,47 @@ impl Detector {
     }
 }
 
-/// The same motion in a unit of time, a power of two, in which the step is not
-/// far from 1: so that no square of a velocity underflows which matters.
-fn in_steps_of_about_one(spheres: &[Sphere], dt: f32) -> (Cow<'_, [Sphere]>, f32) {
-    let usual = 1.0 / 256.0..=256.0;
-    if dt == 0.0 || usual.contains(&dt) {
+/// The same motion in units of time and length, powers of two, in which the step
+/// is not far from 1 and the largest length not far below: so that no square
+/// underflows which matters.
+fn in_handy_units(spheres: &[Sphere], dt: f32, extent: f32) -> (Cow<'_, [Sphere]>, f32) {
+    const USUAL: std::ops::RangeInclusive<f32> = 1.0 / 256.0..=256.0;
+    // The greatest power of two that is not greater: of a float32, a normal float64.
+    let octave = |x: f32| f64::from_bits(f64::from(x).to_bits() >> 52 << 52);
+    let time = if dt == 0.0 || USUAL.contains(&dt) {
+        1.0
+    } else {
+        octave(dt)
+    };
+    let length = if extent == 0.0 || extent >= *USUAL.start() {
+        1.0
+    } else {
+        octave(extent)
+    };
+    if time == 1.0 && length == 1.0 {
         return (Cow::Borrowed(spheres), dt);
     }
-    let unit = f64::from(dt).log2().floor().exp2();
     #[allow(
         clippy::cast_possible_truncation,
         reason = "exact, or subnormal and far below rounding"
     )]
     let times = |x: f32, factor: f64| (f64::from(x) * factor) as f32;
     let scaled = |sphere: &Sphere| Sphere {
-        velocity: sphere.velocity.map(|v| times(v, unit)),
+        center: sphere.center.map(|x| times(x, length.recip())),
+        radius: times(sphere.radius, length.recip()),
+        // Of no account, and perhaps too large, in a step of length 0.
+        velocity: sphere.velocity.map(|v| {
+            if dt == 0.0 {
+                0.0
+            } else {
+                times(v, time / length)
+            }
+        }),
         ..*sphere
     };
     (
         spheres.par_iter().map(scaled).collect(),
-        times(dt, unit.recip()),
+        times(dt, time.recip()),
     )
 }
 

@@ -17,17 +17,16 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::Sphere;
-use crate::sweep::U;
+use crate::sweep::EPSILON;
 
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
-/// Rounding on the way from a sphere to its cell, in units of u times the
-/// largest coordinate it passes, as seen from the frame. The middle of a segment
-/// is off by at most 4 of these, its cell by one more; the rest is for pairs
-/// that barely move past one another, see [`STILL`](crate::sweep::STILL), and
-/// docs/design.md adds it all up. So a cell is at least 2⁻¹⁹ of that coordinate,
+/// Rounding on the way from a sphere to its cell, in units of ε times the largest
+/// coordinate it passes, as seen from the frame: docs/exact.md adds it up. What it
+/// leaves over is for pairs that barely move past one another, see
+/// [`STILL`](crate::sweep::STILL). So a cell is at least 2⁻¹⁹ of that coordinate,
 /// and cells are small integers, exact in float32.
-pub(crate) const MARGIN: f32 = 16.0;
+pub(crate) const MARGIN: f32 = 10.0;
 /// No cell is smaller: 2⁻⁶⁰. So a cell's reciprocal is in range, and what
 /// subnormal coordinates lose is nothing beside a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
@@ -112,7 +111,7 @@ impl Size {
         let shift = motion.shift.abs();
         let far = (motion.center.abs() + shift).max_element();
         let half = motion.radius + shift.max_element() * (0.5 / (1_u32 << power) as f32);
-        let reach = half + MARGIN * U * (far + half);
+        let reach = half + MARGIN * EPSILON * (far + half);
         Self {
             power,
             reach,

@@ -43,6 +43,6 @@ mod sweep;
 pub use collision::{Collision, Collisions, Contact, Statistics};
 pub use detector::{Backend, Detector, Options};
 pub use error::{Error, Field};
+pub use exact::time_of_impact;
 pub use glam;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
-pub use sweep::time_of_impact;

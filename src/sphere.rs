@@ -111,12 +111,35 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     fields.find(|&(_, x)| !in_range(x))
 }
 
-/// Checks a slice of spheres against the range in which carom is exact. `set`
-/// is what an error is to say of the slice.
-pub(crate) fn check_spheres(spheres: &[Sphere], dt: f32, set: Option<usize>) -> Result<(), Error> {
-    let invalid = spheres
+/// Checks a slice of spheres against the range in which carom is exact, and
+/// returns the largest magnitude of a coordinate, radius or displacement. `set` is
+/// what an error is to say of the slice.
+pub(crate) fn check_spheres(spheres: &[Sphere], dt: f32, set: Option<usize>) -> Result<f32, Error> {
+    // The bits of magnitudes are ordered as these are, with NaN above all; those
+    // of a negative radius are above all too.
+    let bits = |x: f32| x.abs().to_bits();
+    let largest = |sphere: &Sphere| {
+        let &Sphere {
+            center: c,
+            radius,
+            velocity: v,
+            ..
+        } = sphere;
+        let lengths = (bits(c[0]).max(bits(c[1])).max(bits(c[2])))
+            .max((radius + 0.0).to_bits())
+            .max(bits(v[0] * dt).max(bits(v[1] * dt)).max(bits(v[2] * dt)));
+        [lengths, bits(v[0]).max(bits(v[1])).max(bits(v[2]))]
+    };
+    let [lengths, speeds] = spheres
         .par_iter()
         .with_min_len(1 << 14)
+        .map(largest)
+        .reduce(|| [0; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+    if lengths.max(speeds) <= MAX_MAGNITUDE.to_bits() {
+        return Ok(f32::from_bits(lengths));
+    }
+    let invalid = spheres
+        .par_iter()
         .position_first(|sphere| invalid_field(sphere, dt).is_some());
     match invalid.and_then(|index| Some((index, invalid_field(spheres.get(index)?, dt)?))) {
         Some((index, (field, value))) => Err(Error::InvalidSphere {
@@ -125,6 +148,6 @@ pub(crate) fn check_spheres(spheres: &[Sphere], dt: f32, set: Option<usize>) -> 
             field,
             value,
         }),
-        None => Ok(()),
+        None => Ok(MAX_MAGNITUDE),
     }
 }

@@ -1,39 +1,43 @@
 //! The swept test of two spheres: a filter in float32 that says hit, miss or
-//! "too close to tell", and the answer in float64 for those it cannot tell.
+//! "too close to tell". docs/exact.md proves its bounds; those it cannot tell
+//! are for [`exact`](crate::exact).
 //!
-//! The filter's twin is `shaders/shared/sweep.wgsl`.
+//! Twin of `shaders/shared/sweep.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "times and depths are rounded to float32 on purpose, and segments clamped before"
+    reason = "segments are clamped before they become integers"
 )]
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
-use crate::Sphere;
 use crate::grid::{SEGMENT_BITS, SortedProxy, segment_of, segment_power};
-use crate::sphere::{check_dt, invalid_field};
 
-/// Half a unit in the last place of 1: the relative error of one operation.
-pub(crate) const U: f32 = 1.0 / (1_u32 << 24) as f32;
-/// How many times u·(|p| + |v|t)·(|q| + r) the margin r² − q·q may be wrong.
-/// The operations add up to 11; the rest is room for a driver that fuses.
-pub(crate) const LINEAR: f32 = 16.0;
-/// How many times (u·(|p| + |v|t))² it may be wrong besides: the error of the
-/// time of closest approach moves q along v, so it counts squared.
-pub(crate) const QUADRATIC: f32 = 128.0;
-/// What squares may lose by underflow, 2⁻¹⁰⁰.
-pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 100) as f32;
-/// Below this, v·v may have lost digits to underflow, and the time of closest
-/// approach would mean nothing: 2⁻⁹⁶. The start of the step stands for it.
-pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 96) as f32;
-/// How many times u·(|p| / |v| + t) the time of closest approach may be wrong.
-pub(crate) const TIME: f32 = 16.0;
-
-/// Two spheres that move less than this times u·|p| past one another in the
+/// What one operation may be off by, relatively, where no rounding mode is
+/// promised: the distance from 1 to the next float32.
+pub(crate) const EPSILON: f32 = f32::EPSILON;
+/// The same in bounds, with a little more for what is second-order, and for the
+/// rounding of the bound itself.
+pub(crate) const ROUNDING: f32 = 1.001 * EPSILON;
+/// How many ε·(|p| + 2|v|t)·|q| the margin r² − q·q may be wrong by.
+pub(crate) const LINEAR: f32 = 2.0;
+/// How many ε·(r² + q·q) besides.
+pub(crate) const SQUARES: f32 = 5.0;
+/// How many (ε·(|p| + 2|v|t))² besides: what is wrong with the time of closest
+/// approach moves q along v, so it counts squared.
+pub(crate) const QUADRATIC: f32 = 40.0;
+/// What may get lost when subnormal numbers are flushed to zero, 2⁻¹²⁰.
+pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
+/// Below this, 2⁻⁸⁸, v·v may have lost digits to underflow, and the time of
+/// closest approach would mean nothing. The start of the step stands for it.
+pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
+/// How many ε·(|p| / (|v|·dt) + 1) the time of closest approach may be wrong, in
+/// parts of the step.
+pub(crate) const TIME: f32 = 8.0;
+/// Two spheres that move less than this times ε·|p| past one another in the
 /// whole step belong to their first segments: if they ever touch, they are in
 /// reach of one another there too, by the margin of their cells.
-pub(crate) const STILL: f32 = 8.0;
+pub(crate) const STILL: f32 = 3.0;
 
 /// What the filter found out about two spheres.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +46,8 @@ pub(crate) struct Sweep {
     p: Vec3,
     /// Velocity of the second less that of the first.
     v: Vec3,
+    /// Whether they move too slowly past one another for `t` to mean anything.
+    slow: bool,
     /// Time of closest approach within [0, dt].
     t: f32,
     /// r² less the squared distance at that time.
@@ -59,26 +65,25 @@ impl Sweep {
         let r = j.radius + i.radius;
         let a = v.dot(v);
         let b = p.dot(v);
-        let t = if a >= SLOW {
-            (-b / a).clamp(0.0, dt)
-        } else {
-            0.0
-        };
+        let slow = a < SLOW;
+        let t = if slow { 0.0 } else { (-b / a).clamp(0.0, dt) };
         let q = p + v * t;
-        let margin = r * r - q.dot(q);
+        let (rr, qq) = (r * r, q.dot(q));
+        let margin = rr - qq;
+        let distance = p.abs().element_sum();
         let speed = v.abs().element_sum();
-        let reach = p.abs().element_sum() + speed * t;
-        let mut bound = U * reach * (LINEAR * (q.abs().element_sum() + r) + QUADRATIC * U * reach)
-            + LINEAR * U * r * r
+        let rounding = ROUNDING * (distance + 2.0 * speed * t);
+        let mut bound = rounding * (LINEAR * q.abs().element_sum() + QUADRATIC * rounding)
+            + ROUNDING * SQUARES * (rr + qq)
             + ABSOLUTE;
-        if a < SLOW {
+        if slow {
             // What the whole motion can change of the margin.
-            let shift = speed * dt;
-            bound += 4.0 * shift * (reach + shift);
+            bound += 2.01 * distance * (speed * dt);
         }
         Self {
             p,
             v,
+            slow,
             t,
             margin,
             bound,
@@ -107,14 +112,14 @@ impl Sweep {
         // In units of the finest segment.
         let finest = (1_u32 << SEGMENT_BITS) as f32;
         let speed = self.v.abs().max_element();
-        let (low, high) = if speed * dt <= STILL * U * self.p.abs().max_element() {
+        let (low, high) = if speed * dt <= STILL * EPSILON * self.p.abs().max_element() {
             (0.0, 0.0)
-        } else if self.v.dot(self.v) >= SLOW {
-            let at = self.t / dt;
-            let error = TIME * U * (self.p.abs().element_sum() / speed / dt + at + 1.0);
-            ((at - error) * finest, (at + error) * finest)
-        } else {
+        } else if self.slow {
             (0.0, finest)
+        } else {
+            let at = self.t / dt;
+            let error = TIME * EPSILON * (self.p.abs().element_sum() / speed / dt + at + 1.0);
+            ((at - error) * finest, (at + error) * finest)
         };
         let [low, high] = [low, high].map(|x| x.clamp(0.0, finest - 1.0) as u32);
         let mut ownership = Ownership::Own;
@@ -141,90 +146,4 @@ pub(crate) enum Ownership {
     Other,
     /// Rounding leaves open to which: all that it may belong to report it.
     Shared,
-}
-
-/// x + y, and what rounding has taken from it (D. E. Knuth).
-fn sum_with_error(x: f64, y: f64) -> (f64, f64) {
-    let sum = x + y;
-    let part = sum - x;
-    (sum, (x - (sum - part)) + (y - part))
-}
-
-/// p·p − r², which cancels when two spheres all but touch: summed up together
-/// with the rounding errors of its parts.
-fn outside(a: &Sphere, b: &Sphere) -> f64 {
-    let part = |x: f32, y: f32| sum_with_error(f64::from(x), f64::from(y));
-    let [x, y, z] = [0, 1, 2].map(|axis| part(b.center[axis], -a.center[axis]));
-    let r = part(a.radius, b.radius);
-    let (mut sum, mut errors) = (0.0, 0.0);
-    for ((value, error), sign) in [(x, 1.0), (y, 1.0), (z, 1.0), (r, -1.0)] {
-        let square = value * value;
-        // In two halves, of which the first has 24 bits.
-        let high = f64::from(value as f32);
-        let low = value - high;
-        let lost = (high * high - square) + 2.0 * high * low + low * low;
-        let (total, rounding) = sum_with_error(sum, sign * square);
-        sum = total;
-        errors += rounding + sign * (lost + 2.0 * value * error);
-    }
-    sum + errors
-}
-
-/// The earliest time in [0, dt] at which two spheres touch, and how deep they
-/// overlap at the start: in float64 from the float32 values. Not yet exact: the
-/// discriminant still cancels when two spheres pass almost tangent.
-pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f64) -> Option<(f64, f64)> {
-    let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
-    let p = vector(b.center) - vector(a.center);
-    let v = vector(b.velocity) - vector(a.velocity);
-    let r = f64::from(a.radius) + f64::from(b.radius);
-    let outside = outside(a, b);
-    if outside <= 0.0 {
-        let depth = if r > 0.0 {
-            (0.0 - outside) / (r + p.length())
-        } else {
-            0.0
-        };
-        return Some((0.0, depth));
-    }
-    let approach = -p.dot(v);
-    if approach <= 0.0 {
-        return None;
-    }
-    let speed = v.length_squared();
-    // b² − a·c cancels; by Lagrange's identity it is r²·a − |p × v|².
-    let discriminant = r * r * speed - p.cross(v).length_squared();
-    let hit = if approach > speed * dt {
-        (p + v * dt).length_squared() <= r * r
-    } else {
-        discriminant >= 0.0
-    };
-    hit.then(|| {
-        let toi = outside / (approach + discriminant.max(0.0).sqrt());
-        (toi.min(dt), 0.0)
-    })
-}
-
-/// When two spheres first touch during a step of length `dt`, in the unit of
-/// `dt`; 0 when they touch or overlap at its start, `None` when they do not
-/// touch, or when a value is one that [`Detector::detect`](crate::Detector::detect)
-/// refuses. Their groups are not looked at.
-///
-/// ```
-/// use carom::{Sphere, time_of_impact};
-/// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
-/// let wall = Sphere::new([4.0, 0.0, 0.0], 1.0);
-/// assert_eq!(time_of_impact(&ball, &wall, 0.25), Some(0.25)); // at the very end
-/// assert_eq!(time_of_impact(&ball, &wall, 0.24), None);
-/// ```
-pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
-    check_dt(dt).ok()?;
-    let valid = [a, b]
-        .iter()
-        .all(|sphere| invalid_field(sphere, dt).is_none());
-    if valid {
-        impact(a, b, dt.into()).map(|(toi, _)| toi as f32)
-    } else {
-        None
-    }
 }

@@ -13,24 +13,38 @@ fn at(center: [f32; 3], radius: f32) -> Sphere {
     Sphere::new(center, radius)
 }
 
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounded to float32 on purpose"
+)]
+fn single<const N: usize>(numbers: [f64; N]) -> [f32; N] {
+    numbers.map(|x| x as f32)
+}
+
 /// Whether, when and how deep a pair collides, both ways round and both ways of computing.
 fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
-    let expected = toi(&a, &b, dt).map(|toi| (toi, depth(&a, &b)));
+    let expected = toi(&a, &b, dt).map(|toi| (toi.value, depth(&a, &b).value));
     for (one, other) in [(a, b), (b, a)] {
         assert_eq!(
             brute_force(&[one, other], dt).hits.len(),
             usize::from(expected.is_some())
         );
-        let exactly = exact::toi(&one, &other, dt).map(|toi| (toi, exact::depth(&one, &other)));
-        assert_eq!(exactly.is_some(), expected.is_some());
-        if let (Some(exactly), Some(expected)) = (exactly, expected) {
+        let exactly = exact::Exact::new(&one, &other);
+        assert_eq!(exactly.collide(dt.into()), expected.is_some());
+        if let Some(expected) = expected {
+            let [toi, depth] = single(expected.into());
+            assert!(exactly.rounds_to_toi(toi), "{toi:?}");
+            assert!(exactly.rounds_to_depth(depth), "{depth:?}");
+            // Neither of the neighbours, that is.
+            assert!(!exactly.rounds_to_toi(toi.next_up()), "{toi:?}");
+            assert!(!exactly.rounds_to_depth(depth.next_up()), "{depth:?}");
             assert!(
-                (exactly.0 - expected.0).abs() <= 1e-10 * expected.0,
-                "{exactly:?} {expected:?}"
+                toi == 0.0 || !exactly.rounds_to_toi(toi.next_down()),
+                "{toi:?}"
             );
             assert!(
-                (exactly.1 - expected.1).abs() <= 1e-10 * expected.1,
-                "{exactly:?} {expected:?}"
+                depth == 0.0 || !exactly.rounds_to_depth(depth.next_down()),
+                "{depth:?}"
             );
         }
     }
@@ -172,12 +186,15 @@ fn float64_is_right_where_it_answers() {
             None => untold += 1,
         }
         if exactly {
-            let (fast, slow) = (toi(&base, &other, dt), exact::toi(&base, &other, dt));
-            let (fast, slow) = (fast.expect("a hit"), slow.expect("a hit"));
-            assert!(
-                (fast - slow).abs() <= 1e-10 * slow,
-                "{fast} {slow} {base:?} {other:?} {dt}"
-            );
+            let toi = toi(&base, &other, dt).expect("a hit");
+            if toi.error < f64::INFINITY {
+                let pair = exact::Exact::new(&base, &other);
+                let [early, late] = [toi.value - toi.error, toi.value + toi.error];
+                assert!(
+                    (early <= 0.0 || !pair.collide(early * (1.0 - 1e-15))) && pair.collide(late),
+                    "{toi:?} {base:?} {other:?} {dt}"
+                );
+            }
         }
     }
     // The test is void if it does not meet all kinds.
@@ -266,14 +283,9 @@ fn differences_are_seen() {
     let truth = brute_force(&spheres, 1.0);
     let collision = |&(a, b): &(u32, u32)| {
         let (one, other) = (&spheres[a as usize], &spheres[b as usize]);
-        let single = |x: f64| glam::DVec2::splat(x).as_vec2().x;
-        let toi = single(toi(one, other, 1.0).expect("a hit"));
-        Collision {
-            a,
-            b,
-            toi,
-            depth: single(depth(one, other)),
-        }
+        let toi = toi(one, other, 1.0).expect("a hit").value;
+        let [toi, depth] = single([toi, depth(one, other).value]);
+        Collision { a, b, toi, depth }
     };
     let pairs: Vec<Collision> = truth.hits.iter().map(collision).collect();
     let told =
@@ -297,7 +309,7 @@ fn differences_are_seen() {
     wrong.swap(1, 2);
     assert!(told(&wrong).contains("out of order"));
     let mut wrong = pairs.clone();
-    wrong[7].depth += 1e-4;
-    wrong[8].toi += 1e-4;
+    wrong[7].depth = wrong[7].depth.next_up();
+    wrong[8].toi = wrong[8].toi.next_up();
     assert!(told(&wrong).contains("2 pairs have a wrong time"));
 }

@@ -3,13 +3,12 @@
 
 mod backends;
 mod oracle;
-mod undecided;
 
 use std::cell::{Cell, RefCell};
 
 use backends::both;
-use carom::{Collision, Collisions, Error, Options, Sphere};
-use oracle::Oracle;
+use carom::{Error, Options, Sphere};
+use oracle::check::differences;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
@@ -94,60 +93,6 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     )
 }
 
-/// In what the list differs from the truth, pairs aside that float64 cannot tell.
-fn differences(
-    mut truth: Oracle,
-    first: &[Sphere],
-    second: &[Sphere],
-    dt: f32,
-    found: &Collisions,
-) -> String {
-    let one_set = first.as_ptr() == second.as_ptr();
-    for (i, a) in (0..).zip(first) {
-        let from = if one_set { i as usize + 1 } else { 0 };
-        for (j, b) in (0..).zip(second).skip(from) {
-            if a.ignores(b) || !undecided::misjudged(a, b, dt) {
-                continue;
-            }
-            println!("beyond float64, dt = {dt:?}:\n  {a:?}\n  {b:?}");
-            match truth.hits.binary_search(&(i, j)) {
-                Ok(place) => drop(truth.hits.remove(place)),
-                Err(place) => truth.hits.insert(place, (i, j)),
-            }
-        }
-    }
-    let listed: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
-    if listed != truth.hits {
-        // Says which are missing, too many, doubled or out of order.
-        return oracle::check::differences(&truth, first, second, dt, &found.pairs);
-    }
-    let wrong = found.pairs.iter().filter_map(|pair| {
-        let (a, b) = (&first[pair.a as usize], &second[pair.b as usize]);
-        wrong_times(pair, a, b, dt)
-    });
-    wrong.collect()
-}
-
-/// What is wrong with the time and depth of a pair, beyond what float64 makes of it: c = p·p − r²
-/// is off by some last places of p·p, and so the time by that over the speed of approach, which
-/// here may be next to nothing.
-fn wrong_times(pair: &Collision, a: &Sphere, b: &Sphere, dt: f32) -> Option<String> {
-    let truth = oracle::toi(a, b, dt)?;
-    let depth = oracle::depth(a, b);
-    let seen = oracle::filter::Relative::new(a, b, dt);
-    let cancelled = 1e-15 * (seen.distance().powi(2) + seen.r().powi(2)) / seen.closing().value;
-    let near = |found: f32, truth: f64, allowed: f64| {
-        (f64::from(found) - truth).abs() <= 1e-6 * truth + allowed + f64::from(f32::from_bits(1))
-    };
-    let allowed = if truth > 0.0 { cancelled } else { 0.0 };
-    if near(pair.toi, truth, allowed) && near(pair.depth, depth, 1e-12 * seen.r()) {
-        return None;
-    }
-    Some(format!(
-        "{pair:?} instead of {truth:e}, {depth:e}\n  {a:?}\n  {b:?}\n"
-    ))
-}
-
 /// Tries many worlds on both backends, each with one detector for all.
 fn try_many<W: std::fmt::Debug>(
     worlds: impl Strategy<Value = W>,
@@ -198,7 +143,7 @@ fn every_small_world_gives_what_brute_force_gives() {
     try_many(world(), |detector, (spheres, dt)| {
         let found = detector.detect(spheres, *dt)?;
         let truth = oracle::brute_force(spheres, *dt);
-        Ok(differences(truth, spheres, spheres, *dt, &found))
+        Ok(differences(&truth, spheres, spheres, *dt, &found.pairs))
     });
 }
 
@@ -209,6 +154,6 @@ fn every_two_small_sets_give_what_brute_force_gives_between_them() {
         let (first, second) = spheres.split_at(split.index(spheres.len() + 1));
         let found = detector.detect_between(first, second, *dt)?;
         let truth = oracle::brute_force_between(first, second, *dt);
-        Ok(differences(truth, first, second, *dt, &found))
+        Ok(differences(&truth, first, second, *dt, &found.pairs))
     });
 }

@@ -24,6 +24,7 @@ struct Object<'a> {
     spheres: u64,
     pairs: u64,
     grazing: u64,
+    grazing_by_integers: u64,
     candidates: u64,
     proxies: u64,
     levels: u32,
@@ -50,6 +51,7 @@ impl Report<'_> {
             spheres,
             pairs,
             grazing,
+            grazing_by_integers,
             candidates,
             proxies,
             levels,
@@ -62,6 +64,7 @@ impl Report<'_> {
             spheres: *spheres,
             pairs: *pairs,
             grazing: *grazing,
+            grazing_by_integers: *grazing_by_integers,
             candidates: *candidates,
             proxies: *proxies,
             levels: *levels,
@@ -102,7 +105,13 @@ impl Report<'_> {
             pairs.len(),
             pairs.len() - later
         )?;
-        writeln!(out, "grazing  {}", statistics.grazing)?;
+        let by_integers = statistics.grazing_by_integers;
+        writeln!(
+            out,
+            "grazing  {} ({} decided in float64, {by_integers} in integers)",
+            statistics.grazing,
+            statistics.grazing - by_integers
+        )?;
         writeln!(out, "seconds  {:.6}", self.seconds)?;
         if let Some(verdict) = self.verdict {
             writeln!(out, "verify   {verdict}")?;

@@ -54,6 +54,6 @@ fn segment_size(motion: Motion, power: u32) -> Size {
     let shift = abs(motion.shift);
     let far = largest(abs(motion.center) + shift);
     let half = motion.radius + largest(shift) * part_of(power + 1u);
-    let reach = half + MARGIN * U * (far + half);
+    let reach = half + MARGIN * EPSILON * (far + half);
     return Size(power, reach, max(reach, 0.5 * SMALLEST_CELL));
 }

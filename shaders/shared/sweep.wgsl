@@ -4,6 +4,8 @@
 struct Sweep {
     p: vec3<f32>,
     v: vec3<f32>,
+    // Whether they move too slowly past one another for `t` to mean anything.
+    slow: bool,
     // Time of closest approach within [0, dt].
     t: f32,
     // r² less the squared distance at that time, and how much it may be wrong.
@@ -18,24 +20,27 @@ fn sum(v: vec3<f32>) -> f32 {
 fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
-    let r = j.radius + i.radius;
+    let r = opaque(j.radius + i.radius);
     let a = dot(v, v);
     let b = dot(p, v);
+    let slow = a < SLOW;
     var t = 0.0;
-    if a >= SLOW {
+    if !slow {
         t = opaque(clamp(-b / a, 0.0, dt));
     }
-    let q = p + v * t;
-    let margin = r * r - dot(q, q);
+    let q = opaque3(p + v * t);
+    let rr = r * r;
+    let qq = dot(q, q);
+    let margin = rr - qq;
+    let distance = sum(abs(p));
     let speed = sum(abs(v));
-    let reach = sum(abs(p)) + speed * t;
-    var bound = U * reach * (LINEAR * (sum(abs(q)) + r) + QUADRATIC * U * reach) + LINEAR * U * r * r + ABSOLUTE;
-    if a < SLOW {
+    let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
+    var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
+    if slow {
         // What the whole motion can change of the margin.
-        let shift = speed * dt;
-        bound += 4.0 * shift * (reach + shift);
+        bound += 2.01 * distance * (speed * dt);
     }
-    return Sweep(p, v, t, margin, bound);
+    return Sweep(p, v, slow, t, margin, bound);
 }
 
 const OWN = 0u;
@@ -53,11 +58,11 @@ fn ownership(s: Sweep, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    if speed * dt <= STILL * U * largest(abs(s.p)) {
+    if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;
-    } else if dot(s.v, s.v) >= SLOW {
+    } else if !s.slow {
         let at = s.t / dt;
-        let error = TIME * U * (sum(abs(s.p)) / speed / dt + at + 1.0);
+        let error = TIME * EPSILON * (sum(abs(s.p)) / speed / dt + at + 1.0);
         low = (at - error) * finest;
         high = (at + error) * finest;
     }

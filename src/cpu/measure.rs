@@ -86,7 +86,7 @@ impl Space {
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         (2.0 * half_cell)
             .max(0.5 * self.spacing_of(proxies))
-            .min(4.0 * MAX_MAGNITUDE)
+            .min(8.0 * MAX_MAGNITUDE)
     }
 
     /// What it is expected to cost when spheres are cut so that each segment is

@@ -111,11 +111,13 @@ fn constants() -> String {
         ("LENGTHS", LENGTHS),
         ("WEIGHED", WEIGHED as u32),
     ];
-    let numbers: [(&str, f32); 18] = [
+    let numbers: [(&str, f32); 20] = [
         ("GREATEST", f32::MAX),
         ("MAX_MAGNITUDE", MAX_MAGNITUDE),
-        ("U", sweep::U),
+        ("EPSILON", sweep::EPSILON),
+        ("ROUNDING", sweep::ROUNDING),
         ("LINEAR", sweep::LINEAR),
+        ("SQUARES", sweep::SQUARES),
         ("QUADRATIC", sweep::QUADRATIC),
         ("ABSOLUTE", sweep::ABSOLUTE),
         ("SLOW", sweep::SLOW),

@@ -12,8 +12,6 @@ mod boundaries;
 mod neighbors;
 #[path = "../oracle/mod.rs"]
 mod oracle;
-#[path = "../undecided/mod.rs"]
-mod undecided;
 
 use carom::{Collision, Detector, Sphere, Statistics};
 use rayon::prelude::*;
@@ -45,7 +43,7 @@ impl Pairs {
         }
         let collides = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|index| &self.spheres[index as usize]);
-            undecided::collides(a, b, self.dt)
+            oracle::collides(a, b, self.dt)
         };
         let invented: Vec<_> = list
             .par_iter()
@@ -66,14 +64,9 @@ impl Pairs {
             .copied()
             .collect();
         self.none(world, "pairs are lost", &lost);
-        let misjudged = (0..half)
-            .into_par_iter()
-            .map(|i| [i, i + half].map(|index| &self.spheres[index as usize]))
-            .filter(|[a, b]| undecided::misjudged(a, b, self.dt))
-            .count();
         println!(
             "{world}, {:?}: {} of {half} pairs collide, none lost; {} listed, {:.1} candidates and \
-             {:.2} proxies a sphere, {} levels, {} grazing, {misjudged} tangent beyond float64 and misjudged",
+             {:.2} proxies a sphere, {} levels, {} grazing, {} of them decided by integers",
             found.statistics.backend,
             colliding.len(),
             list.len(),
@@ -81,6 +74,7 @@ impl Pairs {
             found.statistics.proxies as f64 / self.spheres.len() as f64,
             found.statistics.levels,
             found.statistics.grazing,
+            found.statistics.grazing_by_integers,
         );
         (colliding.len() as u64, found.statistics)
     }

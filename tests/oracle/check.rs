@@ -6,13 +6,8 @@ use std::fmt::Write;
 use carom::{Collision, Collisions, Sphere};
 use rayon::prelude::*;
 
-use super::{Oracle, brute_force, brute_force_between, depth, toi};
+use super::{Oracle, brute_force, brute_force_between, times};
 
-/// How far a time or depth may be off, relative to itself.
-const RELATIVE: f64 = 1e-6;
-/// How far a time may be off besides, relative to dt, and a depth relative to the radii: what
-/// float64 loses in c = p·p − r² when two spheres only just touch.
-const CANCELLED: f64 = 1e-12;
 /// Differences shown of each kind.
 const SHOWN: usize = 10;
 
@@ -104,7 +99,10 @@ pub(crate) fn differences(
     tell("pairs are out of order", &out_of_order);
     let wrong: Vec<String> = found
         .par_iter()
-        .filter_map(|pair| wrong_times(pair, first, second, dt))
+        .filter_map(|pair| {
+            let (a, b) = (first.get(pair.a as usize)?, second.get(pair.b as usize)?);
+            times::wrong(pair, a, b, dt)
+        })
         .collect();
     if !wrong.is_empty() {
         let _ = writeln!(
@@ -118,28 +116,4 @@ pub(crate) fn differences(
             .for_each(|line| report.push_str(line));
     }
     report
-}
-
-/// What is wrong with the time and depth of a pair that does collide.
-fn wrong_times(pair: &Collision, first: &[Sphere], second: &[Sphere], dt: f32) -> Option<String> {
-    let (one, other) = (first.get(pair.a as usize)?, second.get(pair.b as usize)?);
-    let true_toi = toi(one, other, dt)?;
-    let true_depth = depth(one, other);
-    let radii = f64::from(one.radius) + f64::from(other.radius);
-    let toi_right = near(pair.toi, true_toi, f64::from(dt));
-    if toi_right && near(pair.depth, true_depth, radii) {
-        return None;
-    }
-    Some(format!(
-        "  ({}, {}) toi {:?} instead of {true_toi:?}, depth {:?} instead of {true_depth:?}\n    \
-         {one:?}\n    {other:?}\n",
-        pair.a, pair.b, pair.toi, pair.depth
-    ))
-}
-
-/// Whether a float32 is `truth`, within the allowance. The last term is for what is too small for
-/// any float32.
-fn near(found: f32, truth: f64, scale: f64) -> bool {
-    let allowed = RELATIVE * truth.abs() + CANCELLED * scale + f64::from(f32::from_bits(1));
-    (f64::from(found) - truth).abs() <= allowed
 }

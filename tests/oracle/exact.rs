@@ -1,124 +1,118 @@
-//! The definition in integers: no rounding at all.
+//! The definition in rationals: no rounding at all, and nothing rearranged.
 //!
-//! Every float32 is a whole multiple of 2⁻¹⁴⁹, and every v·dt of 2⁻²⁹⁸. In units of 2⁻²⁹⁸ all
-//! lengths of a step are integers, and with w = v·dt in the place of v, and 1 in that of dt, the
-//! questions of the definition are polynomials in integers. (For dt = 0 both ways say that only
-//! spheres that touch at the start collide.)
+//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the spheres are nearest within a step at the t in
+//! [0, dt] that is next to −p·v / v·v, and collide when |p + v·t|² ≤ r² there. A time of impact is
+//! checked by steps of other lengths: it is at most x when the two collide in a step of length x.
+
+use std::array::from_fn;
 
 use carom::Sphere;
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::BigInt;
+use num_rational::BigRational;
 
-/// Bits of the numbers that a float64 is made from here: more than its 53.
-const BITS: u64 = 64;
+/// One sphere as seen from another.
+pub(crate) struct Exact {
+    p: [BigRational; 3],
+    v: [BigRational; 3],
+    r: BigRational,
+}
 
-/// The polynomials of the definition for a pair, all of one scale, for a step of length 1.
-struct Exact {
-    /// p·p − r².
-    c: BigInt,
-    /// p·w.
-    b: BigInt,
-    /// w·w.
-    a: BigInt,
+/// A float as the number it stands for.
+fn rational(x: f64) -> BigRational {
+    BigRational::from_float(x).expect("the number is finite")
+}
+
+fn zero() -> BigRational {
+    BigRational::from_integer(BigInt::ZERO)
+}
+
+fn dot(x: &[BigRational; 3], y: &[BigRational; 3]) -> BigRational {
+    &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
 }
 
 impl Exact {
-    fn new(a: &Sphere, b: &Sphere, dt: f32) -> Self {
-        let dt = integer(dt);
-        let p: [BigInt; 3] =
-            std::array::from_fn(|k| (integer(b.center[k]) - integer(a.center[k])) << 149);
-        let w: [BigInt; 3] =
-            std::array::from_fn(|k| (integer(b.velocity[k]) - integer(a.velocity[k])) * &dt);
-        let r: BigInt = (integer(a.radius) + integer(b.radius)) << 149;
+    pub(crate) fn new(a: &Sphere, b: &Sphere) -> Self {
+        let difference =
+            |a: [f32; 3], b: [f32; 3]| from_fn(|k| rational(b[k].into()) - rational(a[k].into()));
         Self {
-            c: dot(&p, &p) - &r * &r,
-            b: dot(&p, &w),
-            a: dot(&w, &w),
+            p: difference(a.center, b.center),
+            v: difference(a.velocity, b.velocity),
+            r: rational(a.radius.into()) + rational(b.radius.into()),
         }
     }
 
-    fn collides(&self) -> bool {
-        let Self { c, b, a } = self;
-        let minus_b = -b;
-        if c.sign() != Sign::Plus {
-            true
-        } else if b.sign() != Sign::Minus {
-            false
-        } else if minus_b > *a {
-            c + 2 * b + a <= BigInt::ZERO
-        } else {
-            b * b >= a * c
-        }
+    fn at(&self, t: &BigRational) -> [BigRational; 3] {
+        from_fn(|k| &self.p[k] + &self.v[k] * t)
     }
+
+    /// When they are nearest in a step of length `dt`.
+    pub(crate) fn nearest(&self, dt: f64) -> BigRational {
+        let speed = dot(&self.v, &self.v);
+        if speed == zero() {
+            return zero();
+        }
+        let unbounded = -dot(&self.p, &self.v) / speed;
+        unbounded.max(zero()).min(rational(dt))
+    }
+
+    /// r² less the squared distance at the closest approach: not negative when they collide.
+    pub(crate) fn margin(&self, dt: f64) -> BigRational {
+        let q = self.at(&self.nearest(dt));
+        &self.r * &self.r - dot(&q, &q)
+    }
+
+    /// Whether they collide in a step of length `dt`.
+    pub(crate) fn collide(&self, dt: f64) -> bool {
+        self.margin(dt) >= zero()
+    }
+
+    /// Whether they touch at the very end of a step of length `dt`, and not before.
+    fn first_touch_at(&self, dt: f64) -> bool {
+        self.margin(dt) == zero() && self.nearest(dt) == rational(dt)
+    }
+
+    /// Whether a float32 is the one next to their time of impact, in a step in which they collide;
+    /// the even one, if two are.
+    pub(crate) fn rounds_to_toi(&self, found: f32) -> bool {
+        let even = found.to_bits().is_multiple_of(2);
+        let (below, above) = halfway(found);
+        let early = below.is_some_and(|x| self.collide(x) && !(even && self.first_touch_at(x)));
+        let late = !self.collide(above) || (!even && self.first_touch_at(above));
+        !early && !late
+    }
+
+    /// How deep they overlap at the start is at least this when r − depth ≥ |p|.
+    fn depth_compared_with(&self, depth: f64) -> std::cmp::Ordering {
+        let rest = &self.r - rational(depth);
+        if rest < zero() {
+            return std::cmp::Ordering::Less;
+        }
+        (&rest * &rest).cmp(&dot(&self.p, &self.p))
+    }
+
+    /// Whether a float32 is the one next to r − |p|, or 0 where that is negative.
+    pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
+        if self.depth_compared_with(0.0).is_le() {
+            return found == 0.0;
+        }
+        let even = found.to_bits().is_multiple_of(2);
+        let (below, above) = halfway(found);
+        let shallow = |x| {
+            let order = self.depth_compared_with(x);
+            order.is_lt() || (order.is_eq() && !even)
+        };
+        let deep = self.depth_compared_with(above);
+        !below.is_some_and(shallow) && (deep.is_lt() || (deep.is_eq() && even))
+    }
+}
+
+/// The numbers halfway from a float32, not negative, to its neighbours: none below 0.
+fn halfway(x: f32) -> (Option<f64>, f64) {
+    let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
+    ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
 }
 
 /// Whether two spheres collide.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
-    Exact::new(a, b, dt).collides()
-}
-
-/// The time of impact, to float64's precision; `None` when they do not collide.
-pub(crate) fn toi(one: &Sphere, other: &Sphere, dt: f32) -> Option<f64> {
-    let pair = Exact::new(one, other, dt);
-    if !pair.collides() {
-        return None;
-    }
-    let Exact { c, b, a } = pair;
-    if c.sign() != Sign::Plus {
-        return Some(0.0);
-    }
-    // As a fraction of the step, c / (−b + √(b² − a·c)), with enough bits after the point that it
-    // does not matter that the root is cut to an integer.
-    let discriminant = &b * &b - a * &c;
-    let root = (discriminant.magnitude() << (2 * BITS)).sqrt();
-    let denominator = (b.magnitude() << BITS) + root;
-    Some(ratio(c.magnitude() << BITS, denominator) * f64::from(dt))
-}
-
-/// How deep two spheres overlap at the start, to float64's precision; 0 when they do not.
-pub(crate) fn depth(one: &Sphere, other: &Sphere) -> f64 {
-    let Exact { c, .. } = Exact::new(one, other, 0.0);
-    if c.sign() != Sign::Minus {
-        return 0.0;
-    }
-    // r − |p| = (r² − p·p) / (r + |p|), in units of 2⁻²⁹⁸.
-    let r: BigInt = (integer(one.radius) + integer(other.radius)) << 149;
-    let pp = &r * &r + &c;
-    let distance = (pp.magnitude() << (2 * BITS)).sqrt();
-    let denominator = (r.magnitude() << BITS) + distance;
-    ratio(c.magnitude() << BITS, denominator) * 2_f64.powi(-298)
-}
-
-/// A float32 in units of 2⁻¹⁴⁹.
-fn integer(x: f32) -> BigInt {
-    let bits = x.to_bits();
-    let (exponent, fraction) = (bits >> 23 & 0xff, bits & 0x7f_ffff);
-    let magnitude = match exponent {
-        0 => BigInt::from(fraction),
-        _ => BigInt::from(fraction | 0x80_0000) << (exponent - 1),
-    };
-    if x.is_sign_negative() {
-        -magnitude
-    } else {
-        magnitude
-    }
-}
-
-/// A quotient of positive integers, to float64's precision.
-fn ratio(numerator: BigUint, denominator: BigUint) -> f64 {
-    // So shifted that the quotient has BITS bits, or one more or less.
-    let shift = BITS + denominator.bits();
-    let quotient = (numerator.clone() << shift) / denominator;
-    let surplus = quotient.bits().saturating_sub(BITS);
-    let leading = (quotient >> surplus)
-        .to_u64_digits()
-        .first()
-        .copied()
-        .unwrap_or(0);
-    let exponent =
-        i32::try_from(surplus).unwrap_or(i32::MAX) - i32::try_from(shift).unwrap_or(i32::MAX);
-    leading as f64 * 2_f64.powi(exponent)
-}
-
-fn dot(x: &[BigInt; 3], y: &[BigInt; 3]) -> BigInt {
-    &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
+    Exact::new(a, b).collide(dt.into())
 }

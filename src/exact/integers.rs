@@ -1,0 +1,261 @@
+//! The answer in integers, without any rounding: every float32 is an integer
+//! times a power of two, and the questions are signs of polynomials.
+//!
+//! Small integers, which is what most inputs come to, are kept without
+//! allocating.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to float32 is what is asked for"
+)]
+
+use std::array::from_fn;
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
+use dashu_int::{IBig, Sign};
+
+use super::Impact;
+use crate::Sphere;
+
+/// A number as m·2^e with an odd m, or 0·2^0.
+#[derive(Clone, Copy)]
+struct Dyadic {
+    mantissa: i64,
+    exponent: i32,
+}
+
+impl From<f64> for Dyadic {
+    fn from(x: f64) -> Self {
+        let bits = x.abs().to_bits();
+        let (exponent, fraction) = ((bits >> 52) as i32, (bits & ((1 << 52) - 1)) as i64);
+        let (mantissa, exponent) = match exponent {
+            0 => (fraction, -1074),
+            _ => (fraction | 1 << 52, exponent - 1075),
+        };
+        if mantissa == 0 {
+            return Self {
+                mantissa,
+                exponent: 0,
+            };
+        }
+        let zeros = mantissa.trailing_zeros();
+        let mantissa = mantissa >> zeros;
+        Self {
+            mantissa: if x < 0.0 { -mantissa } else { mantissa },
+            exponent: exponent + zeros as i32,
+        }
+    }
+}
+
+/// What the numbers are whole multiples of: a power of two.
+fn unit_of(numbers: &[Dyadic]) -> i32 {
+    let exponents = numbers
+        .iter()
+        .filter(|number| number.mantissa != 0)
+        .map(|number| number.exponent);
+    exponents.min().unwrap_or(0)
+}
+
+/// A number in units of 2^unit, of which it is a multiple.
+fn in_units(number: Dyadic, unit: i32) -> IBig {
+    IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
+}
+
+fn dot(x: &[IBig; 3], y: &[IBig; 3]) -> IBig {
+    &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
+}
+
+fn sign(x: &IBig) -> Ordering {
+    if x.is_zero() {
+        Equal
+    } else {
+        match x.sign() {
+            Sign::Positive => Greater,
+            Sign::Negative => Less,
+        }
+    }
+}
+
+/// One sphere as seen from another: p and r in units of 2^`length`, v in units of
+/// 2^`speed`.
+pub(super) struct Integers {
+    p: [IBig; 3],
+    r: IBig,
+    length: i32,
+    v: [IBig; 3],
+    speed: i32,
+    /// p·p − r².
+    outside: IBig,
+}
+
+impl Integers {
+    pub(super) fn new(a: &Sphere, b: &Sphere) -> Self {
+        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+        let lengths: [Dyadic; 8] = from_fn(|k| {
+            let sphere = if k < 4 { a } else { b };
+            dyadic(*sphere.center.get(k % 4).unwrap_or(&sphere.radius))
+        });
+        let speeds: [Dyadic; 6] =
+            from_fn(|k| dyadic(if k < 3 { a.velocity } else { b.velocity }[k % 3]));
+        let (length, speed) = (unit_of(&lengths), unit_of(&speeds));
+        let lengths = lengths.map(|x| in_units(x, length));
+        let speeds = speeds.map(|x| in_units(x, speed));
+        let p = from_fn(|k| &lengths[k + 4] - &lengths[k]);
+        let r = &lengths[3] + &lengths[7];
+        Self {
+            outside: dot(&p, &p) - &r * &r,
+            p,
+            r,
+            length,
+            v: from_fn(|k| &speeds[k + 3] - &speeds[k]),
+            speed,
+        }
+    }
+
+    /// At a time: whether they are apart (`Greater`), touch or overlap; and
+    /// whether they are past their closest approach (`Greater`), there, or before
+    /// it.
+    fn at(&self, time: f64) -> [Ordering; 2] {
+        let time = Dyadic::from(time);
+        // q = p + v·time, and r, in the finer one of two units.
+        let shift_unit = self.speed + time.exponent;
+        let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
+        let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
+        let time = IBig::from(time.mantissa);
+        let q = from_fn(|k| (&self.p[k] << finer) + ((&self.v[k] * &time) << coarser));
+        let r = &self.r << finer;
+        [sign(&(dot(&q, &q) - &r * &r)), sign(&dot(&q, &self.v))]
+    }
+
+    /// Whether they touch at their closest approach, however late that is.
+    fn ever_touch(&self) -> bool {
+        let closing = dot(&self.p, &self.v);
+        let speed = dot(&self.v, &self.v);
+        &closing * &closing >= &self.outside * &speed
+    }
+
+    /// How the first time of touching compares with another time, for spheres that
+    /// are apart at first, approach each other, and do touch some time.
+    fn touch_compared_with(&self, time: f64) -> Ordering {
+        match self.at(time) {
+            [Less, _] | [_, Greater] | [Greater, Equal] => Less,
+            [Equal, _] => Equal,
+            [Greater, Less] => Greater,
+        }
+    }
+
+    /// How r − |p| compares with a length.
+    fn depth_compared_with(&self, length: f64) -> Ordering {
+        let depth = Dyadic::from(length);
+        let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
+        let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
+        let rest = (&self.r << finer) - (IBig::from(depth.mantissa) << coarser);
+        if sign(&rest) == Less {
+            return Less;
+        }
+        let p = from_fn(|k| &self.p[k] << finer);
+        (&rest * &rest).cmp(&dot(&p, &p))
+    }
+
+    /// Whether, when and how deep they touch in a step of length `dt`. A good
+    /// guess of the time, or if they overlap, of the depth, makes it quick.
+    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+        match sign(&self.outside) {
+            Less => {
+                let depth = round(f32::MAX, guess, |length| self.depth_compared_with(length));
+                return Some(Impact { toi: 0.0, depth });
+            }
+            Equal => {
+                return Some(Impact {
+                    toi: 0.0,
+                    depth: 0.0,
+                });
+            }
+            Greater => {}
+        }
+        if sign(&dot(&self.p, &self.v)) != Less {
+            return None;
+        }
+        let hit = match self.at(dt.into()) {
+            [Less | Equal, _] => true,
+            [Greater, Less] => false,
+            [Greater, _] => self.ever_touch(),
+        };
+        hit.then(|| Impact {
+            toi: round(dt, guess, |time| self.touch_compared_with(time)),
+            depth: 0.0,
+        })
+    }
+
+    /// When they would touch if they flew on for ever: the float64 next above.
+    pub(super) fn first_touch(&self) -> Option<f64> {
+        if sign(&self.outside) != Greater {
+            return Some(0.0);
+        }
+        if sign(&dot(&self.p, &self.v)) != Less || !self.ever_touch() {
+            return None;
+        }
+        let reached = |bits: &u64| self.touch_compared_with(f64::from_bits(*bits)) != Greater;
+        Some(f64::from_bits(least(0, f64::MAX.to_bits(), reached)))
+    }
+}
+
+/// The least number from `low` to `high` that has a property which all from some
+/// number on have, `high` too.
+fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if has(&middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+/// The float32 next to a number from 0 to `most`, the one with an even mantissa
+/// if two are, from how that number compares with others. Looks first around a
+/// guess.
+fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
+    // Non-negative floats are ordered as their bits are.
+    let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
+    let reached = |&bits: &u64| compare(number(bits)) != Greater;
+    // The least float32 that is not below the number is from `low` to `high`.
+    let (mut low, mut high) = (0, u64::from(most.to_bits()));
+    let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
+    if reached(&guess) {
+        high = guess;
+        let mut step = 1;
+        while let Some(below) = high.checked_sub(step) {
+            if !reached(&below) {
+                low = below + 1;
+                break;
+            }
+            high = below;
+            step *= 2;
+        }
+    } else {
+        low = guess + 1;
+        let mut step = 1;
+        while low + step < high {
+            let above = low + step;
+            if reached(&above) {
+                high = above;
+                break;
+            }
+            low = above + 1;
+            step *= 2;
+        }
+    }
+    let above = least(low, high, reached);
+    let Some(below) = above.checked_sub(1) else {
+        return 0.0;
+    };
+    let nearer = match compare((number(below) + number(above)) / 2.0) {
+        Less => below,
+        Greater => above,
+        Equal => below + below % 2,
+    };
+    number(nearer) as f32
+}

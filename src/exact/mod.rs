@@ -1,0 +1,155 @@
+//! The exact answer for a pair, from the float32 inputs as they are: whether two
+//! spheres touch, when and how deep, and the list that a user gets of it. For
+//! both backends, so that their lists are the same bits.
+//!
+//! Float64 decides and rounds where its error bound allows ([`float64`]), and
+//! integers elsewhere ([`integers`]). docs/exact.md has the proof.
+
+mod float64;
+mod integers;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use self::float64::Float64;
+use self::integers::Integers;
+use crate::error::allocate;
+use crate::sphere::{check_dt, invalid_field};
+use crate::{Collision, Error, Sphere};
+
+/// Set in [`Reported::b`] when the filter could not tell.
+pub(crate) const GRAZING: u32 = 1 << 31;
+
+/// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Reported {
+    /// The smaller index.
+    pub(crate) a: u32,
+    /// The larger index, and [`GRAZING`].
+    pub(crate) b: u32,
+}
+
+/// When two spheres touch, and how deep, each the float32 next to the real
+/// number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Impact {
+    pub(crate) toi: f32,
+    pub(crate) depth: f32,
+}
+
+/// What arithmetic an answer took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Float64,
+    Integers,
+}
+
+/// Whether two spheres touch in a step of length `dt`, and how that was told.
+pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
+    let pair = Float64::new(a, b);
+    match pair.impact(dt) {
+        Some(answer) => (answer, By::Float64),
+        None => (Integers::new(a, b).impact(dt, pair.guess()), By::Integers),
+    }
+}
+
+/// The time at which two spheres would touch if they flew on for ever, but for
+/// the last bits of a float64. `None` if they never do.
+pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<f64> {
+    Float64::new(a, b)
+        .first_touch()
+        .or_else(|| Integers::new(a, b).first_touch())
+}
+
+/// What the reported pairs come to.
+pub(crate) struct Decided {
+    /// Sorted, and each pair once.
+    pub(crate) pairs: Vec<Collision>,
+    /// Distinct pairs that the filter could not tell.
+    pub(crate) grazing: u64,
+    /// How many of these float64 could not tell either.
+    pub(crate) by_integers: u64,
+}
+
+/// Pairs decided in one go.
+const TASK: usize = 4096;
+
+/// Decides the reported pairs. `split` is where the second of two sets begins, 0
+/// if there is one set.
+pub(crate) fn decide(
+    spheres: &[Sphere],
+    split: usize,
+    dt: f32,
+    mut reported: Vec<Reported>,
+) -> Result<Decided, Error> {
+    let split = u32::try_from(split).unwrap_or(u32::MAX);
+    // A pair that several proxies reported is grazing in each of them.
+    reported
+        .par_sort_unstable_by_key(|pair| (u64::from(pair.a) << 32) | u64::from(pair.b & !GRAZING));
+    reported.dedup_by_key(|pair| (pair.a, pair.b & !GRAZING));
+    let [grazing, by_integers] = [const { AtomicU64::new(0) }; 2];
+    let mut pairs = allocate(reported.len(), "the list of collisions")?;
+    pairs.par_extend(reported.par_chunks(TASK).flat_map_iter(|task| {
+        let mut found = Vec::with_capacity(task.len());
+        let mut undecided = [0; 2];
+        for &Reported { a, b } in task {
+            let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
+            let (Some(one), Some(other)) = (spheres.get(a as usize), spheres.get(b as usize))
+            else {
+                continue;
+            };
+            let (impact, by) = impact(one, other, dt);
+            if !certain {
+                undecided[0] += 1;
+                undecided[1] += u64::from(by == By::Integers);
+            }
+            match impact {
+                Some(Impact { toi, depth }) => found.push(Collision {
+                    a,
+                    b: b.saturating_sub(split),
+                    toi,
+                    depth,
+                }),
+                None if certain => {
+                    log::error!("the filter was certain of ({a}, {b}), which do not touch");
+                }
+                None => {}
+            }
+        }
+        grazing.fetch_add(undecided[0], Relaxed);
+        by_integers.fetch_add(undecided[1], Relaxed);
+        found
+    }));
+    Ok(Decided {
+        pairs,
+        grazing: grazing.into_inner(),
+        by_integers: by_integers.into_inner(),
+    })
+}
+
+/// When two spheres first touch during a step of length `dt`, in the unit of
+/// `dt`, rounded to the nearest float32; 0 when they touch or overlap at its
+/// start, `None` when they do not touch, or when a value is one that
+/// [`Detector::detect`](crate::Detector::detect) refuses. Exact, as the lists
+/// are. Their groups are not looked at.
+///
+/// ```
+/// use carom::{Sphere, time_of_impact};
+/// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
+/// let wall = Sphere::new([4.0, 0.0, 0.0], 1.0);
+/// assert_eq!(time_of_impact(&ball, &wall, 0.25), Some(0.25)); // at the very end
+/// assert_eq!(time_of_impact(&ball, &wall, 0.24), None);
+/// ```
+pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
+    check_dt(dt).ok()?;
+    let valid = [a, b]
+        .iter()
+        .all(|sphere| invalid_field(sphere, dt).is_none());
+    if valid {
+        impact(a, b, dt).0.map(|impact| impact.toi)
+    } else {
+        None
+    }
+}
