@@ -1,6 +1,8 @@
 //! `measure`: how far apart the spheres are, how each is cut into segments, and
 //! how many proxies there are of each size, and where.
 
+use std::num::NonZeroU16;
+
 use glam::Vec3;
 use rayon::prelude::*;
 
@@ -319,8 +321,35 @@ pub(crate) struct Sizes {
     pub(crate) bin_of: Vec<u16>,
     /// The segments after the first of each sphere: proxies from N on.
     pub(crate) segments: Vec<Segment>,
-    /// The histogram.
-    pub(crate) bins: Vec<Bin>,
+    /// The histogram: its bins in use, by their numbers.
+    pub(crate) bins: Vec<(usize, Bin)>,
+}
+
+/// Bins in use, as they come: of thousands that there may be, most worlds use a
+/// few.
+struct Histogram {
+    /// For each number the place of its bin, if it has one.
+    places: Vec<Option<NonZeroU16>>,
+    bins: Vec<(usize, Bin)>,
+}
+
+impl Histogram {
+    fn new() -> Self {
+        Self {
+            places: vec![None; BINS],
+            bins: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, number: usize, bin: &Bin) {
+        match self.places[number] {
+            Some(place) => self.bins[usize::from(place.get()) - 1].1.merge(bin),
+            None => {
+                self.bins.push((number, *bin));
+                self.places[number] = NonZeroU16::new(self.bins.len() as u16);
+            }
+        }
+    }
 }
 
 /// Cuts every sphere into segments and counts the proxies of each size. `split`
@@ -361,12 +390,11 @@ pub(crate) fn sizes(
             (1..1 << bin_power(own.into())).map(move |number| Segment { sphere, number })
         })
         .collect();
-    let empty = || vec![Bin::EMPTY; BINS];
     let bins = spheres
         .par_iter()
         .enumerate()
         .with_min_len(1 << 16)
-        .fold(empty, |mut bins, (index, sphere)| {
+        .fold(Histogram::new, |mut bins, (index, sphere)| {
             let motion = motion(sphere);
             let size = Size::new(&motion, length);
             let count = 1 << size.power;
@@ -374,20 +402,24 @@ pub(crate) fn sizes(
             let bounds = [ends[0].min(ends[1]), ends[0].max(ends[1])];
             let inside =
                 bounds[0].cmpge(space.trimmed[0]).all() && bounds[1].cmple(space.trimmed[1]).all();
-            bins[size.bin(set(index)) as usize].merge(&Bin {
+            let bin = Bin {
                 count,
                 inside: if inside { count } else { 0 },
                 half_cell: size.half_cell,
                 bounds,
-            });
+            };
+            bins.add(size.bin(set(index)) as usize, &bin);
             bins
         })
-        .reduce(empty, |mut bins, others| {
-            bins.iter_mut()
-                .zip(&others)
-                .for_each(|(bin, other)| bin.merge(other));
+        .reduce_with(|mut bins, others| {
+            others
+                .bins
+                .iter()
+                .for_each(|(number, bin)| bins.add(*number, bin));
             bins
         });
+    let mut bins = bins.map_or_else(Vec::new, |bins| bins.bins);
+    bins.sort_unstable_by_key(|&(number, _)| number);
     Ok(Sizes {
         bin_of,
         segments,

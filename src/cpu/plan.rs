@@ -52,7 +52,7 @@ impl Group {
 
 /// Makes the plan, with at most `slots` slots. `between` tells that only pairs
 /// between two sets count.
-pub(crate) fn plan(space: &Space, bins: &[Bin], between: bool, slots: u32) -> Plan {
+pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u32) -> Plan {
     let groups = group(bins, between);
     let total: f32 = groups.iter().map(|group| group.bin.count as f32).sum();
     let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
@@ -93,18 +93,17 @@ pub(crate) fn plan(space: &Space, bins: &[Bin], between: bool, slots: u32) -> Pl
 pub(crate) const LAST_SHIFT: u32 = (BINS / MAX_LEVELS).ilog2();
 
 /// The finest groups that are no more than there can be levels.
-fn group(bins: &[Bin], between: bool) -> Vec<Group> {
-    let used = |bins: &&[Bin]| bins.iter().any(|bin| bin.count > 0);
+fn group(bins: &[(usize, Bin)], between: bool) -> Vec<Group> {
+    // Neighbours whose numbers are the same but for some low bits.
+    let chunks = |shift: u32| bins.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..LAST_SHIFT)
-        .find(|&shift| bins.chunks(1 << shift).filter(used).count() <= MAX_LEVELS)
+        .find(|&shift| chunks(shift).count() <= MAX_LEVELS)
         .unwrap_or(LAST_SHIFT);
-    let mut groups: Vec<Group> = bins
-        .chunks(1 << shift)
-        .enumerate()
-        .filter(|(_, bins)| used(bins))
-        .map(|(i, bins)| {
+    let mut groups: Vec<Group> = chunks(shift)
+        .map(|bins| {
+            let i = bins[0].0 >> shift;
             let mut merged = Bin::EMPTY;
-            bins.iter().for_each(|bin| merged.merge(bin));
+            bins.iter().for_each(|(_, bin)| merged.merge(bin));
             Group {
                 bin: merged,
                 power: bin_power(i << shift),

@@ -1,74 +1,152 @@
-//! The definition in rationals: no rounding at all, and nothing rearranged.
+//! The definition in fractions of integers: no rounding at all, and nothing rearranged.
 //!
 //! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the spheres are nearest within a step at the t in
 //! [0, dt] that is next to −p·v / v·v, and collide when |p + v·t|² ≤ r² there. A time of impact is
 //! checked by steps of other lengths: it is at most x when the two collide in a step of length x.
+//!
+//! Every float is an integer times a power of two, so such a t is a fraction of integers, and with
+//! the denominator d in p·d + v·(t·d), so is all the rest.
 
 use std::array::from_fn;
+use std::cmp::Ordering;
 
 use carom::Sphere;
-use num_bigint::BigInt;
-use num_rational::BigRational;
+use num_bigint::{BigInt, BigUint, Sign};
 
-/// One sphere as seen from another.
-pub(crate) struct Exact {
-    p: [BigRational; 3],
-    v: [BigRational; 3],
-    r: BigRational,
+/// A time that is not negative: numerator and positive denominator.
+#[derive(Clone, Debug)]
+pub(crate) struct Fraction([BigInt; 2]);
+
+impl Fraction {
+    /// A float as the number it stands for.
+    fn of(x: f64) -> Self {
+        let (mantissa, exponent) = parts(x);
+        Self([mantissa, BigInt::from(1)]).times_power(exponent)
+    }
+
+    /// Times 2^exponent.
+    fn times_power(self, exponent: i32) -> Self {
+        let [n, d] = self.0;
+        match u32::try_from(exponent) {
+            Ok(left) => Self([n << left, d]),
+            Err(_) => Self([n, d << exponent.unsigned_abs()]),
+        }
+    }
+
+    fn cmp(&self, other: &Self) -> Ordering {
+        let ([a, b], [c, d]) = (&self.0, &other.0);
+        (a * d).cmp(&(c * b))
+    }
 }
 
-/// A float as the number it stands for.
-fn rational(x: f64) -> BigRational {
-    BigRational::from_float(x).expect("the number is finite")
+/// A float as an integer and the exponent of a power of two.
+fn parts(x: f64) -> (BigInt, i32) {
+    assert!(x.is_finite(), "{x} is no number");
+    let bits = x.to_bits();
+    let exponent = i32::try_from(bits >> 52 & 0x7ff).expect("eleven bits");
+    let fraction = bits & ((1 << 52) - 1);
+    let (magnitude, exponent) = match exponent {
+        0 => (fraction, -1074),
+        _ => (fraction | 1 << 52, exponent - 1075),
+    };
+    let zeros = magnitude.trailing_zeros();
+    let magnitude = BigInt::from(if magnitude == 0 {
+        0
+    } else {
+        magnitude >> zeros
+    });
+    (
+        if x < 0.0 { -magnitude } else { magnitude },
+        exponent + i32::try_from(zeros).expect("at most 64"),
+    )
 }
 
-fn zero() -> BigRational {
-    BigRational::from_integer(BigInt::ZERO)
+/// Numbers as integers in units of the same power of two.
+fn alike<const N: usize>(numbers: [f32; N]) -> ([BigInt; N], i32) {
+    let numbers = numbers.map(|x| parts(x.into()));
+    let used = numbers.iter().filter(|(m, _)| *m != BigInt::ZERO);
+    let unit = used.map(|&(_, exponent)| exponent).min().unwrap_or(0);
+    let scaled = numbers.map(|(m, exponent)| m << u32::try_from(exponent - unit).unwrap_or(0));
+    (scaled, unit)
 }
 
-fn dot(x: &[BigRational; 3], y: &[BigRational; 3]) -> BigRational {
+fn dot(x: &[BigInt; 3], y: &[BigInt; 3]) -> BigInt {
     &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
+}
+
+/// One sphere as seen from another: p and r in units of 2^`length`, v of 2^`speed`.
+pub(crate) struct Exact {
+    p: [BigInt; 3],
+    r: BigInt,
+    length: i32,
+    v: [BigInt; 3],
+    speed: i32,
 }
 
 impl Exact {
     pub(crate) fn new(a: &Sphere, b: &Sphere) -> Self {
-        let difference =
-            |a: [f32; 3], b: [f32; 3]| from_fn(|k| rational(b[k].into()) - rational(a[k].into()));
+        let ([ax, ay, az], [bx, by, bz]) = (a.center, b.center);
+        let (lengths, length) = alike([ax, ay, az, bx, by, bz, a.radius, b.radius]);
+        let ([ax, ay, az], [bx, by, bz]) = (a.velocity, b.velocity);
+        let (speeds, speed) = alike([ax, ay, az, bx, by, bz]);
         Self {
-            p: difference(a.center, b.center),
-            v: difference(a.velocity, b.velocity),
-            r: rational(a.radius.into()) + rational(b.radius.into()),
+            p: from_fn(|k| &lengths[k + 3] - &lengths[k]),
+            r: &lengths[6] + &lengths[7],
+            length,
+            v: from_fn(|k| &speeds[k + 3] - &speeds[k]),
+            speed,
         }
-    }
-
-    fn at(&self, t: &BigRational) -> [BigRational; 3] {
-        from_fn(|k| &self.p[k] + &self.v[k] * t)
     }
 
     /// When they are nearest in a step of length `dt`.
-    pub(crate) fn nearest(&self, dt: f64) -> BigRational {
-        let speed = dot(&self.v, &self.v);
-        if speed == zero() {
-            return zero();
+    fn nearest(&self, dt: &Fraction) -> Fraction {
+        let (closing, speed) = (-dot(&self.p, &self.v), dot(&self.v, &self.v));
+        if closing.sign() != Sign::Plus {
+            return Fraction::of(0.0);
         }
-        let unbounded = -dot(&self.p, &self.v) / speed;
-        unbounded.max(zero()).min(rational(dt))
+        let unbounded = Fraction([closing, speed]).times_power(self.length - self.speed);
+        if unbounded.cmp(dt).is_lt() {
+            unbounded
+        } else {
+            dt.clone()
+        }
     }
 
-    /// r² less the squared distance at the closest approach: not negative when they collide.
-    pub(crate) fn margin(&self, dt: f64) -> BigRational {
-        let q = self.at(&self.nearest(dt));
-        &self.r * &self.r - dot(&q, &q)
+    /// r² less the squared distance at a time, in units of the square of the second number.
+    fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
+        let [n, d] = &t.0;
+        // p and v·t in the finer of their units, over d.
+        let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
+        let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
+        let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);
+        let r = (&self.r << finer) * d;
+        let unit = Fraction([BigInt::from(1), d.clone()]).times_power(self.length.min(self.speed));
+        (&r * &r - dot(&q, &q), unit)
+    }
+
+    /// r² less the squared distance at the closest approach, to float64's precision: not negative
+    /// when they collide.
+    pub(crate) fn margin(&self, dt: f64) -> f64 {
+        let (margin, Fraction([n, d])) = self.outside(&self.nearest(&Fraction::of(dt)));
+        let [n, d] = [&n * &n, &d * &d];
+        let value = ratio(margin.magnitude() * n.magnitude(), d.magnitude());
+        if margin.sign() == Sign::Minus {
+            -value
+        } else {
+            value
+        }
     }
 
     /// Whether they collide in a step of length `dt`.
     pub(crate) fn collide(&self, dt: f64) -> bool {
-        self.margin(dt) >= zero()
+        let nearest = self.nearest(&Fraction::of(dt));
+        self.outside(&nearest).0.sign() != Sign::Minus
     }
 
     /// Whether they touch at the very end of a step of length `dt`, and not before.
     fn first_touch_at(&self, dt: f64) -> bool {
-        self.margin(dt) == zero() && self.nearest(dt) == rational(dt)
+        let end = Fraction::of(dt);
+        self.outside(&end).0 == BigInt::ZERO && self.nearest(&end).cmp(&end).is_eq()
     }
 
     /// Whether a float32 is the one next to their time of impact, in a step in which they collide;
@@ -81,13 +159,14 @@ impl Exact {
         !early && !late
     }
 
-    /// How deep they overlap at the start is at least this when r − depth ≥ |p|.
-    fn depth_compared_with(&self, depth: f64) -> std::cmp::Ordering {
-        let rest = &self.r - rational(depth);
-        if rest < zero() {
-            return std::cmp::Ordering::Less;
+    /// How r − |p| compares with a length: as (r − length)² does with p·p.
+    fn depth_compared_with(&self, length: f64) -> Ordering {
+        let Fraction([n, d]) = Fraction::of(length).times_power(-self.length);
+        let rest = &self.r * &d - n;
+        if rest.sign() == Sign::Minus {
+            return Ordering::Less;
         }
-        (&rest * &rest).cmp(&dot(&self.p, &self.p))
+        (&rest * &rest).cmp(&(dot(&self.p, &self.p) * &d * &d))
     }
 
     /// Whether a float32 is the one next to r − |p|, or 0 where that is negative.
@@ -110,6 +189,20 @@ impl Exact {
 fn halfway(x: f32) -> (Option<f64>, f64) {
     let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
     ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
+}
+
+/// A quotient of integers, to float64's precision.
+fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
+    // So shifted that the quotient has 64 bits, or one more or less.
+    let shift = 64 + denominator.bits();
+    let surplus = numerator.bits().saturating_sub(64);
+    let quotient = ((numerator >> surplus) << shift) / denominator;
+    let spare = quotient.bits().saturating_sub(64);
+    let leading = (quotient >> spare).iter_u64_digits().next().unwrap_or(0);
+    let exponent = |bits: u64| i32::try_from(bits).expect("numbers have thousands of bits at most");
+    // In two steps: the first may be far out of float64's range.
+    let power = exponent(spare + surplus) - exponent(shift);
+    leading as f64 * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2)
 }
 
 /// Whether two spheres collide.

@@ -7,7 +7,7 @@
 //! 3. if −b > a·dt, exactly when c + 2b·dt + a·dt² ≤ 0;
 //! 4. if not, exactly when b² ≥ a·c.
 //!
-//! Float64 with a proven bound decides nearly all ([`filter`]), rationals the rest ([`exact`]), so
+//! Float64 with a proven bound decides nearly all ([`filter`]), fractions of integers the rest ([`exact`]), so
 //! no pair is left undecided. Nothing here is the library's, but for the type of its input.
 
 #![allow(
@@ -34,7 +34,7 @@ pub(crate) use times::{depth, toi};
 pub(crate) struct Oracle {
     /// Sorted. In one set the smaller index first; between two, that in the first set.
     pub(crate) hits: Vec<(u32, u32)>,
-    /// How many pairs, hits or not, float64 could not tell, so that rationals had to.
+    /// How many pairs, hits or not, float64 could not tell, so that integers had to.
     pub(crate) decided_exactly: u64,
 }
 

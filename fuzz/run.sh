@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Fuzzes carom, guided by coverage: fuzz/run.sh TARGET [LIBFUZZER OPTION...]
+#
+# Needs Rust and a C++ compiler, nothing else. An input that fails is left in
+# fuzz/artifacts/TARGET; `fuzz/run.sh TARGET FILE` runs it again.
+set -euo pipefail
+target=${1:?'usage: fuzz/run.sh TARGET [LIBFUZZER OPTION...]'}
+shift
+if [[ ${1:-} == [!-]* ]]; then
+    set -- "$(realpath "$1")" "${@:2}"
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")"
+export RUSTC_WRAPPER=$PWD/instrument.sh CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+cargo build --release --quiet --bin "$target"
+runner=${CARGO_TARGET_DIR:-target}/release/$target
+mkdir -p "corpus/$target" "artifacts/$target"
+if [[ ${1:-} == [!-]* ]]; then
+    exec "$runner" "$@"
+fi
+exec "$runner" -artifact_prefix="artifacts/$target/" "$@" "corpus/$target"
