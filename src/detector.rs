@@ -12,7 +12,7 @@ use crate::sphere::{check_dt, check_spheres};
 use crate::{Collisions, Error, Sphere, Statistics};
 
 /// One bit of an index tells grazing pairs, and another keeps sums in range.
-const MOST_SPHERES: usize = 1 << 30;
+pub(crate) const MOST_SPHERES: usize = 1 << 30;
 
 /// Where to do the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -287,7 +287,7 @@ impl Detector {
 /// The same motion in units of time and length, powers of two, in which the step
 /// is not far from 1 and the largest length not far below: so that no square
 /// underflows which matters.
-fn in_handy_units(spheres: &[Sphere], dt: f32, extent: f32) -> (Cow<'_, [Sphere]>, f32) {
+pub(crate) fn in_handy_units(spheres: &[Sphere], dt: f32, extent: f32) -> (Cow<'_, [Sphere]>, f32) {
     const USUAL: std::ops::RangeInclusive<f32> = 1.0 / 256.0..=256.0;
     // The greatest power of two that is not greater: of a float32, a normal float64.
     let octave = |x: f32| f64::from_bits(f64::from(x).to_bits() >> 52 << 52);

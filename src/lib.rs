@@ -30,6 +30,10 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+// What tests of the inside share with those of the outside names it so.
+#[cfg(test)]
+extern crate self as carom;
+
 mod collision;
 mod cpu;
 mod detector;
@@ -39,6 +43,7 @@ mod gpu;
 mod grid;
 mod sphere;
 mod sweep;
+mod verify;
 
 pub use collision::{Collision, Collisions, Contact, Statistics};
 pub use detector::{Backend, Detector, Options};
@@ -46,3 +51,4 @@ pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
+pub use verify::{Verification, verify, verify_between};

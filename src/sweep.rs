@@ -25,7 +25,7 @@ pub(crate) const LINEAR: f32 = 2.0;
 pub(crate) const SQUARES: f32 = 5.0;
 /// How many (ε·(|p| + 2|v|t))² besides: what is wrong with the time of closest
 /// approach moves q along v, so it counts squared.
-pub(crate) const QUADRATIC: f32 = 40.0;
+pub(crate) const QUADRATIC: f32 = 25.0;
 /// What may get lost when subnormal numbers are flushed to zero, 2⁻¹²⁰.
 pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
 /// Below this, 2⁻⁸⁸, v·v may have lost digits to underflow, and the time of
@@ -66,7 +66,14 @@ impl Sweep {
         let a = v.dot(v);
         let b = p.dot(v);
         let slow = a < SLOW;
-        let t = if slow { 0.0 } else { (-b / a).clamp(0.0, dt) };
+        let t = (-b / a).clamp(0.0, dt);
+        // Not a subnormal number, which may count as 0 in one product but not in
+        // another.
+        let t = if slow || t < f32::MIN_POSITIVE {
+            0.0
+        } else {
+            t
+        };
         let q = p + v * t;
         let (rr, qq) = (r * r, q.dot(q));
         let margin = rr - qq;
@@ -147,3 +154,6 @@ pub(crate) enum Ownership {
     /// Rounding leaves open to which: all that it may belong to report it.
     Shared,
 }
+
+#[cfg(test)]
+mod tests;

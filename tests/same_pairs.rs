@@ -6,10 +6,13 @@ mod scenes;
 
 mod backends;
 mod oracle;
+mod tangency;
 mod worlds;
 
-use backends::both;
-use carom::{Collisions, Sphere};
+use backends::{both, detector};
+use carom::{Backend, Collision, Collisions, Detector, Options, Sphere};
+use fastrand::Rng;
+use tangency::{KINDS, Kind, Pair};
 
 /// Runs a world on both backends, and compares each with the truth and with the other.
 fn assert_right(world: &str, spheres: &[Sphere], dt: f32) -> Collisions {
@@ -60,4 +63,143 @@ fn one_point_of_nine_million_pairs() {
         assert_right(world, &spheres, dt).pairs.len(),
         4300 * 4299 / 2
     );
+}
+
+/// The list of a world in another order, in terms of the order it had.
+fn of_shuffled(detector: &mut Detector, spheres: &[Sphere], seed: u64) -> Vec<Collision> {
+    let mut order: Vec<u32> = (0_u32..).take(spheres.len()).collect();
+    Rng::with_seed(seed).shuffle(&mut order);
+    let shuffled: Vec<Sphere> = order.iter().map(|&i| spheres[i as usize]).collect();
+    let found = detector
+        .detect(&shuffled, 1.0)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let back = |pair: &Collision| {
+        let [a, b] = [pair.a, pair.b].map(|k| order[k as usize]);
+        Collision {
+            a: a.min(b),
+            b: a.max(b),
+            ..*pair
+        }
+    };
+    let mut pairs: Vec<Collision> = found.pairs.iter().map(back).collect();
+    pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+    pairs
+}
+
+#[test]
+fn every_scene_gives_the_same_bytes_on_any_backend_threads_order_and_capacity() {
+    let options = |threads, capacity| Options {
+        threads,
+        pair_capacity: capacity,
+        segment_capacity: capacity,
+        ..Options::default()
+    };
+    let mut detectors = [
+        (Backend::Cpu, options(1, 0)),
+        (Backend::Cpu, options(2, 0)),
+        (Backend::Gpu, options(0, 0)),
+    ]
+    .map(|(backend, options)| detector(backend, options));
+    for scene in scenes::Scene::ALL {
+        let spheres = scene.generate(8_000, 3);
+        let list = |detector: &mut Detector| match detector.detect(&spheres, 1.0) {
+            Ok(found) => found.pairs,
+            Err(error) => panic!("{scene}: {error}"),
+        };
+        let truth = list(&mut detectors[0]);
+        assert!(!truth.is_empty(), "{scene}");
+        let bytes = |pairs: &[Collision]| bytemuck::cast_slice::<_, u8>(pairs).to_vec();
+        for (seed, detector) in (0..).zip(&mut detectors) {
+            let what = format!("{scene}, {detector:?}");
+            assert!(bytes(&truth) == bytes(&list(detector)), "{what}");
+            let shuffled = of_shuffled(detector, &spheres, seed);
+            assert!(bytes(&truth) == bytes(&shuffled), "{what}, shuffled");
+        }
+        // A detector of its own each time: capacities stay grown.
+        let mut small = detector(Backend::Gpu, options(0, 1));
+        assert!(bytes(&truth) == bytes(&list(&mut small)), "{scene}, small");
+    }
+}
+
+/// Worlds of pairs that are all nearly tangent, and all in one another's way.
+#[test]
+fn worlds_of_nearly_tangent_pairs() {
+    for kind in KINDS {
+        both(|detector| {
+            let mut rng = Rng::with_seed(5);
+            for number in 0..24 {
+                let step = if kind == Kind::Huge { 1.0 } else { 0.25 };
+                let exact = number % 2 == 0;
+                let step = if exact { step } else { step * 1.1 };
+                let spheres: Vec<Sphere> = (0..12)
+                    .flat_map(|_| Pair::with_step(kind, exact, step, &mut rng).spheres)
+                    .collect();
+                let found = detector
+                    .detect(&spheres, step)
+                    .unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+                oracle::assert_same(&format!("{kind:?} {number}"), &spheres, step, &found);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
+    let side = 30;
+    let spheres = scenes::Scene::Touching.generate(side * side * side, 0);
+    both(|detector| {
+        let found = detector
+            .detect(&spheres, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found.pairs.len(), 3 * side * side * (side - 1));
+        assert!(
+            found
+                .pairs
+                .iter()
+                .all(|pair| (pair.toi, pair.depth) == (0.0, 0.0))
+        );
+        // Float32 cannot tell any of them, and float64 neither.
+        let statistics = found.statistics;
+        assert_eq!(statistics.grazing, statistics.pairs);
+        assert_eq!(statistics.grazing_by_integers, statistics.pairs);
+    });
+}
+
+/// Spheres that pass others exactly tangent, and as many that miss by the last bit of a radius.
+#[test]
+fn of_passes_that_touch_or_miss_by_one_ulp_half_are_found() {
+    let count = 20_000_u32;
+    let side = 28;
+    // Of length 3, 5, 7: those of the miss are across those of the flight.
+    let passes = [
+        ([-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], 3.0_f32),
+        ([3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], 5.0),
+        ([2.0, 3.0, 6.0], [3.0, -6.0, 2.0], 7.0),
+    ];
+    let mut spheres = Vec::new();
+    for i in 0..count {
+        let site = [i % side, i / side % side, i / (side * side)].map(|k| 64.0 * k as f32);
+        let (flight, miss, length) = passes[i as usize % 3];
+        let start = std::array::from_fn(|k| site[k] + miss[k] - flight[k] * 2.0);
+        let radius = if i % 2 == 0 {
+            length
+        } else {
+            length.next_down()
+        };
+        spheres.push(Sphere::new(site, radius * 0.5));
+        spheres.push(Sphere::new(start, radius * 0.5).with_velocity(flight.map(|x| x * 4.0)));
+    }
+    both(|detector| {
+        let found = detector
+            .detect(&spheres, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let expected = (0..count).filter(|i| i % 2 == 0).map(|i| Collision {
+            a: 2 * i,
+            b: 2 * i + 1,
+            toi: 0.5,
+            depth: 0.0,
+        });
+        assert!(found.pairs == expected.collect::<Vec<_>>());
+        assert_eq!(found.statistics.grazing, u64::from(count));
+    });
 }

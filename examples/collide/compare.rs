@@ -1,8 +1,8 @@
-//! Two lists of pairs, pair by pair.
+//! Two lists of pairs, bit by bit.
 
 use carom::Collision;
 
-/// How many pairs of each kind are shown.
+/// How many differences are shown.
 const SHOWN: usize = 10;
 
 /// What a comparison found.
@@ -11,44 +11,23 @@ pub(crate) struct Comparison {
     /// Pairs that were looked at.
     pub(crate) checked: u64,
     /// Pairs that one has and the other has not, or not with the same values.
-    pub(crate) differing: Listed,
-    /// Pairs that the check could not decide.
-    pub(crate) undecided: Listed,
+    pub(crate) differing: u64,
+    /// The first few of those.
+    shown: Vec<String>,
 }
 
-/// A count, and the first few of what was counted.
-#[derive(Debug, Default)]
-pub(crate) struct Listed {
-    pub(crate) count: u64,
-    pub(crate) shown: Vec<String>,
-}
-
-impl Listed {
-    /// Counts one more; `text` is only made for the first few.
-    pub(crate) fn push(&mut self, text: impl FnOnce() -> String) {
-        self.count += 1;
-        if self.shown.len() < SHOWN {
-            self.shown.push(text());
-        }
-    }
-}
-
-impl std::fmt::Display for Listed {
+impl std::fmt::Display for Comparison {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for line in &self.shown {
-            write!(f, "\n  {line}")?;
-        }
-        let more = self.count - self.shown.len() as u64;
-        if more > 0 {
-            write!(f, "\n  ... and {more} more")
-        } else {
-            Ok(())
+        f.write_str(&self.shown.join("\n"))?;
+        match self.differing - self.shown.len() as u64 {
+            0 => Ok(()),
+            more => write!(f, "\n... and {more} more"),
         }
     }
 }
 
-/// Compares the lists of two backends bit by bit. Both are sorted; if one is
-/// not, that shows as a difference.
+/// Compares the lists of two backends. Both are sorted; if one is not, that shows
+/// as a difference.
 pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision]) -> Comparison {
     let mut comparison = Comparison::default();
     let (mut first, mut second) = (first.iter().peekable(), second.iter().peekable());
@@ -61,17 +40,19 @@ pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision])
         let one = first.next_if(|c| (c.a, c.b) == indices);
         let other = second.next_if(|c| (c.a, c.b) == indices);
         comparison.checked += 1;
-        if one.map(bits) != other.map(bits) {
-            comparison.differing.push(|| {
-                let (a, b) = indices;
-                format!(
-                    "{a},{b}: {} {}; {} {}",
-                    names[0],
-                    values(one),
-                    names[1],
-                    values(other)
-                )
-            });
+        if one.map(bits) == other.map(bits) {
+            continue;
+        }
+        comparison.differing += 1;
+        if comparison.shown.len() < SHOWN {
+            let (a, b) = indices;
+            comparison.shown.push(format!(
+                "{a},{b}: {} {}; {} {}",
+                names[0],
+                values(one),
+                names[1],
+                values(other)
+            ));
         }
     }
     comparison
@@ -83,7 +64,7 @@ fn bits(c: &Collision) -> [u32; 4] {
 }
 
 /// What a list has of a pair.
-pub(crate) fn values(found: Option<&Collision>) -> String {
+fn values(found: Option<&Collision>) -> String {
     found.map_or("has no such pair".into(), |c| {
         format!("has toi {:?} depth {:?}", c.toi, c.depth)
     })

@@ -4,8 +4,6 @@
 //! `--help` tells the rest.
 
 mod args;
-mod bounded;
-mod brute;
 mod columns;
 mod compare;
 mod csv;

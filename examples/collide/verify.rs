@@ -3,31 +3,52 @@
 use anyhow::{Context, bail};
 use carom::{Backend, Collisions, Detector, Error, Options, Sphere};
 use serde::Serialize;
-use serde::ser::SerializeStruct;
 
-use crate::compare::{self, Comparison};
-use crate::{brute, report};
+use crate::{compare, report};
 
-/// The largest world for brute force: two hundred million pairs, seconds.
-const MOST_BY_BRUTE_FORCE: usize = 20_000;
+/// The largest world of which all pairs are tried: two hundred million of them,
+/// some seconds.
+pub(crate) const MOST_BY_BRUTE_FORCE: usize = 20_000;
 
 /// What the check found.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
-    /// What the pairs were checked with: `gpu`, `cpu` or `brute force`.
+    passed: bool,
+    /// What the pairs were checked with: `exact arithmetic`, `gpu` or `cpu`.
     against: &'static str,
-    /// The same in words.
+    /// Pairs that were looked at.
+    checked: u64,
+    /// Pairs that should be otherwise.
+    differing: u64,
+    /// How it was done, in words.
+    #[serde(skip)]
     method: String,
-    comparison: Comparison,
+    /// What is wrong, a line each.
+    #[serde(skip)]
+    details: String,
 }
 
-/// Checks a list with the other backend, or where there is no adapter, by brute
-/// force.
+/// Checks a list by trying all pairs, or in a large world with the other backend.
 pub(crate) fn verify(
     spheres: &[Sphere],
     dt: f32,
     collisions: &Collisions,
 ) -> anyhow::Result<Verdict> {
+    if spheres.len() > MOST_BY_BRUTE_FORCE {
+        return cross_check(spheres, dt, collisions);
+    }
+    let found = carom::verify(spheres, dt, &collisions.pairs)?;
+    Ok(Verdict {
+        passed: found.passed(),
+        against: "exact arithmetic",
+        checked: found.tried,
+        differing: found.mistakes(),
+        method: "exact arithmetic on every pair of spheres".to_owned(),
+        details: found.to_string(),
+    })
+}
+
+fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
     let other = if backend == Backend::Gpu {
         Backend::Cpu
@@ -42,7 +63,12 @@ pub(crate) fn verify(
     let checked = match Detector::new(options).and_then(|mut detector| detector.detect(spheres, dt))
     {
         Ok(checked) => checked,
-        Err(Error::NoAdapter(why)) => return by_brute_force(spheres, dt, collisions, &why),
+        Err(Error::NoAdapter(why)) => bail!(
+            "nothing was checked: no graphics adapter was found ({why}) to compare the CPU with, and {} spheres \
+             are too many to try all pairs, which is done up to {MOST_BY_BRUTE_FORCE}; on Debian and Ubuntu \
+             `apt-get install libvulkan1 mesa-vulkan-drivers` gives a software adapter",
+            spheres.len()
+        ),
         Err(error) => {
             return Err(error)
                 .with_context(|| format!("nothing was checked: the {} cannot do it", names[1]));
@@ -59,47 +85,29 @@ pub(crate) fn verify(
         .statistics
         .adapter
         .or_else(|| collisions.statistics.adapter.clone());
+    let comparison = compare::lists(names, &collisions.pairs, &checked.pairs);
     Ok(Verdict {
+        passed: comparison.differing == 0,
         against: names[1],
+        checked: comparison.checked,
+        differing: comparison.differing,
         method: format!(
             "{} against {} on {}, bit for bit",
             names[0],
             names[1],
             adapter.unwrap_or_default()
         ),
-        comparison: compare::lists(names, &collisions.pairs, &checked.pairs),
-    })
-}
-
-fn by_brute_force(
-    spheres: &[Sphere],
-    dt: f32,
-    collisions: &Collisions,
-    why: &str,
-) -> anyhow::Result<Verdict> {
-    if spheres.len() > MOST_BY_BRUTE_FORCE {
-        bail!(
-            "nothing was checked: no graphics adapter was found ({why}), and {} spheres are too many for brute \
-             force, which takes at most {MOST_BY_BRUTE_FORCE}; on Debian and Ubuntu `apt-get install libvulkan1 \
-             mesa-vulkan-drivers` gives a software adapter",
-            spheres.len()
-        );
-    }
-    Ok(Verdict {
-        against: "brute force",
-        method: format!("brute force in float64, for want of a graphics adapter ({why})"),
-        comparison: brute::compare(spheres, dt, &collisions.pairs),
+        details: comparison.to_string(),
     })
 }
 
 impl Verdict {
     /// What is wrong, if something is.
     pub(crate) fn failure(&self) -> Option<String> {
-        let differing = &self.comparison.differing;
-        (differing.count > 0).then(|| {
+        (!self.passed).then(|| {
             format!(
-                "the check failed; pairs that differ: {}{differing}",
-                differing.count
+                "the check failed; pairs that differ: {}\n{}",
+                self.differing, self.details
             )
         })
     }
@@ -107,41 +115,7 @@ impl Verdict {
 
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Comparison {
-            checked,
-            differing,
-            undecided,
-        } = &self.comparison;
-        let outcome = if differing.count == 0 {
-            "passed"
-        } else {
-            "failed"
-        };
-        write!(f, "{outcome}: {checked} pairs by {}", self.method)?;
-        if undecided.count > 0 {
-            write!(
-                f,
-                "; float64's rounding leaves {} undecided:{undecided}",
-                undecided.count
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Serialize for Verdict {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Comparison {
-            checked,
-            differing,
-            undecided,
-        } = &self.comparison;
-        let mut object = serializer.serialize_struct("Verdict", 5)?;
-        object.serialize_field("passed", &(differing.count == 0))?;
-        object.serialize_field("against", self.against)?;
-        object.serialize_field("checked", checked)?;
-        object.serialize_field("differing", &differing.count)?;
-        object.serialize_field("undecided", &undecided.count)?;
-        object.end()
+        let outcome = if self.passed { "passed" } else { "failed" };
+        write!(f, "{outcome}: {} pairs by {}", self.checked, self.method)
     }
 }

@@ -27,7 +27,7 @@ fn part_of(power: u32) -> f32 {
 // The middle of segment k of 2^power.
 fn middle(motion: Motion, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
-    return motion.center + motion.velocity * (part * params.dt);
+    return opaque3(motion.center + motion.velocity * (part * params.dt));
 }
 
 struct Size {
@@ -54,6 +54,6 @@ fn segment_size(motion: Motion, power: u32) -> Size {
     let shift = abs(motion.shift);
     let far = largest(abs(motion.center) + shift);
     let half = motion.radius + largest(shift) * part_of(power + 1u);
-    let reach = half + MARGIN * EPSILON * (far + half);
+    let reach = opaque(half + MARGIN * EPSILON * (far + half));
     return Size(power, reach, max(reach, 0.5 * SMALLEST_CELL));
 }

@@ -21,17 +21,20 @@ fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
     let r = opaque(j.radius + i.radius);
-    let a = dot(v, v);
-    let b = dot(p, v);
+    let a = opaque(dot(v, v));
+    let b = opaque(dot(p, v));
     let slow = a < SLOW;
     var t = 0.0;
     if !slow {
-        t = opaque(clamp(-b / a, 0.0, dt));
+        t = clamp(-b / a, 0.0, dt);
     }
+    // Not a subnormal number, which may count as 0 in one product but not in
+    // another.
+    t = opaque(select(t, 0.0, t < MIN_POSITIVE));
     let q = opaque3(p + v * t);
     let rr = r * r;
     let qq = dot(q, q);
-    let margin = rr - qq;
+    let margin = opaque(rr - qq);
     let distance = sum(abs(p));
     let speed = sum(abs(v));
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));

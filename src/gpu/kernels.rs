@@ -25,8 +25,8 @@ pub(crate) enum Binding {
 pub(crate) struct Kernel {
     /// Name of the file and label of all that is made of it.
     pub(crate) name: &'static str,
-    source: &'static str,
-    shared: &'static [&'static str],
+    pub(super) source: &'static str,
+    pub(super) shared: &'static [&'static str],
     /// Its bindings in group 0, in order.
     pub(crate) bindings: &'static [Binding],
 }
@@ -111,8 +111,9 @@ fn constants() -> String {
         ("LENGTHS", LENGTHS),
         ("WEIGHED", WEIGHED as u32),
     ];
-    let numbers: [(&str, f32); 20] = [
+    let numbers: [(&str, f32); 21] = [
         ("GREATEST", f32::MAX),
+        ("MIN_POSITIVE", f32::MIN_POSITIVE),
         ("MAX_MAGNITUDE", MAX_MAGNITUDE),
         ("EPSILON", sweep::EPSILON),
         ("ROUNDING", sweep::ROUNDING),

@@ -10,6 +10,8 @@ mod buffers;
 mod kernels;
 mod readback;
 mod record;
+#[cfg(test)]
+pub(crate) mod sweep_on_gpu;
 
 use std::future::Future;
 use std::time::Duration;

@@ -1,0 +1,179 @@
+//! The filter held against exact arithmetic, on pairs made to be hard.
+
+#[path = "../../tests/oracle/mod.rs"]
+mod oracle;
+#[path = "../../tests/tangency/mod.rs"]
+mod tangency;
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use rayon::prelude::*;
+
+use super::*;
+use crate::Sphere;
+use crate::detector::in_handy_units;
+use crate::exact::{By, impact};
+use crate::gpu::sweep_on_gpu;
+use oracle::exact::Exact;
+use tangency::{KINDS, Kind, Pair};
+
+/// What was seen of pairs of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    pairs: u64,
+    touching: u64,
+    grazing: u64,
+    by_integers: u64,
+    /// The largest error of a margin as a part of its bound.
+    error: f64,
+    /// The farthest from tangency that a grazing pair was, in ulps of its terms.
+    farthest: f64,
+}
+
+impl Seen {
+    fn and(self, other: Self) -> Self {
+        Self {
+            pairs: self.pairs + other.pairs,
+            touching: self.touching + other.touching,
+            grazing: self.grazing + other.grazing,
+            by_integers: self.by_integers + other.by_integers,
+            error: self.error.max(other.error),
+            farthest: self.farthest.max(other.farthest),
+        }
+    }
+}
+
+/// The pair as the filter gets it, and the unit of length in which it does.
+fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
+    let [one, other] = pair.spheres;
+    // The world has something in it that shows the unit.
+    let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
+    let (spheres, dt) = in_handy_units(&world, pair.dt, pair.extent);
+    let unit = match pair.extent {
+        0.0 => 1.0,
+        extent => f64::from(spheres[2].radius) / f64::from(extent),
+    };
+    let proxy = |k: usize| {
+        let Sphere {
+            center,
+            radius,
+            velocity,
+            ..
+        } = spheres[k];
+        SortedProxy {
+            center,
+            radius,
+            velocity,
+            sphere: 0,
+        }
+    };
+    ([proxy(0), proxy(1)], dt, unit)
+}
+
+/// Holds margin and bound of a pair against the truth, and the decision as well.
+fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [f32; 2]) -> Seen {
+    let [margin, bound] = found.map(f64::from);
+    let [a, b] = &pair.spheres;
+    let truth = Exact::new(a, b);
+    // r² − d².
+    let true_margin = truth.margin(pair.dt.into()) * unit * unit;
+    let touches = truth.collide(pair.dt.into());
+    let error = (margin - true_margin).abs() - f64::from(EPSILON) * margin.abs();
+    assert!(
+        error <= bound,
+        "margin {margin:e} instead of {true_margin:e}, off by {} bounds: {pair:?}",
+        error / bound
+    );
+    if margin > bound {
+        assert!(touches, "a certain hit misses: {pair:?}");
+    }
+    if margin < -bound {
+        assert!(!touches, "a certain miss touches: {pair:?}");
+    }
+    let grazing = margin.abs() <= bound;
+    let relative = |x: [f32; 3], y: [f32; 3]| -> f64 {
+        (0..3)
+            .map(|k| (f64::from(y[k]) - f64::from(x[k])).abs())
+            .sum()
+    };
+    let r = f64::from(i.radius) + f64::from(j.radius);
+    let terms = relative(i.center, j.center) + r;
+    let d = (r * r - true_margin).max(0.0).sqrt();
+    let mut farthest = 0.0;
+    // Below, it is underflow that counts, not digits.
+    if grazing && terms > 2_f64.powi(-14) {
+        farthest = true_margin.abs() / (r + d) / (f64::from(EPSILON) / 2.0 * terms);
+        assert!(farthest <= 64.0, "grazing at {farthest} ulps: {pair:?}");
+    }
+    let (decision, by) = impact(a, b, pair.dt);
+    assert_eq!(decision.is_some(), touches, "decided by {by:?}: {pair:?}");
+    Seen {
+        pairs: 1,
+        touching: touches.into(),
+        grazing: grazing.into(),
+        by_integers: (by == By::Integers).into(),
+        error: error / bound,
+        farthest,
+    }
+}
+
+/// `count` pairs of each kind, on the CPU and through the shaders.
+fn filter_is_right(count: usize) {
+    const BATCH: usize = 1 << 18;
+    let gpu = sweep_on_gpu::adapter();
+    let mut seen: [BTreeMap<String, Seen>; 2] = Default::default();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        for batch in 0..count.div_ceil(BATCH) {
+            let mut rng = Rng::with_seed((batch * KINDS.len() + number) as u64);
+            let pairs: Vec<Pair> = (0..BATCH.min(count - batch * BATCH))
+                .map(|_| Pair::new(kind, &mut rng))
+                .collect();
+            let prepared: Vec<_> = pairs.iter().map(prepared).collect();
+            let on_cpu = prepared.iter().map(|&([i, j], dt, _)| {
+                let sweep = Sweep::new(&i, &j, dt);
+                [sweep.margin, sweep.bound]
+            });
+            for (seen, found) in seen
+                .iter_mut()
+                .zip([on_cpu.collect(), sweep_on_gpu::sweep(&gpu, &prepared)])
+            {
+                let sum = (pairs.par_iter().zip(&prepared).zip(&found))
+                    .map(|((pair, prepared), &found)| check(pair, prepared, found))
+                    .reduce(Seen::default, Seen::and);
+                let own = seen.entry(format!("{kind:?}")).or_default();
+                *own = own.and(sum);
+            }
+        }
+    }
+    for (backend, seen) in ["CPU", "GPU"].into_iter().zip(seen) {
+        let all = seen
+            .values()
+            .fold(Seen::default(), |all, &own| all.and(own));
+        for (kind, seen) in seen.iter().chain([(&"all".to_owned(), &all)]) {
+            println!("{backend} {kind}: {seen:?}");
+        }
+        assert!(all.error > 1.0 / 64.0, "the bound is too wide: {all:?}");
+        // The test is void if pairs are not as hard as they are meant to be.
+        assert!(all.grazing > all.pairs / 4, "{all:?}");
+        assert!(
+            (all.pairs / 4..all.pairs * 3 / 4).contains(&all.touching),
+            "{all:?}"
+        );
+        assert!(
+            seen[&format!("{:?}", Kind::Exact)].by_integers > 0,
+            "{all:?}"
+        );
+    }
+}
+
+#[test]
+fn no_certain_verdict_on_pairs_near_tangency_is_wrong() {
+    filter_is_right(20_000);
+}
+
+#[test]
+#[ignore = "ten million pairs in exact arithmetic take minutes"]
+fn no_certain_verdict_on_ten_million_pairs_near_tangency_is_wrong() {
+    filter_is_right(10_000_000_usize.div_ceil(KINDS.len()));
+}

@@ -1,0 +1,252 @@
+//! Pairs of spheres that touch by a hair or miss by one: made to be hard for whoever computes in
+//! floating point.
+
+#![allow(
+    dead_code,
+    reason = "shared by several tests, each of which uses a part"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "rounded to float32 on purpose"
+)]
+
+use carom::{MAX_MAGNITUDE, Sphere};
+use fastrand::Rng;
+use glam::DVec3;
+
+/// Directions of flight, each with two across it that are as long: in whole numbers, so that
+/// tangents along them are exact.
+const EXACT: [[DVec3; 3]; 4] = [
+    [DVec3::X, DVec3::Y, DVec3::Z],
+    [
+        DVec3::new(3.0, 4.0, 0.0),
+        DVec3::new(-4.0, 3.0, 0.0),
+        DVec3::new(0.0, 0.0, 5.0),
+    ],
+    [
+        DVec3::new(-1.0, 2.0, 2.0),
+        DVec3::new(2.0, -1.0, 2.0),
+        DVec3::new(2.0, 2.0, -1.0),
+    ],
+    [
+        DVec3::new(2.0, 3.0, 6.0),
+        DVec3::new(3.0, -6.0, 2.0),
+        DVec3::new(6.0, 2.0, -3.0),
+    ],
+];
+
+/// What is special about a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Nearest within the step, in a direction of whole numbers: tangent to the last bit.
+    Exact,
+    /// Nearest within the step, anyhow.
+    Passing,
+    /// Still approaching when the step ends.
+    AtTheEnd,
+    /// Touching at the start, and leaving.
+    Leaving,
+    /// At rest, a whole number of units apart along all three axes.
+    Resting,
+    /// With velocities that are the same but for some last bits.
+    Alike,
+    /// Fast together, slow past one another.
+    Formation,
+    /// Far from the origin, beside the distance of the two.
+    Offset,
+    /// A fast and very small one past a large one.
+    Bullet,
+    /// Both far smaller than the world they are in.
+    Specks,
+    /// All lengths so small that float32 has few digits of them.
+    Subnormal,
+    /// Lengths at the other end of what is valid.
+    Huge,
+}
+
+pub(crate) const KINDS: [Kind; 12] = [
+    Kind::Exact,
+    Kind::Passing,
+    Kind::AtTheEnd,
+    Kind::Leaving,
+    Kind::Resting,
+    Kind::Alike,
+    Kind::Formation,
+    Kind::Offset,
+    Kind::Bullet,
+    Kind::Specks,
+    Kind::Subnormal,
+    Kind::Huge,
+];
+
+/// Two spheres and a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub(crate) spheres: [Sphere; 2],
+    pub(crate) dt: f32,
+    /// The largest length of the world they are in.
+    pub(crate) extent: f32,
+}
+
+fn direction(rng: &mut Rng) -> DVec3 {
+    loop {
+        let inside = DVec3::from_array(std::array::from_fn(|_| rng.f64() * 2.0 - 1.0));
+        if (0.01..=1.0).contains(&inside.length_squared()) {
+            return inside.normalize();
+        }
+    }
+}
+
+/// 2^x with x anywhere in a range.
+fn scale(range: std::ops::Range<i32>, rng: &mut Rng) -> f64 {
+    2_f64.powi(rng.i32(range)) * (1.0 + rng.f64())
+}
+
+impl Pair {
+    /// A pair of this kind.
+    pub(crate) fn new(kind: Kind, rng: &mut Rng) -> Self {
+        let exact = rng.bool();
+        let dt = match kind {
+            Kind::Huge if exact => 2_f64.powi(rng.i32(0..8)),
+            _ if exact => 2_f64.powi(rng.i32(-8..8)),
+            Kind::Subnormal | Kind::Huge => 1.0 + rng.f64(),
+            _ => scale(-8..8, rng),
+        };
+        Self::with_step(kind, exact, dt as f32, rng)
+    }
+
+    /// A pair of this kind; with a step that is a power of two, perhaps made of whole numbers.
+    pub(crate) fn with_step(kind: Kind, whole: bool, step: f32, rng: &mut Rng) -> Self {
+        let dt = f64::from(step);
+        let unit = match kind {
+            Kind::Specks => 2_f64.powi(rng.i32(-80..-30)),
+            Kind::Subnormal => 2_f64.powi(rng.i32(-148..-120)),
+            Kind::Huge => 2_f64.powi(rng.i32(40..48)),
+            _ => 2_f64.powi(rng.i32(-12..12)),
+        };
+        // The sum of the radii, in units; where they are nearest, or at the end; and how far they
+        // fly past one another.
+        let size = if whole {
+            f64::from(rng.u32(1..=64))
+        } else {
+            scale(-2..6, rng)
+        };
+        let far = match kind {
+            Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
+            Kind::Bullet => scale(8..20, rng),
+            _ if whole => f64::from(rng.u32(1..=64)),
+            _ => scale(-6..10, rng),
+        };
+        let [along, across, up] = if whole {
+            *rng.choice(&EXACT).expect("not empty")
+        } else {
+            let along = direction(rng);
+            let across = along
+                .cross(direction(rng))
+                .normalize_or(along.any_orthonormal_vector());
+            [along, across, along.cross(across)]
+        };
+        let part = if whole {
+            f64::from(rng.u32(0..=8)) / 8.0
+        } else {
+            rng.f64()
+        };
+        // The vector from one to the other then, and what the other does to the one until the end.
+        let (miss, flight, part) = match kind {
+            Kind::Resting if whole => (across * size, DVec3::ZERO, 0.0),
+            Kind::Resting => (direction(rng) * size, DVec3::ZERO, 0.0),
+            Kind::Leaving => {
+                let outwards = f64::from(rng.u32(0..3));
+                (across * size, along * far + across * outwards, 0.0)
+            }
+            Kind::AtTheEnd => {
+                let inwards = f64::from(rng.u32(0..3));
+                (across * size, along * far - across * inwards, 1.0)
+            }
+            Kind::Alike => (across * size, along * (far * scale(-30..-15, rng)), part),
+            _ => (
+                if rng.bool() { across } else { up } * size,
+                along * far,
+                part,
+            ),
+        };
+        let common = match kind {
+            Kind::Formation | Kind::Alike => direction(rng) * scale(4..16, rng),
+            _ if rng.bool() => DVec3::ZERO,
+            _ => along * f64::from(rng.i32(-8..8)),
+        };
+        let place = match kind {
+            Kind::Offset => direction(rng) * scale(8..20, rng),
+            _ if rng.bool() => DVec3::ZERO,
+            _ => DVec3::from_array(std::array::from_fn(|_| f64::from(rng.i32(-64..=64)))),
+        };
+        let meeting = [place, place + miss];
+        let flights = [common, common + flight];
+        let mut spheres = [0, 1].map(|i| {
+            let start = (meeting[i] - flights[i] * part) * unit;
+            let velocity = flights[i] * (unit / dt);
+            Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
+        });
+        // The sum of the radii goes by what rounding has left of the rest.
+        let nearest = nearest(&spheres, dt);
+        let sum = if whole { miss.length() * unit } else { nearest };
+        let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;
+        spheres[0].radius = one;
+        spheres[1].radius = (sum - f64::from(one)).max(0.0) as f32;
+        if rng.u32(0..3) > 0 {
+            nudge(&mut spheres[rng.usize(0..2)], rng);
+        }
+        rng.shuffle(&mut spheres);
+        let lengths = spheres.iter().flat_map(|s| {
+            let shift = s.velocity.map(|v| v * step);
+            [s.center, shift, [s.radius; 3]].concat()
+        });
+        let own = lengths.fold(0.0_f32, |most, x| most.max(x.abs()));
+        let extent = match kind {
+            Kind::Specks => own.max(1.0),
+            _ => own,
+        };
+        let fastest = spheres.iter().flat_map(|s| s.velocity);
+        let most = fastest.fold(extent, |most, v| most.max(v.abs()));
+        assert!(most <= MAX_MAGNITUDE, "{kind:?}: {spheres:?}");
+        Self {
+            spheres,
+            dt: step,
+            extent,
+        }
+    }
+}
+
+/// How near their centres come in the step, to some digits.
+fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
+    let [p, v] = [|s: &Sphere| s.center, |s: &Sphere| s.velocity].map(|of| {
+        let [one, other] = spheres
+            .each_ref()
+            .map(|s| DVec3::from(of(s).map(f64::from)));
+        other - one
+    });
+    let t = (-p.dot(v) / v.length_squared()).clamp(0.0, dt);
+    if t.is_nan() {
+        p.length()
+    } else {
+        (p + v * t).length()
+    }
+}
+
+/// Moves one number of a sphere by one or two units in its last place.
+fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
+    let number = match rng.usize(0..7) {
+        k @ 0..3 => &mut sphere.center[k],
+        k @ 3..6 => &mut sphere.velocity[k - 3],
+        _ => &mut sphere.radius,
+    };
+    let up = rng.bool();
+    for _ in 0..rng.u32(1..=2) {
+        *number = if up {
+            number.next_up()
+        } else {
+            number.next_down()
+        };
+    }
+    sphere.radius = sphere.radius.max(0.0);
+}

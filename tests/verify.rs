@@ -1,0 +1,144 @@
+//! `verify` sees every kind of mistake, and none where there is none.
+
+#[path = "../examples/scenes/mod.rs"]
+mod scenes;
+
+mod backends;
+mod oracle;
+mod worlds;
+
+use backends::detector;
+use carom::{
+    Backend, Collision, Error, Options, Sphere, Verification, time_of_impact, verify,
+    verify_between,
+};
+
+fn list(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
+    match detector(Backend::Cpu, Options::default()).detect(spheres, dt) {
+        Ok(found) => found.pairs,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn checked(spheres: &[Sphere], dt: f32, list: &[Collision]) -> Verification {
+    verify(spheres, dt, list).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_right_list_passes_and_every_pair_is_tried() {
+    for (world, spheres, dt) in worlds::all(400, 2) {
+        let found = checked(&spheres, dt, &list(&spheres, dt));
+        assert!(found.passed(), "{world}: {found}");
+        let n = spheres.len() as u64;
+        assert_eq!(found.tried, n * (n - 1) / 2, "{world}");
+        let truth = oracle::brute_force(&spheres, dt);
+        assert_eq!(found.touching, truth.hits.len() as u64, "{world}");
+    }
+}
+
+#[test]
+fn an_empty_list_lacks_what_the_oracle_finds() {
+    let spheres = scenes::Scene::Fast.generate(2_000, 4);
+    let found = checked(&spheres, 1.0, &[]);
+    let missing: Vec<_> = found.missing.iter().map(|c| (c.a, c.b)).collect();
+    assert_eq!(missing, oracle::brute_force(&spheres, 1.0).hits);
+    assert_eq!(found.missing, list(&spheres, 1.0));
+    assert_eq!(found.mistakes(), missing.len() as u64);
+}
+
+#[test]
+fn each_kind_of_mistake_is_told_apart() {
+    let spheres = scenes::Scene::Dense.generate(300, 1);
+    let right = list(&spheres, 1.0);
+    // Neither the order of the list nor that of a pair matters.
+    let mut other_way: Vec<Collision> = right.iter().rev().copied().collect();
+    for pair in &mut other_way {
+        (pair.a, pair.b) = (pair.b, pair.a);
+    }
+    assert!(checked(&spheres, 1.0, &other_way).passed());
+
+    let mut wrong = right.clone();
+    let missing = wrong.remove(2);
+    let repeated = wrong[3];
+    wrong.push(repeated);
+    let later = wrong[5].toi.next_up();
+    let truth = std::mem::replace(&mut wrong[5].toi, later);
+    wrong[6].depth = f32::NAN;
+    wrong[7].toi = -wrong[7].toi;
+    let negated = u64::from(wrong[7].toi.is_sign_negative());
+    let apart = (1..300).find(|&b| time_of_impact(&spheres[0], &spheres[b], 1.0).is_none());
+    let apart = u32::try_from(apart.expect("they are not all in one place")).expect("few");
+    let strays = [(0, apart), (7, 7), (0, 300), (300, 301), (u32::MAX, 0)];
+    wrong.extend(strays.map(|(a, b)| Collision {
+        a,
+        b,
+        ..Collision::default()
+    }));
+    let found = checked(&spheres, 1.0, &wrong);
+    assert_eq!(found.missing, [missing]);
+    assert_eq!(found.repeated.len(), 1);
+    assert_eq!(
+        (found.repeated[0].a, found.repeated[0].b),
+        (repeated.a, repeated.b)
+    );
+    assert_eq!(found.invented.len(), strays.len());
+    assert_eq!(found.wrong.len() as u64, 2 + negated);
+    assert_eq!(found.wrong[0].0.toi, later);
+    assert_eq!(found.wrong[0].1.toi, truth);
+    assert_eq!(found.mistakes(), 4 + negated + strays.len() as u64);
+    assert!(!found.passed());
+    for word in [
+        "missing: 1",
+        "invented: 5",
+        "repeated: 1",
+        "wrong time or depth",
+    ] {
+        assert!(found.to_string().contains(word), "{found}");
+    }
+}
+
+#[test]
+fn groups_and_two_sets_count() {
+    let blind = Sphere::new([0.0; 3], 1.0).with_groups(1, 1);
+    let seen = Sphere::new([0.5, 0.0, 0.0], 1.0);
+    let found = checked(&[blind, blind, seen], 1.0, &[]);
+    assert_eq!(found.touching, 2);
+    let pair = |a, b| Collision {
+        a,
+        b,
+        toi: 0.0,
+        depth: 1.5,
+    };
+    let between = |list: &[Collision]| {
+        verify_between(&[blind, seen], &[seen], 1.0, list).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let truth = [
+        pair(0, 0),
+        Collision {
+            depth: 2.0,
+            ..pair(1, 0)
+        },
+    ];
+    assert!(between(&truth).passed());
+    assert_eq!(between(&truth).tried, 2);
+    // Here it does matter which comes first.
+    assert_eq!(between(&[truth[0], pair(0, 1)]).invented, [pair(0, 1)]);
+}
+
+#[test]
+fn bad_input_is_an_error() {
+    let spheres = [Sphere::new([f32::NAN, 0.0, 0.0], 1.0)];
+    assert!(matches!(
+        verify(&spheres, 1.0, &[]),
+        Err(Error::InvalidSphere { index: 0, .. })
+    ));
+    assert!(matches!(
+        verify_between(&[], &spheres, 1.0, &[]),
+        Err(Error::InvalidSphere { set: Some(1), .. })
+    ));
+    assert!(matches!(
+        verify(&[], -1.0, &[]),
+        Err(Error::InvalidTimeStep { .. })
+    ));
+    assert!(checked(&[], 1.0, &[]).passed());
+}
