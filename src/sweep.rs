@@ -156,4 +156,6 @@ pub(crate) enum Ownership {
 }
 
 #[cfg(test)]
+mod any_gpu;
+#[cfg(test)]
 mod tests;

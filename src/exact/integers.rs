@@ -259,3 +259,34 @@ fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
     };
     number(nearer) as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times and depths that lie just halfway between two float32.
+    #[test]
+    fn ties_go_to_the_even_number() {
+        // 2²⁴ + 1 and 2²⁴ + 3, the sums of the radii of spheres in one place.
+        for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
+            let [a, b] = [16_777_216.0, less].map(|radius| Sphere::new([0.0; 3], radius));
+            let found = Integers::new(&a, &b).impact(1.0, 0.0);
+            let expected = Impact {
+                toi: 0.0,
+                depth: even,
+            };
+            assert_eq!(found, Some(expected));
+        }
+        // A point that comes from so far at one a step.
+        for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
+            let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
+            let other = Sphere::new([-less, 0.0, 0.0], 0.0);
+            let found = Integers::new(&point, &other).impact(1e9, 0.0);
+            let expected = Impact {
+                toi: even,
+                depth: 0.0,
+            };
+            assert_eq!(found, Some(expected));
+        }
+    }
+}

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use rayon::prelude::*;
 
+use super::any_gpu::AnyGpu;
 use super::*;
 use crate::Sphere;
 use crate::detector::in_handy_units;
@@ -103,11 +104,19 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let mut farthest = 0.0;
     // Below, it is underflow that counts, not digits.
     if grazing && terms > 2_f64.powi(-14) {
-        farthest = true_margin.abs() / (r + d) / (f64::from(EPSILON) / 2.0 * terms);
+        // |r − d|; two points that meet are just tangent.
+        let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
+        farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(farthest <= 64.0, "grazing at {farthest} ulps: {pair:?}");
     }
     let (decision, by) = impact(a, b, pair.dt);
     assert_eq!(decision.is_some(), touches, "decided by {by:?}: {pair:?}");
+    if let Some(impact) = decision {
+        assert!(
+            truth.rounds_to_toi(impact.toi) && truth.rounds_to_depth(impact.depth),
+            "{impact:?} by {by:?}: {pair:?}"
+        );
+    }
     Seen {
         pairs: 1,
         touching: touches.into(),
@@ -118,11 +127,12 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     }
 }
 
-/// `count` pairs of each kind, on the CPU and through the shaders.
+/// `count` pairs of each kind: on the CPU, through the shaders, and in whatever
+/// arithmetic a GPU may have.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
     let gpu = sweep_on_gpu::adapter();
-    let mut seen: [BTreeMap<String, Seen>; 2] = Default::default();
+    let mut seen: [BTreeMap<String, Seen>; 3] = Default::default();
     for (number, kind) in KINDS.into_iter().enumerate() {
         for batch in 0..count.div_ceil(BATCH) {
             let mut rng = Rng::with_seed((batch * KINDS.len() + number) as u64);
@@ -134,10 +144,16 @@ fn filter_is_right(count: usize) {
                 let sweep = Sweep::new(&i, &j, dt);
                 [sweep.margin, sweep.bound]
             });
-            for (seen, found) in seen
-                .iter_mut()
-                .zip([on_cpu.collect(), sweep_on_gpu::sweep(&gpu, &prepared)])
-            {
+            let on_any = prepared
+                .iter()
+                .zip(rng.u64(..)..)
+                .map(|(&([i, j], dt, _), seed)| AnyGpu::new(seed).sweep(&i, &j, dt));
+            let found = [
+                on_cpu.collect(),
+                sweep_on_gpu::sweep(&gpu, &prepared),
+                on_any.collect(),
+            ];
+            for (seen, found) in seen.iter_mut().zip(found) {
                 let sum = (pairs.par_iter().zip(&prepared).zip(&found))
                     .map(|((pair, prepared), &found)| check(pair, prepared, found))
                     .reduce(Seen::default, Seen::and);
@@ -146,7 +162,7 @@ fn filter_is_right(count: usize) {
             }
         }
     }
-    for (backend, seen) in ["CPU", "GPU"].into_iter().zip(seen) {
+    for (backend, seen) in ["CPU", "GPU", "any GPU"].into_iter().zip(seen) {
         let all = seen
             .values()
             .fold(Seen::default(), |all, &own| all.and(own));

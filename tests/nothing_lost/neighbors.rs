@@ -5,12 +5,17 @@
 //! Most pairs are in clumps: a world that is empty but for lone pairs would get cells as wide as
 //! the room between these. In clumps they are about as wide as a sphere.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "rounded to float32 on purpose"
+)]
+
 use carom::{Backend, Options, Sphere};
 use fastrand::Rng;
 use glam::DVec3;
 
 use crate::Pairs;
-use crate::backends::detector;
+use crate::backends::{both, detector};
 
 /// Pairs in a clump.
 const CLUMP: usize = 2048;
@@ -139,6 +144,50 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
         }
         println!("2^{power} wide, {backend:?}: {colliding} colliding pairs, none lost");
     }
+}
+
+/// Pairs, all of one size, that touch at the start and fly apart along an axis, so that the middles
+/// of their ways are as far apart as their cells are wide; in crowds so dense that cells are no
+/// wider than they must be, and so far out that rounding is a hundredth of that.
+#[test]
+fn pairs_that_fly_apart_are_not_two_cells_apart() {
+    const COUNT: usize = 1 << 18;
+    const SIDE: f64 = 100_000.0;
+    const RADIUS: f32 = 0.37;
+    const SPEED: f64 = 0.61;
+    let mut rng = Rng::with_seed(3);
+    let crowds = COUNT / CLUMP;
+    let places: Vec<DVec3> = (0..crowds).map(|_| vector(&mut rng) * SIDE).collect();
+    let side = (CLUMP as f64).cbrt();
+    let mut spheres = Vec::new();
+    for i in 0..COUNT {
+        let place = places[i % crowds] + vector(&mut rng) * side;
+        let axis = DVec3::AXES[rng.usize(0..3)];
+        let sphere = |place: DVec3, velocity: DVec3| {
+            Sphere::new(place.as_vec3(), RADIUS).with_velocity(velocity.as_vec3())
+        };
+        spheres.push(sphere(place, axis * -SPEED));
+        spheres.push(sphere(place + axis * 2.0 * f64::from(RADIUS), axis * SPEED));
+    }
+    both(|detector| {
+        let found = detector
+            .detect(&spheres, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let listed: Vec<_> = found.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+        let touching: Vec<_> = (0_u32..)
+            .step_by(2)
+            .take(COUNT)
+            .map(|a| (a, a + 1))
+            .filter(|&(a, b)| {
+                crate::oracle::collides(&spheres[a as usize], &spheres[b as usize], 1.0)
+            })
+            .collect();
+        assert!(touching.len() > COUNT / 4, "hardly any touch");
+        let lost = touching
+            .iter()
+            .filter(|pair| listed.binary_search(pair).is_err());
+        assert_eq!(lost.count(), 0, "pairs lost of {}", touching.len());
+    });
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl Pair {
         };
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
-            Kind::Bullet => scale(8..20, rng),
+            Kind::Bullet => scale(8..27, rng),
             _ if whole => f64::from(rng.u32(1..=64)),
             _ => scale(-6..10, rng),
         };

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Breaks carom in one place after another, and makes sure that a test fails each time: a bound or a
+# comparison that nothing needs would be a mistake too.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target} RUST_BACKTRACE=0
+if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
+    export NODEVICE_SELECT=1
+fi
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+survived=0 killed=0
+
+# mutant WHAT FILE FROM TO TEST...: with FROM made TO in FILE, which has it once, the test fails.
+mutant() {
+    local what=$1 file=$2 from=$3 to=$4
+    shift 4
+    rm -rf "$copy/carom"
+    mkdir "$copy/carom"
+    # What is not committed yet, too.
+    git ls-files --cached --others --exclude-standard -z |
+        { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
+    cd "$copy/carom"
+    if [[ $(FROM=$from perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$file") != 1 ]]; then
+        echo "mutants.sh: $file does not have once: $from" >&2
+        exit 1
+    fi
+    FROM=$from TO=$to perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
+    if ! cargo test --release --quiet --no-run "$@" >"$copy/log" 2>&1; then
+        cat "$copy/log" >&2
+        echo "mutants.sh: this mutant does not even build: $what" >&2
+        exit 1
+    fi
+    if cargo test --release --quiet "$@" >"$copy/log" 2>&1; then
+        echo "SURVIVED  $what  ($*)"
+        survived=$((survived + 1))
+    elif grep -q 'test result: FAILED' "$copy/log"; then
+        echo "killed    $what  ($*)"
+        killed=$((killed + 1))
+    else
+        cat "$copy/log" >&2
+        echo "mutants.sh: no test ran for this mutant: $what" >&2
+        exit 1
+    fi
+    cd "$root"
+}
+
+tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)
+spans=(--test nothing_lost closest_approach_at_span_boundaries_on_the_)
+cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
+
+mutant 'a bound below the worst error seen' src/sweep.rs \
+    'ROUNDING: f32 = 1.001 * EPSILON' 'ROUNDING: f32 = 0.25 * EPSILON' "${tangency[@]}"
+mutant 'no linear term' src/sweep.rs \
+    'LINEAR: f32 = 2.0' 'LINEAR: f32 = 0.0' "${tangency[@]}"
+mutant 'no term for the squares' src/sweep.rs \
+    'SQUARES: f32 = 5.0' 'SQUARES: f32 = 0.0' "${tangency[@]}"
+mutant 'no quadratic term' src/sweep.rs \
+    'QUADRATIC: f32 = 25.0' 'QUADRATIC: f32 = 0.0' "${tangency[@]}"
+mutant 'no absolute term' src/sweep.rs \
+    'ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32' 'ABSOLUTE: f32 = 0.0' "${tangency[@]}"
+mutant 'no barrier, and a compiler that reassociates' shaders/shared/sweep.wgsl \
+    'opaque3(p + v * t)' '(j.center + j.velocity * t) - (i.center + i.velocity * t)' "${tangency[@]}"
+mutant 'no bound in float64' src/exact/float64.rs \
+    'error: moved + 16.0 * U * (cross + rrvv)' 'error: 0.0' "${tangency[@]}"
+mutant '< for <=, at the closest approach' src/exact/integers.rs \
+    '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
+mutant '< for <=, at the end of the step' src/exact/integers.rs \
+    '[Less | Equal, _] => true' '[Less, _] => true, [Equal, _] => false' --test reference touching_at_the_very_end
+mutant '< for <=, at the start' src/exact/integers.rs \
+    "            Equal => {
+                return Some(Impact {
+                    toi: 0.0,
+                    depth: 0.0,
+                });
+            }" '            Equal => return None,' --test reference touching_at_the_start
+mutant 'no margin in the size of a proxy' src/grid.rs \
+    'MARGIN: f32 = 10.0' 'MARGIN: f32 = 0.0' "${cells[@]}"
+mutant 'spans compared as open ones, on the CPU' src/sweep.rs \
+    'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
+mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \
+    'k < (first >> shift) || k > (last >> shift)' 'k <= (first >> shift) || k > (last >> shift)' "${spans[@]}gpu"
+mutant 'ties rounded down' src/exact/integers.rs \
+    'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
+
+echo "$killed mutants killed, $survived survived"
+((survived == 0))
