@@ -97,7 +97,7 @@ impl Size {
     /// `length`.
     pub(crate) fn new(motion: &Motion, length: f32) -> Self {
         let longest = (2.0 * motion.radius).max(length);
-        let mut own = motion.shift.abs().max_element();
+        let mut own = motion.length();
         let mut power = 0;
         while own > longest && power < SEGMENT_BITS {
             own *= 0.5;
@@ -160,6 +160,11 @@ impl Motion {
             shift: velocity * dt,
             dt,
         }
+    }
+
+    /// How far it moves along its longest axis.
+    pub(crate) fn length(&self) -> f32 {
+        self.shift.abs().max_element()
     }
 
     /// The middle of segment k of 2^power.
