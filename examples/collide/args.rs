@@ -45,6 +45,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.csv", value_parser = PathBufValueParser::new().try_map(csv_path))]
     pub(crate) output: Option<PathBuf>,
 
+    /// Draw the spheres and the pairs into this picture
+    ///
+    /// The spheres at the start of the step, seen along z, or along y or x where
+    /// the world is less than half as thick, to scale; their colours tell how many
+    /// contacts each has, lines between centres which pairs touch at the start and
+    /// which meet later. The file appears whole or not at all.
+    #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
+    pub(crate) plot: Option<PathBuf>,
+
     /// Check the pairs: every pair of spheres is tried in exact arithmetic
     ///
     /// With more than 20000 spheres the other backend does the same work
@@ -69,6 +78,7 @@ Examples:
   collide pour.lammpstrj --dt 1e-4 --output pairs.csv
   generate | collide - --json
   collide grains.csv --backend gpu --verify
+  collide grains.csv --plot grains.png
 
 Periodic boundaries are not wrapped: pairs across them are not looked for.
 
@@ -82,13 +92,15 @@ impl Args {
     /// they are wrong.
     pub(crate) fn parse_and_check() -> Self {
         let args = Self::parse();
-        if let (Some(path), Some(output)) = (args.input.path(), &args.output)
-            && same_file(path, output)
-        {
-            let message = format!("`--output {}` would overwrite the input", output.display());
-            Self::command()
-                .error(ErrorKind::ArgumentConflict, message)
-                .exit();
+        for (option, file) in [("--output", &args.output), ("--plot", &args.plot)] {
+            if let (Some(path), Some(file)) = (args.input.path(), file)
+                && same_file(path, file)
+            {
+                let message = format!("`{option} {}` would overwrite the input", file.display());
+                Self::command()
+                    .error(ErrorKind::ArgumentConflict, message)
+                    .exit();
+            }
         }
         args
     }
@@ -162,6 +174,14 @@ fn csv_path(path: PathBuf) -> Result<PathBuf, &'static str> {
         Ok(path)
     } else {
         Err("the name must end in .csv")
+    }
+}
+
+fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    if extension(&path) == "png" {
+        Ok(path)
+    } else {
+        Err("the name must end in .png")
     }
 }
 

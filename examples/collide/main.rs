@@ -12,6 +12,7 @@ mod lammps;
 mod lines;
 mod number;
 mod output;
+mod plot;
 mod report;
 mod verify;
 mod world;
@@ -23,6 +24,7 @@ use std::time::Instant;
 use args::Args;
 use carom::{Detector, Options};
 use output::Output;
+use plot::Picture;
 use report::Report;
 
 fn main() -> ExitCode {
@@ -44,6 +46,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // Made before the work is done, so that a place that cannot be written to
     // does not cost a long run.
     let output = args.output.as_deref().map(Output::create).transpose()?;
+    let plot = args.plot.as_deref().map(Output::create).transpose()?;
 
     let options = Options {
         backend: args.backend.into(),
@@ -84,7 +87,16 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     if let Some(output) = output {
-        output.write(&collisions.pairs)?;
+        output.write(|file| output::write_pairs(file, &collisions.pairs))?;
+    }
+    if let Some(plot) = plot {
+        let picture = Picture {
+            source: &world.source,
+            spheres: &world.spheres,
+            dt: args.dt,
+            pairs: &collisions.pairs,
+        };
+        plot.write(|file| picture.write(file))?;
     }
     Ok(ExitCode::SUCCESS)
 }

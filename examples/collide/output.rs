@@ -1,8 +1,8 @@
-//! The file of pairs: whole or not at all.
+//! Files that are written whole or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -34,11 +34,19 @@ impl Output {
         })
     }
 
-    /// Writes the pairs, and gives the file its name.
-    pub(crate) fn write(self, pairs: &[Collision]) -> anyhow::Result<()> {
-        write_pairs(&self.file, pairs)
-            .and_then(|()| fs::rename(&self.temporary, &self.path))
-            .with_context(|| cannot_write(&self.path))
+    /// Lets `contents` write, and gives the file its name.
+    pub(crate) fn write(
+        self,
+        contents: impl FnOnce(&File) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let finish = || -> anyhow::Result<()> {
+            contents(&self.file)?;
+            // A name must not come to stand for contents that a crash then loses.
+            self.file.sync_all()?;
+            fs::rename(&self.temporary, &self.path)?;
+            Ok(())
+        };
+        finish().with_context(|| cannot_write(&self.path))
     }
 }
 
@@ -54,15 +62,14 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-/// `{:?}` writes the fewest digits that read back as the same float32.
-fn write_pairs(file: &File, pairs: &[Collision]) -> io::Result<()> {
+/// Writes the pairs as CSV. `{:?}` writes the fewest digits that read back as
+/// the same float32.
+pub(crate) fn write_pairs(file: &File, pairs: &[Collision]) -> anyhow::Result<()> {
     let mut out = BufWriter::new(file);
     writeln!(out, "a,b,toi,depth")?;
     for Collision { a, b, toi, depth } in pairs {
         writeln!(out, "{a},{b},{toi:?},{depth:?}")?;
     }
     out.flush()?;
-    drop(out);
-    // A name must not come to stand for contents that a crash then loses.
-    file.sync_all()
+    Ok(())
 }

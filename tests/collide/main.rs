@@ -6,6 +6,7 @@
 
 mod csv;
 mod lammps;
+mod plot;
 mod report;
 mod run;
 mod usage;

@@ -38,6 +38,8 @@ fn wrong_usage_exits_with_2() -> Test {
         (&[&input, "--dt", "1e30"], "from 0"),
         (&[&input, "--backend", "tpu"], "tpu"),
         (&[&input, "--output", "pairs.txt"], ".csv"),
+        (&[&input, "--plot", "picture.jpg"], ".png"),
+        (&[&input, "--plot", "picture"], ".png"),
         (&[&input, "--output", &input], "overwrite the input"),
         (&[&input, "--frobnicate"], "--frobnicate"),
         (&[&input, &input], "unexpected"),
