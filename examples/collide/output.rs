@@ -2,11 +2,14 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use carom::Collision;
+
+use crate::args::extension;
+use crate::list::{Form, List};
+use crate::pairs::Pair;
 
 /// A file to be written. It gets its name when it is complete; until then it is
 /// a temporary one beside it, which goes when this is dropped.
@@ -14,11 +17,13 @@ pub(crate) struct Output {
     path: PathBuf,
     temporary: PathBuf,
     file: File,
+    /// Taken when it is complete.
+    list: Option<List>,
 }
 
 impl Output {
     /// Makes the temporary file.
-    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn create(path: &Path, form: Form) -> anyhow::Result<Self> {
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
         }
@@ -27,16 +32,42 @@ impl Output {
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
         let file = File::create_new(&temporary).with_context(|| cannot_write(path))?;
-        Ok(Self {
+        let mut output = Self {
             path: path.into(),
             temporary,
             file,
-        })
+            list: None,
+        };
+        output.list = Some(output.begin(form).with_context(|| cannot_write(path))?);
+        Ok(output)
     }
 
-    /// Writes the pairs, and gives the file its name.
-    pub(crate) fn write(self, pairs: &[Collision]) -> anyhow::Result<()> {
-        write_pairs(&self.file, pairs)
+    fn begin(&self, form: Form) -> io::Result<List> {
+        let file = self.file.try_clone()?;
+        if extension(&self.path) == "npy" {
+            List::npy(file, form)
+        } else {
+            List::csv(file, form)
+        }
+    }
+
+    /// Writes the pairs of a frame.
+    pub(crate) fn append(
+        &mut self,
+        frame: u64,
+        pairs: impl Iterator<Item = Pair>,
+    ) -> anyhow::Result<()> {
+        let list = self.list.as_mut();
+        list.map_or(Ok(()), |list| list.append(frame, pairs))
+            .with_context(|| cannot_write(&self.path))
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        let list = self.list.take();
+        list.map_or(Ok(()), List::finish)
+            // A name must not come to stand for contents that a crash then loses.
+            .and_then(|()| self.file.sync_all())
             .and_then(|()| fs::rename(&self.temporary, &self.path))
             .with_context(|| cannot_write(&self.path))
     }
@@ -52,17 +83,4 @@ impl Drop for Output {
 
 fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
-}
-
-/// `{:?}` writes the fewest digits that read back as the same float32.
-fn write_pairs(file: &File, pairs: &[Collision]) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
-    writeln!(out, "a,b,toi,depth")?;
-    for Collision { a, b, toi, depth } in pairs {
-        writeln!(out, "{a},{b},{toi:?},{depth:?}")?;
-    }
-    out.flush()?;
-    drop(out);
-    // A name must not come to stand for contents that a crash then loses.
-    file.sync_all()
 }

@@ -6,7 +6,9 @@
 
 mod csv;
 mod lammps;
+mod numpy;
 mod report;
 mod run;
 mod usage;
 mod verify;
+mod written;

@@ -39,6 +39,11 @@ fn wrong_usage_exits_with_2() -> Test {
         (&[&input, "--backend", "tpu"], "tpu"),
         (&[&input, "--output", "pairs.txt"], ".csv"),
         (&[&input, "--output", &input], "overwrite the input"),
+        (&[&input, "--frame", "0"], "no frames"),
+        (&["world.dump", "--frame", "-1"], "-1"),
+        (&["world.dump", "--frame", "first"], "last or all"),
+        (&["world.npy", "--ids"], "column id"),
+        (&["world.npz.gz"], ".npz"),
         (&[&input, "--frobnicate"], "--frobnicate"),
         (&[&input, &input], "unexpected"),
     ];
