@@ -4,6 +4,7 @@
 //! `cargo test` builds the example first; `cargo test --test collide` does not:
 //! `cargo build --example collide` before it.
 
+mod broken;
 mod csv;
 mod lammps;
 mod numpy;
