@@ -66,22 +66,16 @@ impl<'a, R: BufRead> Dump<'a, R> {
 
     /// Passes over all frames, without parsing their atoms, and tells where the last one stands.
     pub(crate) fn last(mut self) -> anyhow::Result<Mark> {
-        let mut last = None;
+        let mut last = Mark::default();
         loop {
             let mark = Mark {
                 number: self.next,
                 place: self.begin,
             };
             if !self.skip()? {
-                return match last {
-                    Some(mark) => Ok(mark),
-                    None => bail!(
-                        "{} is empty; it must be a LAMMPS text dump",
-                        self.text.source()
-                    ),
-                };
+                return Ok(last);
             }
-            last = Some(mark);
+            last = mark;
         }
     }
 
@@ -91,7 +85,6 @@ impl<'a, R: BufRead> Dump<'a, R> {
         let (source, frames) = (self.text.source(), self.next);
         match self.read()? {
             Some(world) => Ok(world),
-            None if frames == 0 => bail!("{source} is empty; it must be a LAMMPS text dump"),
             None => bail!(
                 "there is no frame {number} in {source}: it has {frames}, numbered from 0 to {}",
                 frames - 1
@@ -151,7 +144,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         self.begin = self.text.place();
     }
 
-    /// Reads up to the atoms of the next frame, if there is one.
+    /// Reads up to the atoms of the next frame, if there is one; there must be a first.
     fn head(&mut self) -> anyhow::Result<Option<Head>> {
         let mut head = Head::default();
         // Sections that are not known may have any lines.
@@ -184,6 +177,12 @@ impl<'a, R: BufRead> Dump<'a, R> {
         }
         if within {
             return Err(self.cut("the file ends within a frame, before its ITEM: ATOMS"));
+        }
+        if self.next == 0 {
+            bail!(
+                "{} is empty; it must be a LAMMPS text dump",
+                self.text.source()
+            );
         }
         Ok(None)
     }

@@ -162,7 +162,7 @@ fn a_file_without_permission_is_named() -> Test {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
-    fs::set_permissions(&input, fs::Permissions::from_mode(0))?;
+    fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
     if fs::File::open(&input).is_err() {
         run(&[&input])?.expect_error("secret", 1, &[&input, "ermission"]);
     }

@@ -200,6 +200,13 @@ fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
         let run = run(&[&input, "--backend", "cpu"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
+        // No list is left of the frames before.
+        let output = folder.path("pairs.csv")?;
+        let all = ["--frames", "all", "--backend", "cpu", "--output"];
+        let all = crate::run::run(&[&[input.as_str()], &all[..], &[output.as_str()]].concat())?;
+        assert_eq!(all.code, Some(1), "{name}: {}", all.stderr);
+        assert!(all.stderr.contains(&input), "{name}: {}", all.stderr);
+        assert_eq!(std::fs::read_dir(&folder.0)?.count(), 1, "{name}");
     }
     Ok(())
 }

@@ -65,6 +65,9 @@ fn help_tells_columns_and_exit_codes() -> Test {
         "vx",
         "a,b,toi,depth",
         "--verify",
+        ".npz",
+        "--frame",
+        "--ids",
         "Exit codes",
     ] {
         assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
