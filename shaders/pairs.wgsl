@@ -101,8 +101,8 @@ fn main(
         var low = own.cell - vec3<i32>(1, 1, 0);
         var high = own.cell + vec3<i32>(1);
         if number != own_level {
-            let at = center * level.inverse_cell;
-            let around = reach * level.inverse_cell + 0.5;
+            let at = opaque3(center * level.inverse_cell);
+            let around = opaque(reach * level.inverse_cell + 0.5);
             low = vec3<i32>(floor(at - around));
             high = vec3<i32>(floor(at + around));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
-use crate::exact::first_touch;
+use crate::exact::{Touch, first_touch};
 use crate::{Backend, Sphere};
 
 /// Two spheres that touch during the step, and when.
@@ -49,16 +49,22 @@ impl Collision {
         reason = "rounded to float32 on purpose"
     )]
     pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
-        let [pa, pb] = [a, b].map(|sphere| Vec3::from(sphere.center).as_dvec3());
-        let [va, vb] = [a, b].map(|sphere| Vec3::from(sphere.velocity).as_dvec3());
-        // In float32 the time may be so far off that a fast sphere is already past.
-        let toi = first_touch(a, b).unwrap_or(f64::from(self.toi));
-        let at = pa + va * toi;
-        let normal = (pb + vb * toi - at).try_normalize().unwrap_or(DVec3::X);
+        let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
+        // Not from `self.toi`: a float32 may be so far off that a fast sphere is
+        // already past.
+        let Touch {
+            time,
+            normal,
+            approach,
+        } = first_touch(a, b).unwrap_or(Touch {
+            time: self.toi.into(),
+            normal: DVec3::X,
+            approach: 0.0,
+        });
         Contact {
-            point: (at + normal * f64::from(a.radius)).as_vec3(),
+            point: (center + velocity * time + normal * f64::from(a.radius)).as_vec3(),
             normal: normal.as_vec3(),
-            approach_speed: (va - vb).dot(normal) as f32,
+            approach_speed: approach as f32,
         }
     }
 }
@@ -69,7 +75,8 @@ pub struct Contact {
     /// The point of sphere a's surface that faces b at the time of impact.
     pub point: Vec3,
     /// Unit vector from the centre of a to the centre of b at the time of
-    /// impact. Coincident centres have none: it is +x then.
+    /// impact. Centres that coincide have none: it is against the motion of b as
+    /// a sees it for points that meet, and +x at the start of the step.
     pub normal: Vec3,
     /// How fast the centres approach along the normal, length per time:
     /// positive while closing, negative for an overlapping pair that parts.
@@ -108,8 +115,9 @@ pub struct Statistics {
     pub candidates: u64,
     /// Pairs that touch.
     pub pairs: u64,
-    /// Pairs that were too close to tangency, or to the end of a time segment,
-    /// for the float32 filter to tell, and so were decided with more digits.
+    /// Pairs, touching or not, that were too close to tangency, or to the end of a
+    /// time segment, for the float32 filter to tell, and so were decided with more
+    /// digits.
     pub grazing: u64,
     /// How many of the grazing pairs float64 could not tell either, so that exact
     /// integers decided.

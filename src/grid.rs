@@ -97,7 +97,7 @@ impl Size {
     /// `length`.
     pub(crate) fn new(motion: &Motion, length: f32) -> Self {
         let longest = (2.0 * motion.radius).max(length);
-        let mut own = motion.shift.abs().max_element();
+        let mut own = motion.length();
         let mut power = 0;
         while own > longest && power < SEGMENT_BITS {
             own *= 0.5;
@@ -160,6 +160,11 @@ impl Motion {
             shift: velocity * dt,
             dt,
         }
+    }
+
+    /// How far it moves along its longest axis.
+    pub(crate) fn length(&self) -> f32 {
+        self.shift.abs().max_element()
     }
 
     /// The middle of segment k of 2^power.
@@ -318,6 +323,44 @@ impl Grid<'_> {
         mut visit: impl FnMut(Range<usize>, Asked),
     ) {
         let own_level = level_of(own.tag);
+        let [x, y, z] = own.cell;
+        let level = &self.levels[own_level as usize];
+        let slab = slab_of(own.tag, level.time_power);
+        let inside = level.in_box(x - 1, x + 1, y - 1, z) && level.in_box(x, x, y + 1, z + 1);
+        if inside && !self.between {
+            // As most are: all rows begin at fixed distances from the own slot.
+            let own_slot = level.slot_of(own.cell, slab) as usize;
+            let (row, plane) = (
+                level.dims[0] as usize,
+                (level.dims[0] * level.dims[1]) as usize,
+            );
+            let rows = [
+                (own_slot, y, z),
+                (own_slot + row, y + 1, z),
+                (own_slot + plane - row, y - 1, z + 1),
+                (own_slot + plane, y, z + 1),
+                (own_slot + plane + row, y + 1, z + 1),
+            ];
+            for (middle, y, z) in rows {
+                let end = self.starts[middle + 2] as usize;
+                let (first, start) = if middle == own_slot {
+                    (x, index + 1)
+                } else {
+                    (x - 1, self.starts[middle - 1] as usize)
+                };
+                if start < end {
+                    let asked = Asked {
+                        level: own_level,
+                        time_power: level.time_power,
+                        slab,
+                        x: [first, x + 1],
+                        y,
+                        z,
+                    };
+                    visit(start..end, asked);
+                }
+            }
+        }
         let mut look = |number: u32, level: &Level, slab: u32, low: [i32; 3], high: [i32; 3]| {
             let asked = Asked {
                 level: number,
@@ -356,10 +399,7 @@ impl Grid<'_> {
                 }
             }
         };
-        let [x, y, z] = own.cell;
-        let level = &self.levels[own_level as usize];
-        let slab = slab_of(own.tag, level.time_power);
-        if !self.between {
+        if !(inside || self.between) {
             look(
                 own_level,
                 level,

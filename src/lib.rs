@@ -22,6 +22,10 @@
 //! [`MAX_MAGNITUDE`] in magnitude; others, NaN included, are an [`Error`] that
 //! names index and field. Pairs can be left out by [groups](Sphere::with_groups).
 //!
+//! The list is exact: which pairs it has is what exact arithmetic on the float32
+//! values gives, and times and depths are the float32 next to the true ones.
+//! [`verify`] holds a list, from carom or from elsewhere, against the truth.
+//!
 //! [`Options`] chooses the backend, by default a hardware GPU where there is one
 //! and else the CPU; both give the same list. [`Statistics`] tells which it was.
 //! The feature `native`, on by default, brings wgpu's Vulkan, Metal and DX12.

@@ -4,7 +4,7 @@
 mod backends;
 
 use backends::{both, detector};
-use carom::{Backend, Collision, Options, Sphere, time_of_impact};
+use carom::{Backend, Collision, Contact, Options, Sphere, time_of_impact};
 use glam::Vec3;
 
 /// A ball at `center`.
@@ -157,6 +157,61 @@ fn a_tangent_pass_touches_but_not_with_a_radius_one_ulp_smaller() {
         ..passing
     };
     assert_eq!(meet(passing, ball([0.0; 3], 0.5), 1.0), None);
+}
+
+/// The contact of a pair that meets, from both sides: the normals are opposite.
+fn contact(a: Sphere, b: Sphere, dt: f32) -> Contact {
+    let found = impact(a, b, dt);
+    let (contact, other) = (found.contact(&a, &b), found.contact(&b, &a));
+    assert_eq!(contact.normal, -other.normal, "{a:?} {b:?}");
+    assert_eq!(contact.approach_speed, other.approach_speed, "{a:?} {b:?}");
+    contact
+}
+
+#[test]
+fn contacts_keep_their_digits_after_a_long_flight() {
+    for power in [0, 10, 30, 40, 50, 59] {
+        let way = 2_f32.powi(power);
+        let ray = ball([-way, 0.0, 0.0], 0.0).with_velocity([way, 0.0, 0.0]);
+        let target = ball([0.0, 0.6, 0.0], 1.0);
+        let Contact {
+            normal,
+            approach_speed,
+            ..
+        } = contact(ray, target, 1.0);
+        assert!(
+            normal.distance(Vec3::new(0.8, 0.6, 0.0)) < 1e-6,
+            "2^{power}: {normal}"
+        );
+        assert!(
+            (approach_speed / way - 0.8).abs() < 1e-6,
+            "2^{power}: {approach_speed}"
+        );
+    }
+}
+
+#[test]
+fn contacts_do_not_depend_on_a_common_motion() {
+    for speed in [0.0, 2_f32.powi(30), 2_f32.powi(59)] {
+        let moving = ball([0.0; 3], 1.0).with_velocity([1.0, speed, 0.0]);
+        let other = ball([2.25, 1.0, 0.0], 1.0).with_velocity([0.0, speed, 0.0]);
+        let normal = contact(moving, other, 1.0).normal;
+        let expected = Vec3::new(0.75_f32.sqrt(), 0.5, 0.0);
+        assert!(normal.distance(expected) < 1e-6, "{speed}: {normal}");
+    }
+}
+
+#[test]
+fn points_that_meet_do_so_against_their_motion() {
+    let one = ball([0.0; 3], 0.0).with_velocity([3.0, 4.0, 0.0]);
+    let Contact {
+        point,
+        normal,
+        approach_speed,
+    } = contact(one, ball([1.5, 2.0, 0.0], 0.0), 1.0);
+    assert_eq!(point, Vec3::new(1.5, 2.0, 0.0));
+    assert!(normal.distance(Vec3::new(0.6, 0.8, 0.0)) < 1e-6);
+    assert_eq!(approach_speed, 5.0);
 }
 
 /// The centre of a ball of radius 4 within a wall of radius 100 meets a sphere of radius 96 from

@@ -138,6 +138,15 @@ fn worlds_of_nearly_tangent_pairs() {
                     .detect(&spheres, step)
                     .unwrap_or_else(|error| panic!("{kind:?}: {error}"));
                 oracle::assert_same(&format!("{kind:?} {number}"), &spheres, step, &found);
+                for pair in found.pairs.iter().filter(|pair| pair.toi > 0.0) {
+                    let [a, b] = [pair.a, pair.b].map(|i| &spheres[i as usize]);
+                    let contact = pair.contact(a, b);
+                    assert!(
+                        (contact.normal.length() - 1.0).abs() < 1e-6
+                            && contact.approach_speed >= 0.0,
+                        "{kind:?}: {contact:?} of {a:?} and {b:?}"
+                    );
+                }
             }
         });
     }

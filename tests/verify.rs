@@ -97,6 +97,21 @@ fn each_kind_of_mistake_is_told_apart() {
     }
 }
 
+/// Of two entries for a pair, the right one stands for it, wherever it is.
+#[test]
+fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
+    let spheres = [0.0, 1.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
+    let right = list(&spheres, 1.0)[0];
+    let wrong = Collision {
+        depth: 0.5,
+        ..right
+    };
+    for list in [[right, wrong], [wrong, right]] {
+        let found = checked(&spheres, 1.0, &list);
+        assert_eq!((found.mistakes(), found.repeated), (1, vec![wrong]));
+    }
+}
+
 #[test]
 fn groups_and_two_sets_count() {
     let blind = Sphere::new([0.0; 3], 1.0).with_groups(1, 1);

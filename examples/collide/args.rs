@@ -63,20 +63,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output_path))]
     pub(crate) output: Option<PathBuf>,
 
-    /// Check the pairs with the other backend, bit for bit
+    /// Check the pairs: every pair of spheres is tried in exact arithmetic
     ///
-    /// With no graphics adapter they are checked by brute force instead, up to
-    /// 20000 spheres. A difference, and a check that cannot be made, is an
-    /// error; no output file is written then.
+    /// With more than 20000 spheres the other backend does the same work
+    /// instead, and every pair is compared, bit for bit. A difference, and a
+    /// check that cannot be made, is an error; no output file is written then.
     #[arg(long)]
     pub(crate) verify: bool,
 
     /// Print one JSON object (a line for each frame) instead of the summary
     ///
-    /// Keys: frame and timestep (of a LAMMPS dump), spheres, pairs, grazing, candidates, proxies, levels, backend,
-    /// adapter (null on the CPU), reason, seconds (of the detection, without
-    /// reading and starting the device), stages (a list of name and seconds), and
-    /// with --verify also verify.
+    /// Keys: frame and timestep (of a LAMMPS dump), spheres, pairs, grazing,
+    /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on
+    /// the CPU), reason, seconds (of the detection, without reading and starting the
+    /// device), stages (a list of name and seconds), and with --verify also verify.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -122,6 +122,7 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             sphere.radius = sphere.radius.max(0.0);
         }
         if kind & 0x80 != 0 {
+            // Of twelve, see below.
             let groups = bytes.byte();
             sphere = sphere.with_groups(u16::from(groups & 15), u16::from(groups >> 4));
         }
@@ -151,8 +152,13 @@ thread_local! {
 
 fuzz_target!(|data: &[u8]| {
     let mut bytes = Bytes(data);
-    let two_sets = bytes.byte() % 4 == 0;
-    let (spheres, dt) = world(&mut bytes);
+    let head = bytes.byte();
+    let two_sets = head % 4 == 0;
+    let (mut spheres, dt) = world(&mut bytes);
+    // Bits that are no group of any sphere here: into how many segments the longest way is cut.
+    if let Some(first) = spheres.first_mut() {
+        first.groups |= u32::from(head >> 5) << 28;
+    }
     DETECTOR.with_borrow_mut(|detector| {
         let (first, second) = spheres.split_at(spheres.len() / 2);
         let differences = if two_sets {

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use glam::{DVec3, Vec3Swizzles};
 
-use super::Impact;
+use super::{Impact, Touch};
 use crate::Sphere;
 
 /// Half a unit in the last place of 1.
@@ -184,13 +184,33 @@ impl Float64 {
         }
     }
 
-    /// When they would touch if they flew on for ever; `None` when that cannot be
+    /// How they first touch if they fly on for ever; `None` when that cannot be
     /// told to nine digits.
-    pub(super) fn first_touch(&self) -> Option<f64> {
+    pub(super) fn first_touch(&self) -> Option<Touch> {
+        let (p, v) = (self.p, self.v);
         if self.outside().sign()? != Ordering::Greater {
-            return Some(0.0);
+            let normal = p.try_normalize().unwrap_or(DVec3::X);
+            return Some(Touch {
+                time: 0.0,
+                normal,
+                approach: -v.dot(normal),
+            });
         }
-        let touch = self.touch(self.discriminant())?;
-        (touch.error < 1e-9 * touch.value).then_some(touch.value)
+        let discriminant = self.discriminant();
+        let time = self.touch(discriminant)?;
+        // What is across the motion stays as it is; along it they are apart by
+        // √discriminant / |v|. The time would take the error of a long way.
+        let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
+        let off = [
+            time.error / time.value,
+            discriminant.error / root / reach,
+            8.0 * U * p.length() / self.r,
+        ];
+        let told = off.iter().all(|&off| off < 1e-9);
+        told.then(|| Touch {
+            time: time.value,
+            normal: (v.cross(p).cross(v) - v * root).normalize(),
+            approach: root / self.r,
+        })
     }
 }

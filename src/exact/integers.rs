@@ -13,8 +13,9 @@ use std::array::from_fn;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use dashu_int::{IBig, Sign};
+use glam::DVec3;
 
-use super::Impact;
+use super::{Impact, Touch};
 use crate::Sphere;
 
 /// A number as m·2^e with an odd m, or 0·2^0.
@@ -187,17 +188,58 @@ impl Integers {
         })
     }
 
-    /// When they would touch if they flew on for ever: the float64 next above.
-    pub(super) fn first_touch(&self) -> Option<f64> {
+    /// How they first touch if they fly on for ever; points that meet have a
+    /// normal against their motion.
+    pub(super) fn first_touch(&self) -> Option<Touch> {
+        let float = |x: &IBig| x.to_f64().value();
+        let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
+        let (p, v) = (floats(&self.p), floats(&self.v));
         if sign(&self.outside) != Greater {
-            return Some(0.0);
+            let normal = p.try_normalize().unwrap_or(DVec3::X);
+            return Some(Touch {
+                time: 0.0,
+                normal,
+                approach: -v.dot(normal) * power(self.speed),
+            });
         }
         if sign(&dot(&self.p, &self.v)) != Less || !self.ever_touch() {
             return None;
         }
         let reached = |bits: &u64| self.touch_compared_with(f64::from_bits(*bits)) != Greater;
-        Some(f64::from_bits(least(0, f64::MAX.to_bits(), reached)))
+        let time = f64::from_bits(least(0, f64::MAX.to_bits(), reached));
+        let across = cross(&self.v, &self.p);
+        let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
+        let root = float(&discriminant).max(0.0).sqrt();
+        let normal = floats(&cross(&across, &self.v)) - v * root;
+        // So that its square does not overflow.
+        let normal = normal / normal.abs().max_element();
+        let r = float(&self.r);
+        Some(if r > 0.0 {
+            Touch {
+                time,
+                normal: normal.try_normalize().unwrap_or(DVec3::X),
+                approach: root / r * power(self.speed),
+            }
+        } else {
+            Touch {
+                time,
+                normal: -v.try_normalize().unwrap_or(DVec3::NEG_X),
+                approach: v.length() * power(self.speed),
+            }
+        })
     }
+}
+
+fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {
+    from_fn(|k| {
+        let [i, j] = [(k + 1) % 3, (k + 2) % 3];
+        &x[i] * &y[j] - &x[j] * &y[i]
+    })
+}
+
+/// 2^exponent.
+fn power(exponent: i32) -> f64 {
+    2_f64.powi(exponent)
 }
 
 /// The least number from `low` to `high` that has a property which all from some

@@ -10,6 +10,7 @@ mod integers;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use glam::DVec3;
 use rayon::prelude::*;
 
 use self::float64::Float64;
@@ -55,11 +56,23 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
     }
 }
 
-/// The time at which two spheres would touch if they flew on for ever, but for
-/// the last bits of a float64. `None` if they never do.
-pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<f64> {
-    Float64::new(a, b)
-        .first_touch()
+/// Where two spheres are when they first touch, but for the last bits of a
+/// float64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    /// The time, however late.
+    pub(crate) time: f64,
+    /// Unit vector from the centre of the first to that of the second.
+    pub(crate) normal: DVec3,
+    /// How fast they approach along it.
+    pub(crate) approach: f64,
+}
+
+/// How two spheres would first touch if they flew on for ever. `None` if they
+/// never do.
+pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
+    let pair = Float64::new(a, b);
+    pair.first_touch()
         .or_else(|| Integers::new(a, b).first_touch())
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 use wgpu::{DeviceType, ErrorFilter};
 
 use self::buffers::{Buffers, Capacity, Counters, Params, Plan, Space};
-use self::record::{Pipelines, STAGES};
+use self::record::{Pipelines, Recording, STAGES};
 use crate::cpu::{Limits, Outcome, most_proxies};
 use crate::exact::Reported;
 use crate::{Error, Options, Sphere, cpu};
@@ -31,7 +31,7 @@ pub(crate) struct Gpu {
     adapter: String,
     pipelines: Pipelines,
     timestamps: Option<Timestamps>,
-    buffers: Option<Buffers>,
+    world: Option<World>,
     /// Capacity to begin with; 0 where the number of spheres tells.
     first: [u64; 2],
     /// What the device can hold, and how many workgroups along an axis.
@@ -40,6 +40,12 @@ pub(crate) struct Gpu {
     software: bool,
     #[cfg(test)]
     noise: Option<u64>,
+}
+
+/// The buffers of a world, and what is done with them.
+struct World {
+    buffers: Buffers,
+    recording: Recording,
 }
 
 struct Timestamps {
@@ -141,7 +147,7 @@ impl Gpu {
             queue,
             pipelines,
             timestamps,
-            buffers: None,
+            world: None,
             first: [options.segment_capacity, options.pair_capacity]
                 .map(|capacity| capacity as u64),
             #[cfg(test)]
@@ -169,9 +175,9 @@ impl Gpu {
         let count = spheres.len() as u64;
         // A world that was once much larger is not to be paid for ever.
         if self.capacity().spheres > 16 * count + (1 << 16) {
-            self.buffers = None;
+            self.world = None;
         }
-        let had = self.buffers.as_ref().map(|buffers| buffers.capacity);
+        let had = self.world.as_ref().map(|world| world.buffers.capacity);
         let or = |asked: u64, usual: u64| if asked > 0 { asked } else { usual };
         let most = Buffers::most_proxies(&self.limits);
         let spheres_room = match had {
@@ -248,13 +254,13 @@ impl Gpu {
     }
 
     fn capacity(&self) -> Capacity {
-        self.buffers.as_ref().map_or(
+        self.world.as_ref().map_or(
             Capacity {
                 spheres: 0,
                 segments: 0,
                 pairs: 0,
             },
-            |buffers| buffers.capacity,
+            |world| world.buffers.capacity,
         )
     }
 
@@ -264,9 +270,14 @@ impl Gpu {
             return Ok(());
         }
         // The old ones go first, so that both need not fit.
-        self.buffers = None;
-        self.buffers = Some(scoped(&self.device, || {
-            Buffers::new(&self.device, &self.limits, needed)
+        self.world = None;
+        self.world = Some(scoped(&self.device, || {
+            let buffers = Buffers::new(&self.device, &self.limits, needed)?;
+            let widest = self.limits.max_compute_workgroups_per_dimension;
+            Ok(World {
+                recording: Recording::new(&self.device, &self.pipelines, &buffers, widest),
+                buffers,
+            })
         })?);
         #[cfg(test)]
         self.fill_with_noise();
@@ -282,7 +293,7 @@ impl Gpu {
         shortest_segment: f32,
         max_candidates: u64,
     ) -> Result<Step, Error> {
-        let Some(buffers) = &self.buffers else {
+        let Some(World { buffers, recording }) = &self.world else {
             return Err(Error::Device("there are no buffers".to_owned()));
         };
         let sample = cpu::measure::sample_size(spheres.len()) as u32;
@@ -308,13 +319,8 @@ impl Gpu {
             self.queue
                 .write_buffer(&buffers.spheres, 0, bytemuck::cast_slice(spheres));
             let mut encoder = self.encoder();
-            record::record(
-                &self.device,
+            recording.record(
                 &mut encoder,
-                &self.pipelines,
-                buffers,
-                sample,
-                self.limits.max_compute_workgroups_per_dimension,
                 timestamps.map(|timestamps| &timestamps.queries),
             );
             let mut parts = vec![
@@ -354,7 +360,7 @@ impl Gpu {
     }
 
     fn read_pairs(&self, pairs: u64) -> Result<Vec<Reported>, Error> {
-        let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
+        let Some(World { buffers, .. }) = self.world.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
         let mut reported = crate::error::allocate(pairs as usize, "the pairs found")?;
@@ -414,7 +420,7 @@ impl Timestamps {
 impl Gpu {
     /// So that nothing leans on memory being zeroed.
     fn fill_with_noise(&self) {
-        let (Some(seed), Some(b)) = (self.noise, &self.buffers) else {
+        let (Some(seed), Some(World { buffers: b, .. })) = (self.noise, &self.world) else {
             return;
         };
         let mut rng = fastrand::Rng::with_seed(seed);
@@ -524,6 +530,7 @@ mod tests {
         let expected = pairs(&run(&mut gpu, &spheres));
         for widest in [9, 13, 30] {
             gpu.limits.max_compute_workgroups_per_dimension = widest;
+            gpu.world = None;
             assert_eq!(
                 pairs(&run(&mut gpu, &spheres)),
                 expected,

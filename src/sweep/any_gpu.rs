@@ -1,7 +1,7 @@
-//! The filter in the worst arithmetic that WGSL allows, for tests: every
-//! operation may be rounded up or down, a product and a sum be fused, subnormal
-//! numbers be flushed, sums be in any order, and a division be off by 2.5 units
-//! in the last place. (But not reassociated across what is `opaque`.)
+//! The filter in arithmetic as bad as WGSL allows, for tests: operations are
+//! rounded up or down, products and sums fused or not, subnormal numbers flushed
+//! or not, dot products and the margin added up in several orders, and divisions
+//! off by 2.5 units in the last place.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -79,16 +79,17 @@ impl AnyGpu {
 
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
-        let ulp = f64::from(f32::EPSILON) / 2.0 * (x / y).abs();
+        let quotient = x / y;
+        // The distance of the float32 around it: its power of two, times ε.
+        let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
+        let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
             Some(true) => 1.0,
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // As many of the smallest units that it may have: 2.5, less its own
-        // rounding.
-        let quotient = x / y + off * 1.5 * ulp;
-        self.round(quotient)
+        // 2.5 units, less its own rounding.
+        self.round(quotient + off * 1.5 * ulp)
     }
 
     fn subtract(&mut self, x: [f32; 3], y: [f32; 3]) -> [f32; 3] {

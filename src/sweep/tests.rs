@@ -101,9 +101,11 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let r = f64::from(i.radius) + f64::from(j.radius);
     let terms = relative(i.center, j.center) + r;
     let d = (r * r - true_margin).max(0.0).sqrt();
-    let mut farthest = 0.0;
+    let slow = relative(i.velocity, j.velocity) < 2.0 * f64::from(SLOW).sqrt();
     // Below, it is underflow that counts, not digits.
-    if grazing && terms > 2_f64.powi(-14) {
+    let least = 2_f64.powi(if slow { -14 } else { -40 });
+    let mut farthest = 0.0;
+    if grazing && terms > least {
         // |r − d|; two points that meet are just tangent.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
