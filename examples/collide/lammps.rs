@@ -215,7 +215,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
     fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),
-            n => format!("; --frame {} takes the last whole one", n - 1),
+            n => format!(" --frame {} takes the last whole one", n - 1),
         };
         self.text
             .wrong(&format!("{what}; was it cut off?{way_out}"))

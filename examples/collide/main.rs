@@ -89,7 +89,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
         // Before the next is read, or both would take memory.
-        drop(world);
+        drop((world, collisions));
         next = worlds.next()?;
     }
     if let Some(output) = output {

@@ -19,8 +19,9 @@ const NAMES: Names = Names {
 /// Reads spheres from the arrays `position`, `radius` and, if they move, `velocity`; `source` names
 /// the file in messages.
 pub(crate) fn read(source: &str, input: impl Read + Seek) -> anyhow::Result<World> {
-    let mut archive = ZipArchive::new(input)
-        .with_context(|| format!("cannot read {source} as an archive of NumPy arrays (.npz)"))?;
+    let mut archive = ZipArchive::new(input).with_context(|| {
+        format!("{source} is no archive of NumPy arrays (.npz), or was cut off")
+    })?;
     let mut world = World::new(source, NAMES, "row");
     array(
         source,
