@@ -278,7 +278,9 @@ fn statistics_tell_what_was_done() {
     let stages = [
         "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
     ];
-    assert_eq!(names(&cpu), stages);
+    // The CPU need not count what is far from the limit beforehand.
+    let on_cpu: Vec<_> = stages.into_iter().filter(|&name| name != "tally").collect();
+    assert_eq!(names(&cpu), on_cpu);
     // A GPU that keeps no time tells only of what the host does.
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
 }

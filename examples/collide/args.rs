@@ -63,6 +63,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output_path))]
     pub(crate) output: Option<PathBuf>,
 
+    /// Draw the spheres and the pairs into this picture
+    ///
+    /// The spheres at the start of the step, seen along z, or along y or x where
+    /// the world is less than half as thick, to scale; their colours tell how many
+    /// contacts each has, lines between centres which pairs touch at the start and
+    /// which meet later. The file appears whole or not at all.
+    #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
+    pub(crate) plot: Option<PathBuf>,
+
     /// Check the pairs: every pair of spheres is tried in exact arithmetic
     ///
     /// With more than 20000 spheres the other backend does the same work
@@ -88,6 +97,7 @@ Examples:
   collide run.dump.gz --frame all --ids --output pairs.npy
   generate | collide - --json
   collide grains.csv --backend gpu --verify
+  collide grains.csv --plot grains.png
 
 Periodic boundaries are not wrapped: pairs across them are not looked for.
 
@@ -113,13 +123,18 @@ impl Args {
 impl Args {
     /// Why these arguments do not go together, if they do not.
     fn conflict(&self) -> Option<String> {
-        if let (Some(path), Some(output)) = (&self.input.path, &self.output)
-            && same_file(path, output)
-        {
-            return Some(format!(
-                "`--output {}` would overwrite the input",
-                output.display()
-            ));
+        for (option, file) in [("--output", &self.output), ("--plot", &self.plot)] {
+            if let (Some(path), Some(file)) = (&self.input.path, file)
+                && same_file(path, file)
+            {
+                return Some(format!(
+                    "`{option} {}` would overwrite the input",
+                    file.display()
+                ));
+            }
+        }
+        if matches!(self.frame, Pick::All) && self.plot.is_some() {
+            return Some("`--plot` draws one frame; choose it with `--frame K`".into());
         }
         if !matches!(self.frame, Pick::Last) && self.input.format != Format::Lammps {
             return Some("`--frame` is for LAMMPS dumps: other files have no frames".into());
@@ -249,6 +264,14 @@ fn output_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     match extension(&path).as_str() {
         "csv" | "npy" => Ok(path),
         _ => Err("the name must end in .csv or .npy"),
+    }
+}
+
+fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    if extension(&path) == "png" {
+        Ok(path)
+    } else {
+        Err("the name must end in .png")
     }
 }
 

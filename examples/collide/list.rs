@@ -2,9 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
+use anyhow::Context;
 use npyz::{DType, DTypeError, Field, NpyWriter, Serialize, TypeWrite, WriterBuilder};
 
+use crate::args::extension;
+use crate::output::Output;
 use crate::pairs::Pair;
 
 /// What each pair has besides time and depth.
@@ -17,10 +21,16 @@ pub(crate) struct Form {
 }
 
 /// A list that is being written.
-pub(crate) enum List {
-    /// A row for each pair, under a header.
+pub(crate) struct List {
+    output: Output,
+    rows: Rows,
+}
+
+/// Where its rows go.
+enum Rows {
+    /// Lines, under a header.
     Csv(BufWriter<File>, Form),
-    /// An array of records.
+    /// Records of an array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),
 }
 
@@ -31,9 +41,39 @@ pub(crate) struct Row {
 }
 
 impl List {
-    /// Begins CSV.
-    pub(crate) fn csv(file: File, form: Form) -> io::Result<Self> {
-        let mut out = BufWriter::new(file);
+    /// Begins a list, in the format that its name tells.
+    pub(crate) fn create(path: &Path, form: Form) -> anyhow::Result<Self> {
+        let output = Output::create(path)?;
+        let out = BufWriter::new(output.file()?);
+        let rows = if extension(path) == "npy" {
+            Rows::npy(out, form)
+        } else {
+            Rows::csv(out, form)
+        };
+        let rows = rows.with_context(|| output.cannot_write())?;
+        Ok(Self { output, rows })
+    }
+
+    /// Writes the pairs of a frame.
+    pub(crate) fn append(
+        &mut self,
+        frame: u64,
+        pairs: impl Iterator<Item = Pair>,
+    ) -> anyhow::Result<()> {
+        let written = self.rows.append(frame, pairs);
+        written.with_context(|| self.output.cannot_write())
+    }
+
+    /// Gives the list its name.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        let Self { output, rows } = self;
+        rows.finish().with_context(|| output.cannot_write())?;
+        output.finish()
+    }
+}
+
+impl Rows {
+    fn csv(mut out: BufWriter<File>, form: Form) -> io::Result<Self> {
         writeln!(
             out,
             "{}a,b,toi,depth",
@@ -42,20 +82,12 @@ impl List {
         Ok(Self::Csv(out, form))
     }
 
-    /// Begins an array.
-    pub(crate) fn npy(file: File, form: Form) -> io::Result<Self> {
-        let options = npyz::WriteOptions::new()
-            .dtype(dtype(form)?)
-            .writer(BufWriter::new(file));
+    fn npy(out: BufWriter<File>, form: Form) -> io::Result<Self> {
+        let options = npyz::WriteOptions::new().dtype(dtype(form)?).writer(out);
         Ok(Self::Npy(Box::new(options.begin_1d()?)))
     }
 
-    /// Writes the pairs of a frame.
-    pub(crate) fn append(
-        &mut self,
-        frame: u64,
-        pairs: impl Iterator<Item = Pair>,
-    ) -> io::Result<()> {
+    fn append(&mut self, frame: u64, pairs: impl Iterator<Item = Pair>) -> io::Result<()> {
         match self {
             Self::Csv(out, form) => {
                 for Pair { a, b, toi, depth } in pairs {
@@ -71,8 +103,7 @@ impl List {
         }
     }
 
-    /// Writes what is not written yet.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         match self {
             Self::Csv(mut out, _) => out.flush(),
             Self::Npy(out) => out.finish(),

@@ -17,6 +17,7 @@ mod npz;
 mod number;
 mod output;
 mod pairs;
+mod plot;
 mod progress;
 mod report;
 mod text;
@@ -29,8 +30,9 @@ use std::time::Instant;
 
 use args::{Args, Pick};
 use carom::{Collisions, Detector, Options};
-use list::Form;
+use list::{Form, List};
 use output::Output;
+use plot::Picture;
 use progress::Progress;
 use report::Report;
 use world::World;
@@ -56,8 +58,9 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         frames: matches!(args.frame, Pick::All),
         ids: args.ids,
     };
-    let output = args.output.as_deref();
-    let mut output = output.map(|path| Output::create(path, form)).transpose()?;
+    let list = args.output.as_deref();
+    let mut list = list.map(|path| List::create(path, form)).transpose()?;
+    let mut plot = args.plot.as_deref().map(Output::create).transpose()?;
     let options = Options {
         backend: args.backend.into(),
         ..Options::default()
@@ -83,17 +86,27 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // What it holds of the device's memory, a check may need.
         detector = Some(ready).filter(|_| !args.verify);
         let found = (&collisions, seconds);
-        if let Some(failure) = tell(args, &world, found, output.as_mut(), &progress)? {
+        if let Some(failure) = tell(args, &world, found, list.as_mut(), &progress)? {
             // A list that is wrong is not left behind: the output stays unwritten.
             progress.aside(|| say(&format!("error: {failure}")));
             return Ok(ExitCode::FAILURE);
+        }
+        if let Some(plot) = plot.take() {
+            progress.stage("drawing", None);
+            let picture = Picture {
+                source: &world.source,
+                spheres: &world.spheres,
+                dt: args.dt,
+                pairs: &collisions.pairs,
+            };
+            plot.write(|file| picture.write(file))?;
         }
         // Before the next is read, or both would take memory.
         drop((world, collisions));
         next = worlds.next()?;
     }
-    if let Some(output) = output {
-        output.finish()?;
+    if let Some(list) = list {
+        list.finish()?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -103,7 +116,7 @@ fn tell(
     args: &Args,
     world: &World,
     (collisions, seconds): (&Collisions, f64),
-    output: Option<&mut Output>,
+    list: Option<&mut List>,
     progress: &Progress,
 ) -> anyhow::Result<Option<String>> {
     progress.stage("checking", None);
@@ -123,7 +136,7 @@ fn tell(
         if args.json {
             report.json()
         } else {
-            report.text(frame, output.is_none())
+            report.text(frame, list.is_none())
         }
     };
     match progress.aside(print) {
@@ -134,11 +147,11 @@ fn tell(
 
     let failure = verdict.and_then(|verdict| verdict.failure());
     if failure.is_none()
-        && let Some(output) = output
+        && let Some(list) = list
     {
         progress.stage("writing", None);
         let frame = world.frame.map_or(0, |frame| frame.number);
-        output.append(frame, pairs::named(&collisions.pairs, world))?;
+        list.append(frame, pairs::named(&collisions.pairs, world))?;
     }
     Ok(failure)
 }

@@ -1,15 +1,10 @@
-//! The file of pairs: whole or not at all.
+//! Files that are written whole or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-
-use crate::args::extension;
-use crate::list::{Form, List};
-use crate::pairs::Pair;
 
 /// A file to be written. It gets its name when it is complete; until then it is
 /// a temporary one beside it, which goes when this is dropped.
@@ -17,13 +12,11 @@ pub(crate) struct Output {
     path: PathBuf,
     temporary: PathBuf,
     file: File,
-    /// Taken when it is complete.
-    list: Option<List>,
 }
 
 impl Output {
     /// Makes the temporary file.
-    pub(crate) fn create(path: &Path, form: Form) -> anyhow::Result<Self> {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
         }
@@ -32,44 +25,39 @@ impl Output {
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
         let file = File::create_new(&temporary).with_context(|| cannot_write(path))?;
-        let mut output = Self {
+        Ok(Self {
             path: path.into(),
             temporary,
             file,
-            list: None,
-        };
-        output.list = Some(output.begin(form).with_context(|| cannot_write(path))?);
-        Ok(output)
+        })
     }
 
-    fn begin(&self, form: Form) -> io::Result<List> {
-        let file = self.file.try_clone()?;
-        if extension(&self.path) == "npy" {
-            List::npy(file, form)
-        } else {
-            List::csv(file, form)
-        }
+    /// The file, for what writes bit by bit.
+    pub(crate) fn file(&self) -> anyhow::Result<File> {
+        self.file.try_clone().with_context(|| self.cannot_write())
     }
 
-    /// Writes the pairs of a frame.
-    pub(crate) fn append(
-        &mut self,
-        frame: u64,
-        pairs: impl Iterator<Item = Pair>,
+    /// Lets `contents` write, and gives the file its name.
+    pub(crate) fn write(
+        self,
+        contents: impl FnOnce(&File) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let list = self.list.as_mut();
-        list.map_or(Ok(()), |list| list.append(frame, pairs))
-            .with_context(|| cannot_write(&self.path))
+        contents(&self.file).with_context(|| self.cannot_write())?;
+        self.finish()
     }
 
     /// Gives the file its name.
-    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        let list = self.list.take();
-        list.map_or(Ok(()), List::finish)
-            // A name must not come to stand for contents that a crash then loses.
-            .and_then(|()| self.file.sync_all())
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        // A name must not come to stand for contents that a crash then loses.
+        let synced = self.file.sync_all();
+        synced
             .and_then(|()| fs::rename(&self.temporary, &self.path))
-            .with_context(|| cannot_write(&self.path))
+            .with_context(|| self.cannot_write())
+    }
+
+    /// What failed, if anything does.
+    pub(crate) fn cannot_write(&self) -> String {
+        cannot_write(&self.path)
     }
 }
 

@@ -45,14 +45,15 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
 }
 
 /// Tests them, and reports those that touch or may, if they are no more than
-/// `most`.
-pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error> {
+/// `most`; and how many were tested.
+pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<(Vec<Reported>, u64), Error> {
     // Goes on past the limit, so that an error can tell what was needed.
-    let count = AtomicU64::new(0);
+    let [count, candidates] = [const { AtomicU64::new(0) }; 2];
     let tasks = (0..world.sorted.len().div_ceil(TASK))
         .into_par_iter()
         .map(|task| {
             let mut found = Vec::new();
+            let mut tested = 0;
             let end = world.sorted.len().min((task + 1) * TASK);
             for index in task * TASK..end {
                 let before = found.len();
@@ -62,6 +63,7 @@ pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error
                 world
                     .grid
                     .for_each_range(index, proxy, own, |range, asked| {
+                        tested += range.len() as u64;
                         for other in range {
                             let sweep = Sweep::new(proxy, &world.sorted[other], world.grid.dt);
                             if sweep.may_hit()
@@ -78,6 +80,7 @@ pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error
                     });
                 count.fetch_add((found.len() - before) as u64 + dropped, Relaxed);
             }
+            candidates.fetch_add(tested, Relaxed);
             found
         })
         .collect::<Vec<Vec<Reported>>>();
@@ -90,7 +93,7 @@ pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<Vec<Reported>, Error
     }
     let mut reported = allocate(tasks.iter().map(Vec::len).sum(), "the pairs found")?;
     tasks.into_iter().for_each(|task| reported.extend(task));
-    Ok(reported)
+    Ok((reported, candidates.into_inner()))
 }
 
 /// The pair of two proxies that may touch, if it is one to report, and theirs.

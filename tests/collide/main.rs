@@ -8,6 +8,7 @@ mod broken;
 mod csv;
 mod lammps;
 mod numpy;
+mod plot;
 mod report;
 mod run;
 mod usage;
