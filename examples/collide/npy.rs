@@ -108,13 +108,11 @@ impl<'a, R: Read> Array<'a, R> {
     /// Takes what a header says.
     fn understand(&mut self, header: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(header).map_err(|_| "the header is no text".to_owned())?;
-        let entries = match text.trim_end().parse() {
-            // Escapes are nothing that such a header has.
-            _ if depth(text) > DEEPEST || text.contains('\\') => None,
-            Ok(Value::Dict(entries)) => Some(entries),
-            _ => None,
+        // Escapes are nothing that such a header has.
+        let fit = depth(text) <= DEEPEST && !text.contains('\\');
+        let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
+            return Err("the header is not that of a plain array".into());
         };
-        let entries = entries.ok_or("the header is not that of a plain array")?;
         let entry = |name: &str| {
             let named = |(key, _): &&(Value, Value)| matches!(key, Value::String(k) if k == name);
             let found = entries.iter().find(named).map(|(_, value)| value);

@@ -82,6 +82,11 @@ fn bad_arrays_are_named_by_file_row_and_field() -> Test {
             &["byte 10", "plain array"],
         ),
         (
+            "header that takes forever",
+            with_header(&format!("{{'descr': {}", "[".repeat(40)), b""),
+            &["byte 10", "plain array"],
+        ),
+        (
             "no shape",
             with_header("{'descr': '<f4', 'fortran_order': False}", b""),
             &["no shape"],
