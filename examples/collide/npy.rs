@@ -126,11 +126,14 @@ impl<'a, R: Read> Array<'a, R> {
         };
         let length = |value: &Value| value.as_integer().and_then(|n| u64::try_from(n).ok());
         let shape: Option<Vec<u64>> = shape.iter().map(length).collect();
-        let descr = match entry("descr")? {
-            Value::String(descr) => descr.as_str(),
-            _ => "structured",
+        let Value::String(descr) = entry("descr")? else {
+            return Err(
+                "the dtype is structured, but must be float32 or float64: save \
+                        numpy.lib.recfunctions.structured_to_unstructured(a)"
+                    .into(),
+            );
         };
-        (self.big_endian, self.wide) = match descr {
+        (self.big_endian, self.wide) = match descr.as_str() {
             "<f4" => (false, false),
             "<f8" => (false, true),
             ">f4" => (true, false),
