@@ -17,4 +17,7 @@ mkdir -p "corpus/$target" "artifacts/$target"
 if [[ ${1:-} == [!-]* ]]; then
     exec "$runner" "$@"
 fi
-exec "$runner" -artifact_prefix="artifacts/$target/" "$@" "corpus/$target"
+seeds=()
+# Readers begin with good files.
+[[ $target == worlds ]] || seeds=(../tests/collide/data)
+exec "$runner" -artifact_prefix="artifacts/$target/" "$@" "corpus/$target" "${seeds[@]}"

@@ -16,15 +16,20 @@ use crate::number;
 #[derive(Debug, Parser)]
 #[command(name = "collide", version, after_long_help = AFTER_HELP, max_term_width = 100)]
 pub(crate) struct Args {
-    /// CSV (`.csv`, or `-` for standard input) or LAMMPS dump (`.lammpstrj`, `.dump`)
+    /// CSV (`.csv`, or `-` for standard input), LAMMPS dump (`.lammpstrj`, `.dump`) or NumPy
+    /// arrays (`.npy`, `.npz`)
     ///
     /// CSV: the header names the columns, in any order: x, y, z, radius, and if
     /// they move vx, vy, vz. Others are ignored. `-` is CSV on standard input.
     ///
-    /// LAMMPS text dump: the last frame is taken, with its columns x y z, radius
-    /// or diameter, and vx vy vz.
+    /// LAMMPS text dump: columns x y z (or scaled or unwrapped coordinates: xs, xu, xsu), radius or
+    /// diameter, and vx vy vz.
     ///
-    /// A velocity column that is missing is 0.
+    /// .npy: an array of N rows, float32 or float64, with 7 columns x y z radius vx vy vz, or 4 for
+    /// spheres at rest. .npz: arrays position (N, 3), radius (N,) and velocity (N, 3).
+    ///
+    /// A velocity that is missing is 0. Files may be packed with gzip, with .gz after their names
+    /// (.npz is packed already).
     #[arg(value_name = "INPUT", value_parser = PathBufValueParser::new().try_map(Input::from_path))]
     pub(crate) input: Input,
 
@@ -32,17 +37,30 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = time_step)]
     pub(crate) dt: f32,
 
+    /// Which frame of a LAMMPS dump: a number from 0, `last` or `all`
+    ///
+    /// With `all`, each frame is reported by itself, and the list of `--output` has a column
+    /// `frame` before the others.
+    #[arg(long, visible_alias = "frames", value_name = "K", default_value = "last", value_parser = Pick::parse)]
+    pub(crate) frame: Pick,
+
+    /// Report spheres by the column id of the file, instead of their rows
+    ///
+    /// Of each pair the smaller id is `a`. An id that two spheres have is an error.
+    #[arg(long)]
+    pub(crate) ids: bool,
+
     /// Where to do the work
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
 
-    /// Write all pairs to this CSV file (header a,b,toi,depth)
+    /// Write all pairs to this file: a,b,toi,depth, as CSV (`.csv`) or a NumPy array (`.npy`)
     ///
     /// `a` and `b` are rows of the input, from 0; `toi` is the time of impact;
     /// `depth` is how deep the two overlap at the start. Numbers read back the
     /// same. The file appears whole or not at all. Without this option the first
     /// ten pairs are printed.
-    #[arg(long, value_name = "FILE.csv", value_parser = PathBufValueParser::new().try_map(csv_path))]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output_path))]
     pub(crate) output: Option<PathBuf>,
 
     /// Draw the spheres and the pairs into this picture
@@ -62,12 +80,12 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) verify: bool,
 
-    /// Print one JSON object instead of the summary
+    /// Print one JSON object (a line for each frame) instead of the summary
     ///
-    /// Keys: spheres, pairs, grazing, `grazing_by_integers`, candidates, proxies,
-    /// levels, backend, adapter (null on the CPU), reason, seconds (of the
-    /// detection, without reading and starting the device), stages (a list of
-    /// name and seconds), and with --verify also verify.
+    /// Keys: frame and timestep (of a LAMMPS dump), spheres, pairs, grazing,
+    /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on
+    /// the CPU), reason, seconds (of the detection, without reading and starting the
+    /// device), stages (a list of name and seconds), and with --verify also verify.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -76,6 +94,7 @@ const AFTER_HELP: &str = "\
 Examples:
   collide grains.csv
   collide pour.lammpstrj --dt 1e-4 --output pairs.csv
+  collide run.dump.gz --frame all --ids --output pairs.npy
   generate | collide - --json
   collide grains.csv --backend gpu --verify
   collide grains.csv --plot grains.png
@@ -92,17 +111,62 @@ impl Args {
     /// they are wrong.
     pub(crate) fn parse_and_check() -> Self {
         let args = Self::parse();
-        for (option, file) in [("--output", &args.output), ("--plot", &args.plot)] {
-            if let (Some(path), Some(file)) = (args.input.path(), file)
-                && same_file(path, file)
-            {
-                let message = format!("`{option} {}` would overwrite the input", file.display());
-                Self::command()
-                    .error(ErrorKind::ArgumentConflict, message)
-                    .exit();
-            }
+        if let Some(message) = args.conflict() {
+            Self::command()
+                .error(ErrorKind::ArgumentConflict, message)
+                .exit();
         }
         args
+    }
+}
+
+impl Args {
+    /// Why these arguments do not go together, if they do not.
+    fn conflict(&self) -> Option<String> {
+        for (option, file) in [("--output", &self.output), ("--plot", &self.plot)] {
+            if let (Some(path), Some(file)) = (&self.input.path, file)
+                && same_file(path, file)
+            {
+                return Some(format!(
+                    "`{option} {}` would overwrite the input",
+                    file.display()
+                ));
+            }
+        }
+        if matches!(self.frame, Pick::All) && self.plot.is_some() {
+            return Some("`--plot` draws one frame; choose it with `--frame K`".into());
+        }
+        if !matches!(self.frame, Pick::Last) && self.input.format != Format::Lammps {
+            return Some("`--frame` is for LAMMPS dumps: other files have no frames".into());
+        }
+        if self.ids && matches!(self.input.format, Format::Npy | Format::Npz) {
+            return Some("`--ids` is for files with a column id; arrays have none".into());
+        }
+        None
+    }
+}
+
+/// What `--frame` says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pick {
+    /// The last one.
+    Last,
+    /// Each by itself.
+    All,
+    /// One, counted from 0.
+    Number(u64),
+}
+
+impl Pick {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "last" => Ok(Self::Last),
+            "all" => Ok(Self::All),
+            _ => text
+                .parse()
+                .map(Self::Number)
+                .map_err(|_| "must be a number from 0, last or all"),
+        }
     }
 }
 
@@ -129,51 +193,77 @@ impl From<Where> for Backend {
 
 /// Where the spheres come from, and in which format.
 #[derive(Clone, Debug)]
-pub(crate) enum Input {
-    /// CSV on standard input.
-    Stdin,
-    /// A CSV file.
-    Csv(PathBuf),
+pub(crate) struct Input {
+    /// What it is called in messages.
+    pub(crate) name: String,
+    /// The file; without it, standard input.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) format: Format,
+}
+
+/// A format of files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// A header and rows.
+    Csv,
     /// A LAMMPS text dump.
-    Lammps(PathBuf),
+    Lammps,
+    /// A NumPy array.
+    Npy,
+    /// Named NumPy arrays.
+    Npz,
 }
 
 impl Input {
     fn from_path(path: PathBuf) -> Result<Self, String> {
         if path.as_os_str() == "-" {
-            return Ok(Self::Stdin);
+            let name = "standard input".to_owned();
+            return Ok(Self {
+                name,
+                path: None,
+                format: Format::Csv,
+            });
         }
-        match extension(&path).as_str() {
-            "csv" => Ok(Self::Csv(path)),
-            "lammpstrj" | "dump" => Ok(Self::Lammps(path)),
-            _ => Err(
-                "the name must end in .csv, .lammpstrj or .dump, or be - for CSV on standard input"
-                    .into(),
-            ),
-        }
-    }
-
-    /// The file, if it is one.
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Self::Stdin => None,
-            Self::Csv(path) | Self::Lammps(path) => Some(path),
-        }
+        let packed = extension(&path) == "gz";
+        let format = match extension(&if packed {
+            path.with_extension("")
+        } else {
+            path.clone()
+        })
+        .as_str()
+        {
+            "csv" => Format::Csv,
+            "lammpstrj" | "dump" => Format::Lammps,
+            "npy" => Format::Npy,
+            "npz" if !packed => Format::Npz,
+            _ => {
+                return Err(
+                    "the name must end in .csv, .lammpstrj, .dump or .npy, or any of these \
+                            and .gz, or in .npz, or be - for CSV on standard input"
+                        .into(),
+                );
+            }
+        };
+        Ok(Self {
+            name: path.display().to_string(),
+            path: Some(path),
+            format,
+        })
     }
 }
 
-fn extension(path: &Path) -> String {
+/// What a name ends in, in small letters.
+pub(crate) fn extension(path: &Path) -> String {
     path.extension()
         .unwrap_or_default()
         .to_string_lossy()
         .to_ascii_lowercase()
 }
 
-fn csv_path(path: PathBuf) -> Result<PathBuf, &'static str> {
-    if extension(&path) == "csv" {
-        Ok(path)
-    } else {
-        Err("the name must end in .csv")
+fn output_path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    match extension(&path).as_str() {
+        "csv" | "npy" => Ok(path),
+        _ => Err("the name must end in .csv or .npy"),
     }
 }
 

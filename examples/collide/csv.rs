@@ -1,80 +1,109 @@
 //! CSV: a header that names the columns, then a row for each sphere.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 
-use ::csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
-use anyhow::{Context, bail};
+use ::csv::{ByteRecord, ReaderBuilder};
+use anyhow::bail;
 
-use crate::columns::Columns;
-use crate::world::{World, at};
+use crate::columns::{Columns, Names};
+use crate::number;
+use crate::text::{Place, Text};
+use crate::world::World;
 
 /// Reads spheres from CSV; `source` names it in messages.
-pub(crate) fn read(source: &str, input: impl Read) -> anyhow::Result<World> {
-    // Every line ends with \n, the last one too: then a record's line is the
-    // one before that which the reader has come to. A \r before it is trimmed
-    // off the last field, like other white space.
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .terminator(Terminator::Any(b'\n'))
-        .from_reader(input.chain(&b"\n"[..]));
+pub(crate) fn read(source: &str, input: impl BufRead, with_ids: bool) -> anyhow::Result<World> {
+    let mut text = Text::new(source, input, Place::default());
     let mut record = ByteRecord::new();
 
-    let Some(header_line) = next(source, &mut reader, &mut record)? else {
+    if !next(&mut text, &mut record)? {
         bail!("{source} is empty; it must begin with a header such as x,y,z,radius,vx,vy,vz");
-    };
-    let names: Vec<String> = record.iter().map(name).collect();
-    if names.iter().any(|name| name.contains('\r')) {
-        return Err(at(
-            source,
-            header_line,
-            "lines end with CR alone; save the file with LF or CRLF",
-        ));
     }
-    let columns =
-        Columns::find(&names, &["radius"]).map_err(|what| at(source, header_line, &what))?;
+    let names = names(&record);
+    let columns = Columns::find(&names, &[Names::PLAIN.center], &["radius"], with_ids)
+        .map_err(|what| text.wrong(&hint(&record).unwrap_or(what)))?;
 
-    let mut world = World::new(source, columns);
-    while let Some(line) = next(source, &mut reader, &mut record)? {
+    let mut world = World::new(source, columns.names, "line");
+    world.notes.extend(columns.note());
+    let mut ended = true;
+    while next(&mut text, &mut record)? {
         if record.len() != names.len() {
             let what = format!(
                 "there are {} fields, but the header has {}",
                 record.len(),
                 names.len()
             );
-            return Err(at(source, line, &what));
+            return Err(text.wrong(&what));
         }
-        world.push(line, |column| record.get(column))?;
+        world.parse(text.place().line, &columns, |column| record.get(column))?;
+        ended = text.is_ended();
     }
+    if !ended {
+        world.notes.push(format!(
+            "the last line of {source} has no line end; was it cut off?"
+        ));
+    }
+    world.check_ids()?;
     Ok(world)
 }
 
-/// Reads the next record that is not blank, and tells its line.
-fn next<R: Read>(
-    source: &str,
-    reader: &mut Reader<R>,
-    record: &mut ByteRecord,
-) -> anyhow::Result<Option<u64>> {
-    while reader
-        .read_byte_record(record)
-        .with_context(|| format!("cannot read {source}"))?
-    {
-        let line = reader.position().line().saturating_sub(1);
-        let bytes = record.as_slice();
-        // A lost quote would make one field of all the lines up to the next.
-        if bytes.contains(&b'\n') {
-            let first = record.position().map_or(line, ::csv::Position::line);
+/// Reads the fields of the next line that is not blank; false if there is none.
+fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::Result<bool> {
+    while text.next()? {
+        let line = text.line();
+        if line.is_empty() {
+            continue;
+        }
+        record.clear();
+        if !line.contains(&b'"') {
+            line.split(|&byte| byte == b',')
+                .for_each(|field| record.push_field(field));
+            return Ok(true);
+        }
+        // Line by line, or a lost quote would make one field of all that follows.
+        ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(line.len() + 1)
+            .from_reader(line.chain(&b"\n"[..]))
+            .read_byte_record(record)?;
+        if record.as_slice().contains(&b'\n') {
             let what = "a quoted field runs over the end of the line; is a quote missing?";
-            return Err(at(source, first, what));
+            return Err(text.wrong(what));
         }
-        if record.len() != 1 || !bytes.trim_ascii().is_empty() {
-            return Ok(Some(line));
-        }
+        return Ok(true);
     }
-    Ok(None)
+    Ok(false)
 }
 
-/// A column's name as it is looked up.
-fn name(field: &[u8]) -> String {
-    String::from_utf8_lossy(field.trim_ascii()).to_lowercase()
+/// The columns' names as they are looked up. NumPy comments its header out.
+fn names(header: &ByteRecord) -> Vec<String> {
+    let name = |(k, field): (usize, &[u8])| {
+        let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
+        String::from_utf8_lossy(field.trim_ascii()).to_lowercase()
+    };
+    header.iter().enumerate().map(name).collect()
+}
+
+/// What to do about a line that is no header, if it shows.
+fn hint(line: &ByteRecord) -> Option<String> {
+    let savetxt = "np.savetxt(FILE, a, delimiter=\",\", header=\"x,y,z,radius\") writes it so";
+    if let Some(only) = line.get(0).filter(|_| line.len() == 1) {
+        let separators = [(b';', "semicolons"), (b'\t', "tabs"), (b' ', "spaces")];
+        let only = only.strip_prefix(b"#").unwrap_or(only).trim_ascii();
+        let (_, found) = separators
+            .into_iter()
+            .find(|(byte, _)| only.contains(byte))?;
+        return Some(format!(
+            "the columns are separated by {found}, but must be by commas, under a header such as \
+             x,y,z,radius,vx,vy,vz; {savetxt}"
+        ));
+    }
+    line.iter()
+        .all(|field| number::parse_wide(field).is_ok())
+        .then(|| {
+            format!(
+                "there is no header; the first line must name the columns, such as \
+             x,y,z,radius,vx,vy,vz; {savetxt}"
+            )
+        })
 }

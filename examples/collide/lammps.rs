@@ -1,181 +1,310 @@
-//! LAMMPS text dumps: <https://docs.lammps.org/dump.html>. Of a trajectory the
-//! last frame is taken; earlier ones are passed over without parsing them.
+//! LAMMPS text dumps: <https://docs.lammps.org/dump.html>.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::BufRead;
 
-use anyhow::{Context, bail};
+use ::csv::ByteRecord;
+use anyhow::{Error, bail};
 
-use crate::columns::Columns;
-use crate::world::{World, at};
+use crate::cell::Cell;
+use crate::columns::{Columns, Names};
+use crate::number;
+use crate::text::{Place, Text};
+use crate::world::{Frame, World};
 
-/// One frame's atoms, as they stand in the file.
+/// What the coordinates may be called, the preferred ones first: as they are, unwrapped, scaled,
+/// and both.
+const CENTERS: [[&str; 3]; 4] = [
+    Names::PLAIN.center,
+    ["xu", "yu", "zu"],
+    ["xs", "ys", "zs"],
+    ["xsu", "ysu", "zsu"],
+];
+
+/// A dump, read frame by frame.
+pub(crate) struct Dump<'a, R> {
+    text: Text<'a, R>,
+    /// Number of the frame that comes next.
+    next: u64,
+    /// Where it begins.
+    begin: Place,
+    with_ids: bool,
+}
+
+/// Where a frame stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mark {
+    pub(crate) number: u64,
+    pub(crate) place: Place,
+}
+
+/// What stands before the atoms of a frame.
 #[derive(Default)]
-struct Frame {
+struct Head {
+    /// The step of the simulation.
+    step: Option<i64>,
+    /// Atoms that it says it has.
+    count: Option<u64>,
+    cell: Option<Cell>,
+    /// Whether any boundary is periodic.
+    periodic: bool,
     /// Line of its `ITEM: ATOMS`.
     line: u64,
     /// Names of the columns.
     names: Vec<String>,
-    /// Atoms it says it has.
-    count: u64,
-    /// The lines of the atoms that it has.
-    text: Vec<u8>,
-    /// Whether any boundary is periodic.
-    periodic: bool,
 }
 
-/// Reads the spheres of the last frame; `source` names the file in messages.
-pub(crate) fn read(source: &str, input: impl Read) -> anyhow::Result<World> {
-    let mut dump = Dump {
-        source,
-        input: BufReader::with_capacity(1 << 16, input),
-        line: 0,
-        text: Vec::new(),
-    };
-    let mut frame: Option<Frame> = None;
-    let mut count = None;
-    let mut periodic = false;
-    while dump.next()? {
-        let text = String::from_utf8_lossy(dump.text.trim_ascii()).into_owned();
-        if let Some(names) = text.strip_prefix("ITEM: ATOMS") {
-            let Some(count) = count.take() else {
-                return Err(dump.wrong("ITEM: ATOMS without ITEM: NUMBER OF ATOMS before it"));
+impl<'a, R: BufRead> Dump<'a, R> {
+    /// A dump from a mark on, where `input` begins; `source` names it in messages.
+    pub(crate) fn new(source: &'a str, input: R, mark: Mark, with_ids: bool) -> Self {
+        Self {
+            text: Text::new(source, input, mark.place),
+            next: mark.number,
+            begin: mark.place,
+            with_ids,
+        }
+    }
+
+    /// Passes over all frames, without parsing their atoms, and tells where the last one stands.
+    pub(crate) fn last(mut self) -> anyhow::Result<Mark> {
+        let mut last = Mark::default();
+        loop {
+            let mark = Mark {
+                number: self.next,
+                place: self.begin,
             };
-            // The buffer of the frame before is used again.
-            let mut text = frame.map(|f| f.text).unwrap_or_default();
-            text.clear();
-            let names = names.split_ascii_whitespace().map(String::from).collect();
-            frame = Some(dump.atoms(Frame {
-                line: dump.line,
-                names,
-                count,
-                text,
-                periodic,
-            })?);
-        } else if text == "ITEM: NUMBER OF ATOMS" {
-            if !dump.next()? {
-                return Err(dump.wrong("the file ends where the number of atoms should be"));
+            if !self.skip()? {
+                return Ok(last);
             }
-            count = Some(dump.count()?);
-        } else if let Some(bounds) = text.strip_prefix("ITEM: BOX BOUNDS") {
-            periodic = bounds.split_ascii_whitespace().any(|word| word == "pp");
-        } else if dump.line == 1 && !text.starts_with("ITEM:") {
-            return Err(dump.wrong("this is no LAMMPS text dump: it must begin with ITEM:"));
+            last = mark;
         }
-        // Other sections (TIMESTEP, UNITS, TIME) and their lines say nothing
-        // that carom needs.
     }
-    match frame {
-        Some(frame) => parse(source, &frame),
-        None if dump.line == 0 => bail!("{source} is empty; it must be a LAMMPS text dump"),
-        None => bail!(
-            "{source}, line {}: the file ends without any ITEM: ATOMS",
-            dump.line
-        ),
-    }
-}
 
-/// Parses the atoms of a frame.
-fn parse(source: &str, frame: &Frame) -> anyhow::Result<World> {
-    let columns = find_columns(&frame.names).map_err(|what| at(source, frame.line, &what))?;
-    let mut world = World::new(source, columns);
-    let mut fields: Vec<&[u8]> = Vec::new();
-    for (line, text) in (frame.line + 1..).zip(frame.text.split_inclusive(|&byte| byte == b'\n')) {
-        fields.clear();
-        fields.extend(
-            text.split(u8::is_ascii_whitespace)
-                .filter(|field| !field.is_empty()),
-        );
-        if fields.len() != frame.names.len() {
-            let what = format!(
-                "there are {} fields, but ITEM: ATOMS names {}",
-                fields.len(),
-                frame.names.len()
-            );
-            return Err(at(source, line, &what));
+    /// Reads the frame with a number, passing over those before it.
+    pub(crate) fn frame(mut self, number: u64) -> anyhow::Result<World> {
+        while self.next < number && self.skip()? {}
+        let (source, frames) = (self.text.source(), self.next);
+        match self.read()? {
+            Some(world) => Ok(world),
+            None => bail!(
+                "there is no frame {number} in {source}: it has {frames}, numbered from 0 to {}",
+                frames - 1
+            ),
         }
-        world.push(line, |column| fields.get(column).copied())?;
     }
-    if frame.periodic {
-        let across = format!(
-            "{source} has periodic boundaries, but pairs across a boundary are not looked for"
-        );
-        world.note = Some(match world.note.take() {
-            Some(note) => format!("{across}; {note}"),
-            None => across,
+
+    /// Passes over a frame; false if there is none.
+    fn skip(&mut self) -> anyhow::Result<bool> {
+        let Some(head) = self.head()? else {
+            return Ok(false);
+        };
+        for read in 0..head.count.unwrap_or_default() {
+            self.atom(&head, read)?;
+        }
+        self.step();
+        Ok(true)
+    }
+
+    /// Reads the next frame, if there is one.
+    pub(crate) fn read(&mut self) -> anyhow::Result<Option<World>> {
+        let Some(head) = self.head()? else {
+            return Ok(None);
+        };
+        let columns = self.columns(&head)?;
+        let mut world = World::new(self.text.source(), columns.names, "line");
+        world.frame = Some(Frame {
+            number: self.next,
+            step: head.step,
         });
-    }
-    Ok(world)
-}
-
-/// Finds the columns, and names those that look right but are not.
-fn find_columns(names: &[String]) -> Result<Columns, String> {
-    let has = |name: &str| names.iter().any(|n| n == name);
-    for axis in ["x", "y", "z"] {
-        for (suffix, kind) in [
-            ("s", "scaled"),
-            ("u", "unwrapped"),
-            ("su", "scaled unwrapped"),
-        ] {
-            let name = format!("{axis}{suffix}");
-            if !has(axis) && has(&name) {
-                return Err(format!(
-                    "column {name} holds {kind} coordinates, but column {axis} is needed; dump x y z instead"
-                ));
+        world.notes = notes(self.text.source(), &head, &columns);
+        let mut record = ByteRecord::new();
+        for read in 0..head.count.unwrap_or_default() {
+            self.atom(&head, read)?;
+            record.clear();
+            fields(self.text.line()).for_each(|field| record.push_field(field));
+            if record.len() != head.names.len() {
+                let what = format!(
+                    "there are {} fields, but ITEM: ATOMS names {}",
+                    record.len(),
+                    head.names.len()
+                );
+                return Err(self.text.wrong(&what));
             }
+            world.parse(self.text.place().line, &columns, |column| {
+                record.get(column)
+            })?;
         }
-    }
-    Columns::find(names, &["radius", "diameter"])
-}
-
-/// A dump that is read line by line.
-struct Dump<'a, R> {
-    source: &'a str,
-    input: BufReader<R>,
-    /// Number of the line last read.
-    line: u64,
-    /// That line.
-    text: Vec<u8>,
-}
-
-impl<R: Read> Dump<'_, R> {
-    /// Reads the next line; false at the end of the file.
-    fn next(&mut self) -> anyhow::Result<bool> {
-        self.text.clear();
-        let read = self
-            .input
-            .read_until(b'\n', &mut self.text)
-            .with_context(|| format!("cannot read {}", self.source))?;
-        self.line += u64::from(read > 0);
-        Ok(read > 0)
+        world.check_ids()?;
+        self.step();
+        Ok(Some(world))
     }
 
-    /// An error about the line last read.
-    fn wrong(&self, what: &str) -> anyhow::Error {
-        at(self.source, self.line, what)
+    /// Notes that a frame has been read.
+    fn step(&mut self) {
+        self.next += 1;
+        self.begin = self.text.place();
     }
 
-    /// The number of atoms on the line last read.
-    fn count(&self) -> anyhow::Result<u64> {
-        let text = String::from_utf8_lossy(self.text.trim_ascii());
-        text.parse().map_err(|_| {
-            self.wrong(&format!(
-                "the number of atoms is `{text}`, but must be a whole number"
+    /// Reads up to the atoms of the next frame, if there is one; there must be a first.
+    fn head(&mut self) -> anyhow::Result<Option<Head>> {
+        let mut head = Head::default();
+        // Sections that are not known may have any lines.
+        let mut within = false;
+        while self.text.next()? {
+            let line = self.text.line().to_vec();
+            if let Some(names) = line.strip_prefix(b"ITEM: ATOMS") {
+                if head.count.is_none() {
+                    let what = "ITEM: ATOMS without ITEM: NUMBER OF ATOMS before it";
+                    return Err(self.text.wrong(what));
+                }
+                head.line = self.text.place().line;
+                head.names = fields(names)
+                    .map(|name| String::from_utf8_lossy(name).into_owned())
+                    .collect();
+                return Ok(Some(head));
+            } else if line == b"ITEM: TIMESTEP" {
+                self.once(head.step.is_none(), "TIMESTEP")?;
+                head.step = Some(self.whole("timestep")?);
+            } else if line == b"ITEM: NUMBER OF ATOMS" {
+                self.once(head.count.is_none(), "NUMBER OF ATOMS")?;
+                head.count = Some(self.whole("number of atoms")?);
+            } else if let Some(heading) = line.strip_prefix(b"ITEM: BOX BOUNDS") {
+                head.periodic = fields(heading).any(|word| word == b"pp");
+                head.cell = Some(self.cell(heading)?);
+            } else if !line.starts_with(b"ITEM:") && !line.is_empty() && !within {
+                return Err(self.stray(&line));
+            }
+            within |= !line.is_empty();
+        }
+        if within {
+            return Err(self.cut("the file ends within a frame, before its ITEM: ATOMS"));
+        }
+        if self.next == 0 {
+            bail!(
+                "{} is empty; it must be a LAMMPS text dump",
+                self.text.source()
+            );
+        }
+        Ok(None)
+    }
+
+    /// An error if a section of the frame has been there.
+    fn once(&self, first: bool, section: &str) -> anyhow::Result<()> {
+        if first {
+            return Ok(());
+        }
+        let what = format!("ITEM: {section} again, before the ITEM: ATOMS of the frame");
+        Err(self.text.wrong(&what))
+    }
+
+    /// An error about a line where a frame should begin.
+    fn stray(&self, line: &[u8]) -> Error {
+        if self.next == 0 {
+            return self
+                .text
+                .wrong("this is no LAMMPS text dump: it must begin with ITEM:");
+        }
+        let what = format!(
+            "here stands `{}`, but after as many atoms as ITEM: NUMBER OF ATOMS says there must be \
+             another ITEM:",
+            number::shown(line)
+        );
+        self.text.wrong(&what)
+    }
+
+    /// An error about a file that ends too early.
+    fn cut(&self, what: &str) -> Error {
+        let way_out = match self.next {
+            0 => String::new(),
+            n => format!(" --frame {} takes the last whole one", n - 1),
+        };
+        self.text
+            .wrong(&format!("{what}; was it cut off?{way_out}"))
+    }
+
+    /// Reads a line with a whole number.
+    fn whole<T: std::str::FromStr>(&mut self, what: &str) -> anyhow::Result<T> {
+        if !self.text.next()? {
+            return Err(self.cut(&format!("the file ends where the {what} should be")));
+        }
+        let text = self.text.line();
+        let number = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.parse().ok());
+        number.ok_or_else(|| {
+            let text = number::shown(text);
+            self.text.wrong(&format!(
+                "the {what} is `{text}`, but must be a whole number"
             ))
         })
     }
 
-    /// Reads the lines of a frame's atoms as they are.
-    fn atoms(&mut self, mut frame: Frame) -> anyhow::Result<Frame> {
-        for read in 0..frame.count {
-            if !self.next()? || self.text.starts_with(b"ITEM:") {
-                let what = format!(
-                    "the frame of line {} ends after {read} of {} atoms; was it cut off?",
-                    frame.line, frame.count
-                );
-                return Err(self.wrong(&what));
+    /// Reads the lines of a box.
+    fn cell(&mut self, heading: &[u8]) -> anyhow::Result<Cell> {
+        let mut lines = [const { Vec::new() }; 3];
+        let first = self.text.place().line + 1;
+        for line in &mut lines {
+            if !self.text.next()? {
+                return Err(self.cut("the file ends where the bounds of the box should be"));
             }
-            frame.text.extend_from_slice(&self.text);
+            *line = self.text.line().to_vec();
         }
-        Ok(frame)
+        Cell::read(heading, &lines).map_err(|(k, what)| {
+            crate::world::at(self.text.source(), "line", first + k as u64, &what)
+        })
     }
+
+    /// Reads the line of an atom, after `read` others.
+    fn atom(&mut self, head: &Head, read: u64) -> anyhow::Result<()> {
+        // LAMMPS ends every line, so what has no end may have lost digits, too.
+        if self.text.next()? && self.text.is_ended() && !self.text.line().starts_with(b"ITEM:") {
+            return Ok(());
+        }
+        let count = head.count.unwrap_or_default();
+        Err(self.cut(&format!(
+            "the frame of line {} ends after {read} of {count} atoms",
+            head.line
+        )))
+    }
+
+    /// Finds the columns of a frame.
+    fn columns(&self, head: &Head) -> anyhow::Result<Columns> {
+        let sizes = ["radius", "diameter"];
+        let columns = Columns::find(&head.names, &CENTERS, &sizes, self.with_ids)
+            .map_err(|what| self.text.wrong(&what))?;
+        if !is_scaled(&columns) {
+            return Ok(columns);
+        }
+        let cell = head.cell.ok_or_else(|| {
+            self.text
+                .wrong("scaled coordinates need ITEM: BOX BOUNDS before them, which is not there")
+        })?;
+        Ok(columns.within(cell))
+    }
+}
+
+/// Whether the coordinates are parts of the box.
+fn is_scaled(columns: &Columns) -> bool {
+    CENTERS[2..].contains(&columns.names.center)
+}
+
+/// What the user should know about a frame.
+fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
+    let unwrapped = [CENTERS[1], CENTERS[3]].contains(&columns.names.center);
+    let periodic = head.periodic.then(|| {
+        let images = if unwrapped {
+            ", and its coordinates are unwrapped: spheres may meet others' images, which is not seen"
+        } else {
+            ""
+        };
+        format!(
+            "{source} has periodic boundaries, but pairs across a boundary are not looked for{images}"
+        )
+    });
+    periodic.into_iter().chain(columns.note()).collect()
+}
+
+/// What stands between white space.
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|field| !field.is_empty())
 }

@@ -1,19 +1,26 @@
-//! Collides the spheres of a CSV file or a LAMMPS dump.
+//! Collides the spheres of a CSV file, a LAMMPS dump or NumPy arrays.
 //!
-//! `cargo run --release --example collide -- INPUT [--dt T] [--output FILE.csv]`;
+//! `cargo run --release --example collide -- INPUT [--dt T] [--output FILE]`;
 //! `--help` tells the rest.
 
 mod args;
+mod cell;
 mod columns;
 mod compare;
 mod csv;
 mod input;
 mod lammps;
 mod lines;
+mod list;
+mod npy;
+mod npz;
 mod number;
 mod output;
+mod pairs;
 mod plot;
+mod progress;
 mod report;
+mod text;
 mod verify;
 mod world;
 
@@ -21,11 +28,14 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use args::Args;
-use carom::{Detector, Options};
+use args::{Args, Pick};
+use carom::{Collisions, Detector, Options};
+use list::{Form, List};
 use output::Output;
 use plot::Picture;
+use progress::Progress;
 use report::Report;
+use world::World;
 
 fn main() -> ExitCode {
     let args = Args::parse_and_check();
@@ -39,66 +49,111 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let world = input::read(&args.input)?;
-    if let Some(note) = &world.note {
-        say(&format!("note: {note}"));
-    }
+    let progress = Progress::new();
+    let mut worlds = input::open(args, &progress)?;
+    let mut next = worlds.next()?;
     // Made before the work is done, so that a place that cannot be written to
     // does not cost a long run.
-    let output = args.output.as_deref().map(Output::create).transpose()?;
-    let plot = args.plot.as_deref().map(Output::create).transpose()?;
-
+    let form = Form {
+        frames: matches!(args.frame, Pick::All),
+        ids: args.ids,
+    };
+    let list = args.output.as_deref();
+    let mut list = list.map(|path| List::create(path, form)).transpose()?;
+    let mut plot = args.plot.as_deref().map(Output::create).transpose()?;
     let options = Options {
         backend: args.backend.into(),
         ..Options::default()
     };
-    let mut detector = Detector::new(options)?;
-    let start = Instant::now();
-    let collisions = detector
-        .detect(&world.spheres, args.dt)
-        .map_err(|e| world.explain(e))?;
-    let seconds = start.elapsed().as_secs_f64();
-    // What it holds of the device's memory, the check may need.
-    drop(detector);
+    let mut detector = None;
+    let mut notes = Vec::new();
+    while let Some(world) = next {
+        // What holds of every frame is said once.
+        if notes != world.notes {
+            notes.clone_from(&world.notes);
+            progress.aside(|| notes.iter().for_each(|note| say(&format!("note: {note}"))));
+        }
+        let mut ready = match detector.take() {
+            Some(detector) => detector,
+            None => Detector::new(options.clone())?,
+        };
+        progress.stage("colliding", None);
+        let start = Instant::now();
+        let collisions = ready
+            .detect(&world.spheres, args.dt)
+            .map_err(|error| world.explain(error))?;
+        let seconds = start.elapsed().as_secs_f64();
+        // What it holds of the device's memory, a check may need.
+        detector = Some(ready).filter(|_| !args.verify);
+        let found = (&collisions, seconds);
+        if let Some(failure) = tell(args, &world, found, list.as_mut(), &progress)? {
+            // A list that is wrong is not left behind: the output stays unwritten.
+            progress.aside(|| say(&format!("error: {failure}")));
+            return Ok(ExitCode::FAILURE);
+        }
+        if let Some(plot) = plot.take() {
+            progress.stage("drawing", None);
+            let picture = Picture {
+                source: &world.source,
+                spheres: &world.spheres,
+                dt: args.dt,
+                pairs: &collisions.pairs,
+            };
+            plot.write(|file| picture.write(file))?;
+        }
+        // Before the next is read, or both would take memory.
+        drop((world, collisions));
+        next = worlds.next()?;
+    }
+    if let Some(list) = list {
+        list.finish()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
+/// Checks, prints and writes what was found. Tells what a check that failed has found.
+fn tell(
+    args: &Args,
+    world: &World,
+    (collisions, seconds): (&Collisions, f64),
+    list: Option<&mut List>,
+    progress: &Progress,
+) -> anyhow::Result<Option<String>> {
+    progress.stage("checking", None);
     let verdict = args
         .verify
-        .then(|| verify::verify(&world.spheres, args.dt, &collisions))
+        .then(|| verify::verify(&world.spheres, args.dt, collisions))
         .transpose()?;
     let report = Report {
-        collisions: &collisions,
+        world,
+        collisions,
         seconds,
         verdict: verdict.as_ref(),
     };
-    let printed = if args.json {
-        report.json()
-    } else {
-        report.text(output.is_none())
+    // The first frame is told of if there are others.
+    let frame = matches!(args.frame, Pick::All) || world.frame.is_some_and(|f| f.number > 0);
+    let print = || {
+        if args.json {
+            report.json()
+        } else {
+            report.text(frame, list.is_none())
+        }
     };
-    match printed {
+    match progress.aside(print) {
         // Whoever reads has seen enough, as with `| head`: not an error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         other => other.map_err(|e| anyhow::anyhow!("cannot write to standard output: {e}"))?,
     }
 
-    if let Some(failure) = verdict.and_then(|v| v.failure()) {
-        // A list that is wrong is not left behind: the output stays unwritten.
-        say(&format!("error: {failure}"));
-        return Ok(ExitCode::FAILURE);
+    let failure = verdict.and_then(|verdict| verdict.failure());
+    if failure.is_none()
+        && let Some(list) = list
+    {
+        progress.stage("writing", None);
+        let frame = world.frame.map_or(0, |frame| frame.number);
+        list.append(frame, pairs::named(&collisions.pairs, world))?;
     }
-    if let Some(output) = output {
-        output.write(|file| output::write_pairs(file, &collisions.pairs))?;
-    }
-    if let Some(plot) = plot {
-        let picture = Picture {
-            source: &world.source,
-            spheres: &world.spheres,
-            dt: args.dt,
-            pairs: &collisions.pairs,
-        };
-        plot.write(|file| picture.write(file))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(failure)
 }
 
 /// Writes a line to standard error. Where nobody listens there is nobody to

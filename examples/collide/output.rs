@@ -2,11 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use carom::Collision;
 
 /// A file to be written. It gets its name when it is complete; until then it is
 /// a temporary one beside it, which goes when this is dropped.
@@ -34,19 +32,32 @@ impl Output {
         })
     }
 
+    /// The file, for what writes bit by bit.
+    pub(crate) fn file(&self) -> anyhow::Result<File> {
+        self.file.try_clone().with_context(|| self.cannot_write())
+    }
+
     /// Lets `contents` write, and gives the file its name.
     pub(crate) fn write(
         self,
         contents: impl FnOnce(&File) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let finish = || -> anyhow::Result<()> {
-            contents(&self.file)?;
-            // A name must not come to stand for contents that a crash then loses.
-            self.file.sync_all()?;
-            fs::rename(&self.temporary, &self.path)?;
-            Ok(())
-        };
-        finish().with_context(|| cannot_write(&self.path))
+        contents(&self.file).with_context(|| self.cannot_write())?;
+        self.finish()
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        // A name must not come to stand for contents that a crash then loses.
+        let synced = self.file.sync_all();
+        synced
+            .and_then(|()| fs::rename(&self.temporary, &self.path))
+            .with_context(|| self.cannot_write())
+    }
+
+    /// What failed, if anything does.
+    pub(crate) fn cannot_write(&self) -> String {
+        cannot_write(&self.path)
     }
 }
 
@@ -60,16 +71,4 @@ impl Drop for Output {
 
 fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
-}
-
-/// Writes the pairs as CSV. `{:?}` writes the fewest digits that read back as
-/// the same float32.
-pub(crate) fn write_pairs(file: &File, pairs: &[Collision]) -> anyhow::Result<()> {
-    let mut out = BufWriter::new(file);
-    writeln!(out, "a,b,toi,depth")?;
-    for Collision { a, b, toi, depth } in pairs {
-        writeln!(out, "{a},{b},{toi:?},{depth:?}")?;
-    }
-    out.flush()?;
-    Ok(())
 }

@@ -2,16 +2,19 @@
 
 use std::io::{self, BufWriter, Write};
 
-use carom::{Backend, Collision, Collisions, Statistics};
+use carom::{Backend, Collisions, Statistics};
 use serde::Serialize;
 
+use crate::pairs::{self, Pair};
 use crate::verify::Verdict;
+use crate::world::{Frame, World};
 
 /// How many pairs the summary shows.
 const SHOWN: usize = 10;
 
 /// All that there is to say about a run.
 pub(crate) struct Report<'a> {
+    pub(crate) world: &'a World,
     pub(crate) collisions: &'a Collisions,
     /// Time of the detection.
     pub(crate) seconds: f64,
@@ -21,6 +24,10 @@ pub(crate) struct Report<'a> {
 /// The JSON object of `--json`.
 #[derive(Serialize)]
 struct Object<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestep: Option<i64>,
     spheres: u64,
     pairs: u64,
     grazing: u64,
@@ -60,7 +67,10 @@ impl Report<'_> {
             adapter,
             stages,
         } = &self.collisions.statistics;
+        let frame = self.world.frame;
         let object = Object {
+            frame: frame.map(|frame| frame.number),
+            timestep: frame.and_then(|frame| frame.step),
             spheres: *spheres,
             pairs: *pairs,
             grazing: *grazing,
@@ -87,11 +97,15 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints the summary, and with `table` the first pairs.
-    pub(crate) fn text(&self, table: bool) -> io::Result<()> {
+    /// Prints the summary, with `frame` which frame it is of, and with `table` the first pairs.
+    pub(crate) fn text(&self, frame: bool, table: bool) -> io::Result<()> {
         let statistics = &self.collisions.statistics;
         let pairs = &self.collisions.pairs;
         let mut out = BufWriter::new(io::stdout().lock());
+        if let Some(Frame { number, step }) = self.world.frame.filter(|_| frame) {
+            let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
+            writeln!(out, "frame    {number}{step}")?;
+        }
         let (backend, reason) = (name(statistics.backend), &statistics.reason);
         match &statistics.adapter {
             Some(adapter) => writeln!(out, "backend  {backend} on {adapter} ({reason})")?,
@@ -122,7 +136,7 @@ impl Report<'_> {
                 "\n{:>10} {:>10} {:>16} {:>16}",
                 "a", "b", "toi", "depth"
             )?;
-            for Collision { a, b, toi, depth } in pairs.iter().take(SHOWN) {
+            for Pair { a, b, toi, depth } in pairs::named(pairs, self.world).take(SHOWN) {
                 writeln!(out, "{a:>10} {b:>10} {toi:>16?} {depth:>16?}")?;
             }
             if pairs.len() > SHOWN {

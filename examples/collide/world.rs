@@ -3,8 +3,9 @@
 use anyhow::{Error, anyhow};
 use carom::Sphere;
 
-use crate::columns::{BadField, Columns};
+use crate::columns::{BadField, Columns, Names};
 use crate::lines::Lines;
+use crate::number;
 
 /// What was read.
 #[derive(Debug)]
@@ -13,41 +14,122 @@ pub(crate) struct World {
     pub(crate) source: String,
     /// One for each row, in order.
     pub(crate) spheres: Vec<Sphere>,
-    /// Where each row stood.
-    pub(crate) lines: Lines,
-    /// Which field stood where.
-    pub(crate) columns: Columns,
+    /// What the file calls each of them, if that was asked for.
+    pub(crate) ids: Option<Vec<u64>>,
+    /// Which frame of a trajectory it is.
+    pub(crate) frame: Option<Frame>,
     /// What the user should know about this input.
-    pub(crate) note: Option<String>,
+    pub(crate) notes: Vec<String>,
+    /// What its fields are called in the file.
+    names: Names,
+    /// Where each row stood: on which `unit`, a line or a row.
+    lines: Lines,
+    unit: &'static str,
+}
+
+/// A frame of a trajectory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// Its place among the frames, from 0.
+    pub(crate) number: u64,
+    /// The step of the simulation that made it.
+    pub(crate) step: Option<i64>,
 }
 
 impl World {
-    /// A world without spheres yet.
-    pub(crate) fn new(source: &str, columns: Columns) -> Self {
+    /// A world without spheres yet, to be read from a file with so named fields.
+    pub(crate) fn new(source: &str, names: Names, unit: &'static str) -> Self {
         Self {
             source: source.into(),
             spheres: Vec::new(),
+            ids: None,
+            frame: None,
+            notes: Vec::new(),
+            names,
             lines: Lines::default(),
-            note: columns.note(),
-            columns,
+            unit,
         }
     }
 
-    /// Adds the sphere of a row; `field` gives the row's fields by position.
-    pub(crate) fn push<'a>(
+    /// Adds the sphere that stands in a row.
+    pub(crate) fn push(&mut self, row: u64, sphere: Sphere) {
+        self.spheres.push(sphere);
+        self.lines.push(row);
+    }
+
+    /// Sets a number of a sphere, counted from 0 for x to 6 for vz.
+    pub(crate) fn set(&mut self, row: usize, field: usize, x: f64) -> Result<(), Error> {
+        let Names {
+            center: [a, b, c],
+            size,
+            velocity: [d, e, f],
+        } = self.names;
+        let x = number::narrow(x).map_err(|what| {
+            let name = [a, b, c, size, d, e, f].get(field).copied().unwrap_or("?");
+            at(
+                &self.source,
+                self.unit,
+                row as u64,
+                &format!("field {name} {what}"),
+            )
+        })?;
+        if let Some(sphere) = self.spheres.get_mut(row) {
+            let Sphere {
+                center,
+                radius,
+                velocity,
+                ..
+            } = sphere;
+            match field {
+                0..3 => center[field] = x,
+                3 => *radius = x,
+                4..7 => velocity[field - 4] = x,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sphere on a line; `field` gives its fields by position.
+    pub(crate) fn parse<'a>(
         &mut self,
         line: u64,
+        columns: &Columns,
         field: impl Fn(usize) -> Option<&'a [u8]>,
     ) -> Result<(), Error> {
-        let sphere = self
-            .columns
-            .sphere(field)
-            .map_err(|BadField { name, what }| {
-                at(&self.source, line, &format!("field {name} {what}"))
-            })?;
-        self.spheres.push(sphere);
-        self.lines.push(line);
+        let wrong = |BadField { name, what }: BadField| {
+            at(
+                &self.source,
+                self.unit,
+                line,
+                &format!("field {name} {what}"),
+            )
+        };
+        let sphere = columns.sphere(&field).map_err(wrong)?;
+        let id = columns.id(&field).map_err(wrong)?;
+        self.push(line, sphere);
+        if let Some(id) = id {
+            self.ids.get_or_insert_default().push(id);
+        }
         Ok(())
+    }
+
+    /// Makes sure that no two spheres have the same id.
+    pub(crate) fn check_ids(&self) -> Result<(), Error> {
+        let Some(ids) = &self.ids else { return Ok(()) };
+        let mut rows: Vec<usize> = (0..ids.len()).collect();
+        rows.sort_unstable_by_key(|&row| (ids[row], row));
+        let twice = rows.windows(2).find(|pair| ids[pair[0]] == ids[pair[1]]);
+        let Some(&[first, second]) = twice else {
+            return Ok(());
+        };
+        let id = ids[second];
+        let [first, second] = [first, second].map(|row| self.lines.of(row).unwrap_or_default());
+        let what = format!(
+            "field id is {id}, as on {} {first}; ids must differ",
+            self.unit
+        );
+        Err(at(&self.source, self.unit, second, &what))
     }
 
     /// Says an error of the library in terms of the input: carom knows indices,
@@ -58,15 +140,16 @@ impl World {
         {
             return at(
                 &self.source,
+                self.unit,
                 line,
-                &format!("field {}: {error}", self.columns.name(field)),
+                &format!("field {}: {error}", self.names.of(field)),
             );
         }
         error.into()
     }
 }
 
-/// An error about a line of the input.
-pub(crate) fn at(source: &str, line: u64, what: &str) -> Error {
-    anyhow!("{source}, line {line}: {what}")
+/// An error about a line or row of the input.
+pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
+    anyhow!("{source}, {unit} {place}: {what}")
 }

@@ -127,15 +127,58 @@ fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
             &["line 11", "field y", "`nan`"],
         ),
         (
-            "scaled",
-            good.replace("x y z", "xs ys zs"),
-            &["line 9", "xs", "scaled"],
+            "scaled, without a box",
+            good.replace("x y z", "xs ys zs")
+                .replace("BOX BOUNDS", "WALLS"),
+            &["line 9", "scaled", "BOX BOUNDS"],
         ),
         (
-            "unwrapped",
-            good.replace("x y z", "xu yu zu"),
-            &["line 9", "xu", "unwrapped"],
+            "part of a box",
+            good.replace("0 100\n0 100\n0 100", "0 100\n0\n0 100"),
+            &["line 7", "1 numbers", "2"],
         ),
+        (
+            "word in a box",
+            good.replace("0 100\n0 100\n0 100", "0 100\n0 100\n0 wide"),
+            &["line 8", "box", "`wide`"],
+        ),
+        (
+            "scaled out of range",
+            good.replace("x y z", "xs ys zs")
+                .replace("5 0 0 1", "5 0 1e37 1"),
+            &["line 11", "field zs", "1e39", "float32"],
+        ),
+        (
+            "mixed coordinates",
+            good.replace("x y z", "x yu zs"),
+            &["line 9", "no column y", "yu"],
+        ),
+        (
+            "no end of the last line",
+            good.trim_end().into(),
+            &["line 11", "1 of 2", "cut off"],
+        ),
+        (
+            "more atoms than said",
+            good.replace("ATOMS\n2", "ATOMS\n1"),
+            &["line 11", "`5 0 0 1`", "ITEM: NUMBER OF ATOMS"],
+        ),
+        (
+            "begun frame",
+            good.clone() + "ITEM: TIMESTEP\n1\nITEM: NUMBER OF ATOMS\n",
+            &["line 14", "cut off", "--frame 0"],
+        ),
+        (
+            "bad timestep",
+            good.replace("TIMESTEP\n0", "TIMESTEP\nsoon"),
+            &["line 2", "`soon`"],
+        ),
+        (
+            "frame without atoms",
+            format!("ITEM: TIMESTEP\n0\n{good}"),
+            &["line 3", "TIMESTEP again"],
+        ),
+        ("Mac lines", good.replace('\n', "\r"), &["line 1", "CR"]),
         (
             "no size",
             good.replace("radius", "mass"),
@@ -157,6 +200,49 @@ fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
         let run = run(&[&input, "--backend", "cpu"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
+        // No list is left of the frames before.
+        let output = folder.path("pairs.csv")?;
+        let all = ["--frames", "all", "--backend", "cpu", "--output"];
+        let all = crate::run::run(&[&[input.as_str()], &all[..], &[output.as_str()]].concat())?;
+        assert_eq!(all.code, Some(1), "{name}: {}", all.stderr);
+        assert!(all.stderr.contains(&input), "{name}: {}", all.stderr);
+        assert_eq!(std::fs::read_dir(&folder.0)?.count(), 1, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn ids_are_reported_and_must_differ() -> Test {
+    let folder = Folder::new("ids")?;
+    let good = dump("id x y z radius vx", &["7 0 0 0 1 10", "3 5 0 0 1 0"]);
+    let output = folder.path("pairs.csv")?;
+    let input = folder.file("ids.dump", &good)?;
+    run(&[&input, "--ids", "--backend", "cpu", "--output", &output])?.expect_success("--ids");
+    assert_eq!(
+        std::fs::read_to_string(&output)?,
+        "a,b,toi,depth\n3,7,0.3,0.0\n"
+    );
+    let cases: &[(&str, String, &[&str])] = &[
+        (
+            "twice",
+            good.replace("3 5 0", "7 5 0"),
+            &["line 11", "field id is 7", "line 10"],
+        ),
+        (
+            "negative",
+            good.replace("3 5 0", "-3 5 0"),
+            &["line 11", "field id", "`-3`"],
+        ),
+        (
+            "none",
+            good.replace("id x", "mass x"),
+            &["line 9", "no column id"],
+        ),
+    ];
+    for (name, text, parts) in cases {
+        let input = folder.file("bad.dump", text)?;
+        run(&[&input, "--ids"])?.expect_error(name, 1, parts);
+        run(&[&input, "--backend", "cpu"])?.expect_success(name);
     }
     Ok(())
 }

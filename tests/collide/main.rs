@@ -4,10 +4,13 @@
 //! `cargo test` builds the example first; `cargo test --test collide` does not:
 //! `cargo build --example collide` before it.
 
+mod broken;
 mod csv;
 mod lammps;
+mod numpy;
 mod plot;
 mod report;
 mod run;
 mod usage;
 mod verify;
+mod written;

@@ -148,3 +148,20 @@ fn a_closed_pipe_is_no_panic() -> Test {
     assert_eq!(output.status.code(), Some(0));
     Ok(())
 }
+
+/// A bar is for people in front of a terminal, not for files and pipes.
+#[test]
+fn no_bar_moves_where_nobody_watches() -> Test {
+    let mut child = Command::new(binary()?)
+        .args(["-", "--backend", "cpu"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    std::thread::sleep(std::time::Duration::from_millis(1300));
+    std::io::Write::write_all(&mut child.stdin.take().ok_or("no input")?, CSV.as_bytes())?;
+    let output = child.wait_with_output()?;
+    assert_eq!(String::from_utf8(output.stderr)?, "");
+    assert_eq!(output.status.code(), Some(0));
+    Ok(())
+}

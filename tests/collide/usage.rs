@@ -41,6 +41,15 @@ fn wrong_usage_exits_with_2() -> Test {
         (&[&input, "--plot", "picture.jpg"], ".png"),
         (&[&input, "--plot", "picture"], ".png"),
         (&[&input, "--output", &input], "overwrite the input"),
+        (&[&input, "--frame", "0"], "no frames"),
+        (
+            &["world.dump", "--frame", "all", "--plot", "world.png"],
+            "one frame",
+        ),
+        (&["world.dump", "--frame", "-1"], "-1"),
+        (&["world.dump", "--frame", "first"], "last or all"),
+        (&["world.npy", "--ids"], "column id"),
+        (&["world.npz.gz"], ".npz"),
         (&[&input, "--frobnicate"], "--frobnicate"),
         (&[&input, &input], "unexpected"),
     ];
@@ -62,6 +71,9 @@ fn help_tells_columns_and_exit_codes() -> Test {
         "vx",
         "a,b,toi,depth",
         "--verify",
+        ".npz",
+        "--frame",
+        "--ids",
         "Exit codes",
     ] {
         assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
