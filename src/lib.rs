@@ -24,7 +24,7 @@
 //!
 //! The list is exact: which pairs it has is what exact arithmetic on the float32
 //! values gives, and times and depths are the float32 next to the true ones.
-//! [`verify`] holds a list, from carom or from elsewhere, against the truth.
+//! [`verify()`] holds a list, from carom or from elsewhere, against the truth.
 //!
 //! [`Options`] chooses the backend, by default a hardware GPU where there is one
 //! and else the CPU; both give the same list. [`Statistics`] tells which it was.
