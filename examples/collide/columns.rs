@@ -171,8 +171,18 @@ impl Columns {
 
     /// What to tell of columns that are not there.
     pub(crate) fn note(&self) -> Option<String> {
-        let at_rest = self.velocity == [None; 3];
-        at_rest.then(|| "there are no columns vx, vy, vz: every sphere is at rest".to_owned())
+        let missing: Vec<&str> = (self.names.velocity.into_iter())
+            .zip(self.velocity)
+            .filter_map(|(name, column)| column.is_none().then_some(name))
+            .collect();
+        match missing.len() {
+            0 => None,
+            3 => Some("there are no columns vx, vy, vz: every sphere is at rest".to_owned()),
+            _ => Some(format!(
+                "there is no column {}: those velocities are 0",
+                missing.join(", ")
+            )),
+        }
     }
 }
 

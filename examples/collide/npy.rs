@@ -185,7 +185,7 @@ impl<'a, R: Read> Array<'a, R> {
                 // No more rows than there are numbers: these fit the memory.
                 let index = usize::try_from(row)?;
                 if index == world.spheres.len() {
-                    world.push(row, Sphere::default());
+                    world.push(row, Sphere::default())?;
                 }
                 let field = first + usize::try_from(column)?;
                 world.set(index, field, x)?;

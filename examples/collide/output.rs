@@ -1,10 +1,13 @@
 //! Files that are written whole or not at all.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+
+/// Temporary files of killed runs that are passed over.
+const MOST_LEFT: u32 = 1000;
 
 /// A file to be written. It gets its name when it is complete; until then it is
 /// a temporary one beside it, which goes when this is dropped.
@@ -20,16 +23,25 @@ impl Output {
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
         }
-        let mut name = OsString::from(".");
-        name.push(path.file_name().unwrap_or_default());
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let file = File::create_new(&temporary).with_context(|| cannot_write(path))?;
-        Ok(Self {
-            path: path.into(),
-            temporary,
-            file,
-        })
+        // A run that was killed leaves its file, and another may get its number.
+        for number in 0..MOST_LEFT {
+            let name = format!(".carom-{}-{number}.tmp", std::process::id());
+            let temporary = path.with_file_name(name);
+            match File::create_new(&temporary) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    return Ok(Self {
+                        path: path.into(),
+                        file: made.with_context(|| cannot_write(path))?,
+                        temporary,
+                    });
+                }
+            }
+        }
+        bail!(
+            "{}: too many files .carom-*.tmp stand beside it; remove them",
+            cannot_write(path)
+        )
     }
 
     /// The file, for what writes bit by bit.

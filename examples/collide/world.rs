@@ -52,9 +52,17 @@ impl World {
     }
 
     /// Adds the sphere that stands in a row.
-    pub(crate) fn push(&mut self, row: u64, sphere: Sphere) {
+    pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
+        if self.spheres.try_reserve(1).is_err() {
+            let what = format!(
+                "memory is short: {} spheres came before, and more do not fit",
+                self.spheres.len()
+            );
+            return Err(at(&self.source, self.unit, row, &what));
+        }
         self.spheres.push(sphere);
         self.lines.push(row);
+        Ok(())
     }
 
     /// Sets a number of a sphere, counted from 0 for x to 6 for vz.
@@ -107,7 +115,7 @@ impl World {
         };
         let sphere = columns.sphere(&field).map_err(wrong)?;
         let id = columns.id(&field).map_err(wrong)?;
-        self.push(line, sphere);
+        self.push(line, sphere)?;
         if let Some(id) = id {
             self.ids.get_or_insert_default().push(id);
         }

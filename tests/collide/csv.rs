@@ -54,6 +54,17 @@ fn missing_velocities_are_zero() -> Test {
     Ok(())
 }
 
+/// A velocity column whose name is misspelt is not taken for one at rest silently.
+#[test]
+fn a_velocity_column_that_is_missing_is_mentioned() -> Test {
+    let folder = Folder::new("velz")?;
+    let input = folder.file("velz.csv", "x,y,z,radius,vx,vy,velz\n0,0,0,1,0,0,0\n")?;
+    let run = run(&[&input, "--backend", "cpu"])?;
+    run.expect_success("velz");
+    assert!(run.stderr.contains("no column vz"), "{}", run.stderr);
+    Ok(())
+}
+
 #[test]
 fn a_hyphen_is_csv_on_standard_input() -> Test {
     let folder = Folder::new("stdin")?;
