@@ -4,7 +4,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target} RUST_BACKTRACE=0
+# Not the usual folder: a copy's builds have the names of the real ones there, and would be taken for
+# them.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/mutants RUST_BACKTRACE=0
 if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
     export NODEVICE_SELECT=1
 fi
