@@ -11,8 +11,10 @@ if [[ ${1:-} == [!-]* ]]; then
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")"
 export RUSTC_WRAPPER=$PWD/instrument.sh CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+# Apart from what is built without counters.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}/fuzz
 cargo build --release --quiet --bin "$target"
-runner=${CARGO_TARGET_DIR:-target}/release/$target
+runner=$CARGO_TARGET_DIR/release/$target
 mkdir -p "corpus/$target" "artifacts/$target"
 if [[ ${1:-} == [!-]* ]]; then
     exec "$runner" "$@"
