@@ -5,7 +5,7 @@
 set -euo pipefail
 if [[ " $* " == *' --crate-name carom '* || ${CARGO_BIN_NAME:-worlds} != worlds ]]; then
     # What cargo-fuzz passes, but for flags that a stable compiler lacks.
-    set -- "$@" --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    set -- "$@" --cfg carom_fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
 fi
 exec "$@"

@@ -24,8 +24,12 @@ fn main(
     if proxy >= params.spheres {
         part = segments[proxy - params.spheres];
     }
-    let sphere = spheres[part.sphere];
     let bin = bin_of[part.sphere];
+    if bin == NO_BIN {
+        binned[proxy].slot = NO_BIN;
+        return;
+    }
+    let sphere = sphere_at(part.sphere);
     let power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
     let number = plan.level_of_bin[bin];
     let level = plan.level[number];

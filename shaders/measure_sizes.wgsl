@@ -19,7 +19,11 @@ fn main(
     if i >= params.spheres {
         return;
     }
-    let sphere = spheres[i];
+    let sphere = sphere_at(i);
+    if is_invalid(sphere) {
+        bin_of[i] = NO_BIN;
+        return;
+    }
     let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
     let power = segments_power(motion, max(space.segment, params.shortest_segment));
     let size = segment_size(motion, power);

@@ -13,19 +13,26 @@ fn begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// One of each stretch, which one by chance, so that no regular order shows.
+// One of each stretch, which one by chance, so that no regular order shows; not
+// one set aside, where there is another close by.
 fn sampled(k: u32) -> u32 {
     var chance = k * 0x9e3779b1u;
     chance = (chance ^ (chance >> 15u)) * 0x85ebca77u;
     chance ^= chance >> 13u;
-    return begin(k) + chance % (begin(k + 1u) - begin(k));
+    let stretch = begin(k + 1u) - begin(k);
+    var i = begin(k) + chance % stretch;
+    for (var tries = 0u; tries < 16u && spheres[i].radius < 0.0; tries++) {
+        chance++;
+        i = begin(k) + chance % stretch;
+    }
+    return i;
 }
 
 // Where it is half way through the step: neither before a burst nor after a
 // crush.
 fn middle_of(k: u32) -> vec3<f32> {
-    let i = sampled(k);
-    return spheres[i].center + spheres[i].velocity * (0.5 * params.dt);
+    let sphere = sphere_at(sampled(k));
+    return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -56,6 +63,6 @@ fn main(@builtin(global_invocation_id) gid: vec3<u32>) {
         }
         before = until;
     }
-    let sphere = spheres[sampled(k)];
-    samples[k] = Sampled(log_distance, sphere.radius, 0.0, own, sphere.velocity);
+    let sphere = sphere_at(sampled(k));
+    samples[k] = Sampled(log_distance, max(sphere.radius, 0.0), 0.0, own, sphere.velocity);
 }

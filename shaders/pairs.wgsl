@@ -11,7 +11,7 @@ override TALLY: bool = false;
 @group(0) @binding(4) var<storage, read> sorted: array<SortedProxy>;
 @group(0) @binding(5) var<storage, read> sorted_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
-@group(0) @binding(7) var<storage, read_write> pairs: array<Reported>;
+@group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
 // Whether the tally says that the world is too crowded.
 fn refused() -> bool {
@@ -46,7 +46,13 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     // A count that has wrapped lands on places that others have: no matter,
     // such a step is run again.
     if place < params.pair_capacity {
-        pairs[place] = Reported(a, b | select(0u, GRAZING, grazing));
+        let found = impact(s, params.dt);
+        pairs[place] = CaromCollision(
+            a,
+            (b - params.split) | select(0u, CAROM_GRAZING, grazing),
+            found.x * params.time_unit,
+            times_power(found.y, -params.length_power),
+        );
     }
 }
 
@@ -57,7 +63,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= plan.proxies || (!TALLY && refused()) {
+    if index >= plan.sorted || (!TALLY && refused()) {
         return;
     }
     let proxy = sorted[index];

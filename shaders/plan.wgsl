@@ -3,7 +3,7 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> space: Space;
-@group(0) @binding(2) var<storage, read> counters: array<u32>;
+@group(0) @binding(2) var<storage, read_write> counters: Counters;
 @group(0) @binding(3) var<storage, read_write> bins: array<Bin>;
 @group(0) @binding(4) var<storage, read_write> plan: Plan;
 
@@ -322,7 +322,9 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         plan.frame = space.frame;
         // When the segments do not fit, the host runs the step again: do
         // nothing now.
-        let fits = counters[1] == 0u && counters[0] <= params.segment_capacity;
-        plan.proxies = select(0u, params.spheres + counters[0], fits);
+        let segments = atomicLoad(&counters.segments[0]);
+        let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
+        plan.proxies = select(0u, params.spheres + segments, fits);
+        plan.sorted = select(0u, plan.proxies - atomicLoad(&counters.invalid), fits);
     }
 }

@@ -26,7 +26,10 @@ fn main(
     if proxy >= params.spheres {
         i = segments[proxy - params.spheres].sphere;
     }
-    let sphere = spheres[i];
+    if binned[proxy].slot == NO_BIN {
+        return;
+    }
+    let sphere = sphere_at(i);
     let to = starts[binned[proxy].slot] + binned[proxy].place;
     sorted[to] = SortedProxy(sphere.center, sphere.radius, sphere.velocity, i);
     sorted_cells[to] = cells[proxy];

@@ -1,14 +1,12 @@
 //! The blocking API: spheres in, a sorted list of collisions out.
 
-use std::borrow::Cow;
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 use crate::cpu::{self, Limits};
 use crate::exact::{Decided, decide};
 use crate::gpu::Gpu;
 use crate::sphere::{check_dt, check_spheres};
+use crate::units::Units;
 use crate::{Collisions, Error, Sphere, Statistics};
 
 /// One bit of an index tells grazing pairs, and another keeps sums in range.
@@ -207,9 +205,9 @@ impl Detector {
             pairs: self.options.max_pairs,
         };
         let mut reason = self.reason.clone();
-        let (scaled, scaled_dt) = self.within_pool(|| in_handy_units(spheres, dt, extent));
+        let units = Units::new(dt, extent);
         if let Some(gpu) = &mut self.gpu {
-            match gpu.run(&scaled, split, scaled_dt, limits) {
+            match gpu.run(spheres, split, dt, units, limits) {
                 Ok(outcome) => {
                     let adapter = Some(gpu.adapter().to_owned());
                     let mut found = self.finish(spheres, split, dt, outcome)?;
@@ -230,7 +228,9 @@ impl Detector {
                 Err(error) => return Err(error),
             }
         }
-        let outcome = self.within_pool(|| cpu::run(&scaled, split, scaled_dt, limits))?;
+        let outcome = self.within_pool(|| {
+            cpu::run(&units.scale(spheres, dt), split, units.step(dt), limits)
+        })?;
         let mut found = self.finish(spheres, split, dt, outcome)?;
         found.statistics = Statistics {
             backend: Backend::Cpu,
@@ -282,50 +282,6 @@ impl Detector {
             None => work(),
         }
     }
-}
-
-/// The same motion in units of time and length, powers of two, in which the step
-/// is not far from 1 and the largest length not far below: so that no square
-/// underflows which matters.
-pub(crate) fn in_handy_units(spheres: &[Sphere], dt: f32, extent: f32) -> (Cow<'_, [Sphere]>, f32) {
-    const USUAL: std::ops::RangeInclusive<f32> = 1.0 / 256.0..=256.0;
-    // The greatest power of two that is not greater: of a float32, a normal float64.
-    let octave = |x: f32| f64::from_bits(f64::from(x).to_bits() >> 52 << 52);
-    let time = if dt == 0.0 || USUAL.contains(&dt) {
-        1.0
-    } else {
-        octave(dt)
-    };
-    let length = if extent == 0.0 || extent >= *USUAL.start() {
-        1.0
-    } else {
-        octave(extent)
-    };
-    if time == 1.0 && length == 1.0 {
-        return (Cow::Borrowed(spheres), dt);
-    }
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "exact, or subnormal and far below rounding"
-    )]
-    let times = |x: f32, factor: f64| (f64::from(x) * factor) as f32;
-    let scaled = |sphere: &Sphere| Sphere {
-        center: sphere.center.map(|x| times(x, length.recip())),
-        radius: times(sphere.radius, length.recip()),
-        // Of no account, and perhaps too large, in a step of length 0.
-        velocity: sphere.velocity.map(|v| {
-            if dt == 0.0 {
-                0.0
-            } else {
-                times(v, time / length)
-            }
-        }),
-        ..*sphere
-    };
-    (
-        spheres.par_iter().map(scaled).collect(),
-        times(dt, time.recip()),
-    )
 }
 
 #[cfg(test)]

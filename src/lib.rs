@@ -47,6 +47,7 @@ mod gpu;
 mod grid;
 mod sphere;
 mod sweep;
+mod units;
 mod verify;
 
 pub use collision::{Collision, Collisions, Contact, Statistics};

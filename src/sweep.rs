@@ -31,6 +31,9 @@ pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
 /// Below this, 2⁻⁸⁸, v·v may have lost digits to underflow, and the time of
 /// closest approach would mean nothing. The start of the step stands for it.
 pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
+/// How many times |p|·|v|·dt the margin may be wrong where the start of the step
+/// stands for the time of closest approach: twice, and a little for rounding.
+pub(crate) const SLOWLY: f32 = 2.01;
 /// How many ε·(|p| / (|v|·dt) + 1) the time of closest approach may be wrong, in
 /// parts of the step.
 pub(crate) const TIME: f32 = 8.0;
@@ -85,7 +88,7 @@ impl Sweep {
             + ABSOLUTE;
         if slow {
             // What the whole motion can change of the margin.
-            bound += 2.01 * distance * (speed * dt);
+            bound += SLOWLY * distance * (speed * dt);
         }
         Self {
             p,

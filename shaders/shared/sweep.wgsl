@@ -4,6 +4,7 @@
 struct Sweep {
     p: vec3<f32>,
     v: vec3<f32>,
+    r: f32,
     // Whether they move too slowly past one another for `t` to mean anything.
     slow: bool,
     // Time of closest approach within [0, dt].
@@ -41,9 +42,33 @@ fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
         // What the whole motion can change of the margin.
-        bound += 2.01 * distance * (speed * dt);
+        bound += SLOWLY * distance * (speed * dt);
     }
-    return Sweep(p, v, slow, t, margin, bound);
+    return Sweep(p, v, r, slow, t, margin, bound);
+}
+
+// Time of impact and depth, of two that touch or may. At that time the gap between
+// them is 0 but for rounding: src/gpu/mod.rs tells how much.
+fn impact(s: Sweep, dt: f32) -> vec2<f32> {
+    let rr = s.r * s.r;
+    let pp = dot(s.p, s.p);
+    if pp <= rr {
+        return vec2<f32>(0.0, max(rr - pp, 0.0) / max(s.r + sqrt(pp), MIN_POSITIVE));
+    }
+    if s.slow {
+        return vec2<f32>(0.0);
+    }
+    // Along the way: how far it is to the closest approach, and from the first
+    // touch to that.
+    let speed = sqrt(dot(s.v, s.v));
+    let way = s.v / speed;
+    let ahead = -dot(s.p, way);
+    let aside = cross(s.p, way);
+    let back = sqrt(max(rr - dot(aside, aside), 0.0));
+    if ahead <= 0.0 {
+        return vec2<f32>(0.0);
+    }
+    return vec2<f32>(clamp((pp - rr) / (ahead + back) / speed, 0.0, dt), 0.0);
 }
 
 const OWN = 0u;

@@ -24,8 +24,18 @@ struct Params {
     // Not 0 for a driver that may end a long loop before it is done, as
     // llvmpipe does.
     watch: u32,
+    // Lengths are as the caller has them times 2^this, and so are velocities: see
+    // sphere_at().
+    length_power: i32,
+    velocity_power: i32,
+    // The caller's time for 1 in units of `dt`.
+    time_unit: f32,
+    // Tells steps apart.
+    serial: u32,
 }
 
+// As the caller gave it, in the caller's units. A negative radius is that of a
+// sphere set aside.
 struct Sphere {
     center: vec3<f32>,
     radius: f32,
@@ -33,7 +43,8 @@ struct Sphere {
     groups: u32,
 }
 
-// Two words each, low first; they go on past every capacity.
+// Pairs and the like have two words each, low first; they go on past every
+// capacity.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
@@ -41,6 +52,13 @@ struct Counters {
     // Invocations of `pairs`, tallying or testing, that came to their end;
     // counted with `watch`.
     finished: atomic<u32>,
+    // How many spheres there should have been, when they do not fit.
+    spheres_needed: u32,
+    // Spheres set aside for what they have of values, and the first of them.
+    invalid: atomic<u32>,
+    invalid_index: array<atomic<u32>, INVALID_LISTED>,
+    // Bits of the largest magnitude of a length.
+    extent: atomic<u32>,
 }
 
 // Where cells are counted from: a place amid the world, moving as most of it
@@ -108,8 +126,10 @@ struct Level {
 struct Plan {
     levels: u32,
     slots: u32,
+    // Proxies, and how many of them are in the grids: those that are not of
+    // spheres set aside.
     proxies: u32,
-    unused: u32,
+    sorted: u32,
     frame: Frame,
     level: array<Level, MAX_LEVELS>,
     level_of_bin: array<u32, BINS>,
@@ -131,10 +151,4 @@ struct SortedProxy {
 struct SortedCell {
     cell: vec3<i32>,
     tag: u32,
-}
-
-// A pair that touches, or that the filter cannot tell: then `b` has GRAZING.
-struct Reported {
-    a: u32,
-    b: u32,
 }

@@ -14,8 +14,9 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 /// Spheres that stand for all: one in 512, but no fewer and no more than these.
 /// Enough to tell the spacing within clusters of some thousands, few enough
 /// that all their pairs are nothing beside the rest.
-const FEWEST_SAMPLED: usize = 512;
+pub(crate) const FEWEST_SAMPLED: usize = 512;
 pub(crate) const MOST_SAMPLED: usize = 2048;
+pub(crate) const SPHERES_A_SAMPLE: usize = 512;
 /// Octaves of distance, by the exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
 /// Fewer ordered pairs than this within a distance tell nothing: what is below
@@ -130,7 +131,7 @@ impl Space {
 
 /// How many spheres stand for all.
 pub(crate) fn sample_size(spheres: usize) -> usize {
-    (spheres / 512)
+    (spheres / SPHERES_A_SAMPLE)
         .clamp(FEWEST_SAMPLED, MOST_SAMPLED)
         .min(spheres)
 }
@@ -270,7 +271,7 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
     space.segment = space.length_of_segments(&some);
     // Worlds as small as a fuzzer makes them are never worth cutting; and a list
     // must not depend on how they are cut.
-    if cfg!(fuzzing) {
+    if cfg!(carom_fuzzing) {
         let longest = some.iter().map(Motion::length).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
     }

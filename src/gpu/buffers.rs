@@ -6,9 +6,9 @@ use wgpu::BufferUsages;
 
 use super::kernels::{QUANTITIES, SCAN_BLOCK};
 use crate::Error;
-use crate::cpu::measure::{MOST_SAMPLED, OCTAVES, Segment};
-use crate::exact::Reported;
+use crate::cpu::measure::{MOST_SAMPLED, OCTAVES, Segment, sample_size};
 use crate::grid::{BINS, Level, MAX_LEVELS, SortedCell, SortedProxy};
+use crate::units::Units;
 
 /// Slots a proxy. In a box of cells as wide as the spacing, which most worlds
 /// get, there is one for each sphere.
@@ -30,9 +30,34 @@ pub(crate) struct Params {
     pub(crate) most_candidates_low: u32,
     pub(crate) most_candidates_high: u32,
     pub(crate) watch: u32,
+    pub(crate) length_power: i32,
+    pub(crate) velocity_power: i32,
+    pub(crate) time_unit: f32,
+    pub(crate) serial: u32,
 }
 
-/// What the stages count, two words each, low first.
+impl Params {
+    /// For spheres on the host; `split` is where the second of two sets begins, 0 if
+    /// there is one set.
+    pub(crate) fn new(spheres: usize, split: usize, dt: f32, units: Units) -> Self {
+        let [length_power, velocity_power] = units.powers(dt);
+        Self {
+            spheres: spheres as u32,
+            split: split as u32,
+            dt: units.step(dt),
+            sample: sample_size(spheres) as u32,
+            length_power,
+            velocity_power,
+            time_unit: units.time(),
+            ..Self::default()
+        }
+    }
+}
+
+/// How many of the spheres set aside are named.
+pub(crate) const INVALID_LISTED: usize = 32;
+
+/// What the stages count: pairs and the like in two words each, low first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Counters {
@@ -40,6 +65,64 @@ pub(crate) struct Counters {
     pub(crate) candidates: [u32; 2],
     pub(crate) pairs: [u32; 2],
     pub(crate) finished: u32,
+    pub(crate) spheres_needed: u32,
+    pub(crate) invalid: u32,
+    pub(crate) invalid_index: [u32; INVALID_LISTED],
+    pub(crate) extent: u32,
+}
+
+/// Where the spheres of a caller's buffers are.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct SourceLayout {
+    pub(crate) center: [u32; 2],
+    pub(crate) radius: [u32; 2],
+    pub(crate) motion: [u32; 2],
+    pub(crate) groups: [u32; 2],
+    pub(crate) constant_radius: f32,
+    pub(crate) constant_groups: u32,
+    pub(crate) motion_kind: u32,
+    pub(crate) count_word: u32,
+    pub(crate) counted: u32,
+    pub(crate) at_most: u32,
+    pub(crate) unused: [u32; 2],
+}
+
+/// A pair as it stands in the list, as are all structs of this prefix twin of one
+/// in `shaders/shared/carom.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct CaromCollision {
+    pub(crate) a: u32,
+    pub(crate) b_and_grazing: u32,
+    pub(crate) toi: f32,
+    pub(crate) depth: f32,
+}
+
+/// What a step came to.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct CaromResults {
+    pub(crate) status: u32,
+    pub(crate) pairs: u32,
+    pub(crate) found: [u32; 2],
+    pub(crate) candidates: [u32; 2],
+    pub(crate) segments: [u32; 2],
+    pub(crate) spheres: u32,
+    pub(crate) split: u32,
+    pub(crate) invalid: u32,
+    pub(crate) spheres_needed: u32,
+    pub(crate) proxies: u32,
+    pub(crate) levels: u32,
+    pub(crate) segment: f32,
+    pub(crate) sorted: u32,
+    pub(crate) began: u32,
+    pub(crate) lasted: u32,
+    pub(crate) ended: u32,
+    pub(crate) columns: u32,
+    pub(crate) sorted_columns: u32,
+    pub(crate) serial: u32,
+    pub(crate) invalid_index: [u32; INVALID_LISTED],
 }
 
 /// Where cells are counted from.
@@ -95,7 +178,7 @@ pub(crate) struct Plan {
     pub(crate) levels: u32,
     pub(crate) slots: u32,
     pub(crate) proxies: u32,
-    pub(crate) unused: u32,
+    pub(crate) sorted: u32,
     pub(crate) frame: Frame,
     pub(crate) level: [Level; MAX_LEVELS],
     pub(crate) level_of_bin: [u32; BINS],
@@ -152,6 +235,9 @@ pub(crate) struct Buffers {
     pub(crate) sorted: wgpu::Buffer,
     pub(crate) sorted_cells: wgpu::Buffer,
     pub(crate) pairs: wgpu::Buffer,
+    pub(crate) results: wgpu::Buffer,
+    /// Workgroups for indirect dispatches over the pairs.
+    pub(crate) dispatch: wgpu::Buffer,
 }
 
 /// Checks that a buffer can be made and bound.
@@ -182,7 +268,7 @@ impl Buffers {
 
     /// How many pairs the device can hold.
     pub(crate) fn most_pairs(limits: &wgpu::Limits) -> u64 {
-        Self::most::<Reported>(limits)
+        Self::most::<CaromCollision>(limits)
     }
 
     fn most<T>(limits: &wgpu::Limits) -> u64 {
@@ -237,7 +323,7 @@ impl Buffers {
             params: device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("carom params"),
                 size: size_of::<Params>() as u64,
-                usage: BufferUsages::UNIFORM | target,
+                usage: BufferUsages::UNIFORM | BufferUsages::STORAGE | target,
                 mapped_at_creation: false,
             }),
             spheres: buffer(
@@ -254,7 +340,7 @@ impl Buffers {
             )?,
             samples: buffer("samples", MOST_SAMPLED as u64, size_of::<Sampled>(), none)?,
             ranked: buffer("ranks", u64::from(QUANTITIES), 16, none)?,
-            space: buffer("space", 1, size_of::<Space>(), source)?,
+            space: buffer("space", 1, size_of::<Space>(), none)?,
             bin_of: buffer(
                 "bins of the spheres",
                 capacity.spheres,
@@ -263,14 +349,16 @@ impl Buffers {
             )?,
             segments: buffer("segments", capacity.segments, size_of::<Segment>(), none)?,
             bins: buffer("histogram of sizes", BINS as u64, size_of::<Bin>(), target)?,
-            counters: buffer("counters", 1, size_of::<Counters>(), source | target)?,
-            plan: buffer("plan", 1, size_of::<Plan>(), source)?,
+            counters: buffer("counters", 1, size_of::<Counters>(), target)?,
+            plan: buffer("plan", 1, size_of::<Plan>(), none)?,
             cells: buffer("cells", proxies, size_of::<SortedCell>(), none)?,
             binned: buffer("slots of the proxies", proxies, size_of::<Binned>(), none)?,
             table,
             sorted: buffer("sorted proxies", proxies, size_of::<SortedProxy>(), none)?,
             sorted_cells: buffer("sorted cells", proxies, size_of::<SortedCell>(), none)?,
-            pairs: buffer("pairs", capacity.pairs, size_of::<Reported>(), source)?,
+            pairs: buffer("pairs", capacity.pairs, size_of::<CaromCollision>(), source)?,
+            results: buffer("results", 1, size_of::<CaromResults>(), source)?,
+            dispatch: buffer("dispatch over the pairs", 3, 4, source | BufferUsages::INDIRECT)?,
         })
     }
 }

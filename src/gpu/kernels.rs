@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::buffers::INVALID_LISTED;
 use crate::cpu::measure::{
-    ENOUGH, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES, SHORTEST, TRIM, WEIGHED,
+    ENOUGH, FEWEST_SAMPLED, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES, SHORTEST, SPHERES_A_SAMPLE,
+    TRIM, WEIGHED,
 };
 use crate::cpu::plan;
-use crate::exact::GRAZING;
+use crate::units::LEAST_USUAL;
 use crate::{MAX_MAGNITUDE, grid, sweep};
 
 /// How a kernel uses one of its bindings.
@@ -27,64 +29,90 @@ pub(crate) struct Kernel {
     pub(crate) name: &'static str,
     pub(super) source: &'static str,
     pub(super) shared: &'static [&'static str],
+    /// Values of its override constants.
+    pub(super) constants: &'static [(&'static str, f64)],
     /// Its bindings in group 0, in order.
     pub(crate) bindings: &'static [Binding],
 }
 
-macro_rules! kernel {
-    ($name:literal, [$($shared:literal),*], [$($binding:ident),*]) => {
-        Kernel {
+/// A set of kernels, each of which is compiled once a device.
+macro_rules! kernels {
+    (
+        $(#[$doc:meta])* $set:ident, $all:ident:
+        $($field:ident: $name:literal $constants:tt [$($shared:literal),*] [$($binding:ident),*];)*
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $set {
+            $(pub(crate) $field: Compiled,)*
+        }
+
+        pub(crate) const $all: &[Kernel] = &[$(Kernel {
             name: $name,
             source: include_str!(concat!("../../shaders/", $name, ".wgsl")),
             shared: &[$(include_str!(concat!("../../shaders/shared/", $shared, ".wgsl"))),*],
+            constants: &$constants,
             bindings: &[$(Binding::$binding),*],
+        }),*];
+
+        impl $set {
+            pub(crate) fn new(device: &wgpu::Device) -> Self {
+                let mut kernels = $all.iter();
+                // In the order of the list, as the fields are.
+                let mut next = || match kernels.next() {
+                    Some(kernel) => compile(device, kernel),
+                    None => unreachable!("there are as many kernels as fields"),
+                };
+                Self { $($field: next()),* }
+            }
         }
     };
 }
 
-/// Every kernel, in the order of its first use.
-pub(crate) const KERNELS: [Kernel; 11] = [
-    kernel!("measure_spacing", ["types"], [Uniform, Read, Write, Write]),
-    kernel!("measure_ranks", ["types"], [Uniform, Read, Write]),
-    kernel!(
-        "measure_curve",
-        ["types", "opaque", "segments", "space"],
-        [Uniform, Read, Read, Read, Write]
-    ),
-    kernel!(
-        "measure_sizes",
-        ["types", "invocation", "sortable", "opaque", "segments"],
-        [Uniform, Read, Read, Write, Write, Write, Write]
-    ),
-    kernel!(
-        "plan",
-        ["types", "sortable", "space", "grid"],
-        [Uniform, Read, Read, Write, Write]
-    ),
-    kernel!(
-        "bin",
-        ["types", "invocation", "opaque", "segments", "grid"],
-        [Uniform, Read, Read, Read, Read, Write, Write, Write]
-    ),
-    kernel!("scan_reduce", [], [Read, Write]),
-    kernel!("scan_spine", ["scan_block"], [Write]),
-    kernel!("scan_apply", ["scan_block"], [Write, Read]),
-    kernel!(
-        "scatter",
-        ["types", "invocation"],
-        [Uniform, Read, Read, Read, Read, Read, Read, Write, Write]
-    ),
-    kernel!(
-        "pairs",
-        ["types", "invocation", "opaque", "segments", "grid", "sweep"],
-        [Uniform, Read, Read, Read, Read, Read, Write, Write]
-    ),
-];
+kernels! {
+    /// The kernels of the stages that every step has.
+    Stages, STAGES:
+    measure_spacing: "measure_spacing" [] ["types", "units", "spheres"] [Uniform, Read, Write, Write];
+    measure_ranks: "measure_ranks" [] ["types"] [Uniform, Read, Write];
+    measure_curve: "measure_curve" [] ["types", "opaque", "segments", "space"]
+        [Uniform, Read, Read, Read, Write];
+    measure_sizes: "measure_sizes" []
+        ["types", "units", "spheres", "invocation", "sortable", "opaque", "segments"]
+        [Uniform, Read, Read, Write, Write, Write, Write];
+    plan: "plan" [] ["types", "sortable", "space", "grid"] [Uniform, Read, Write, Write, Write];
+    bin: "bin" [] ["types", "units", "spheres", "invocation", "opaque", "segments", "grid"]
+        [Uniform, Read, Read, Read, Read, Write, Write, Write];
+    scan_reduce: "scan_reduce" [] [] [Read, Write];
+    scan_spine: "scan_spine" [] ["scan_block"] [Write];
+    scan_apply: "scan_apply" [] ["scan_block"] [Write, Read];
+    scatter: "scatter" [] ["types", "units", "spheres", "invocation"]
+        [Uniform, Read, Read, Read, Read, Read, Read, Write, Write];
+    tally: "pairs" [("TALLY", 1.0)]
+        ["types", "carom", "units", "invocation", "opaque", "segments", "grid", "sweep"]
+        [Uniform, Read, Read, Read, Read, Read, Write, Write];
+    pairs: "pairs" []
+        ["types", "carom", "units", "invocation", "opaque", "segments", "grid", "sweep"]
+        [Uniform, Read, Read, Read, Read, Read, Write, Write];
+    results: "results" [] ["types", "carom", "dispatch"]
+        [Uniform, Read, Read, Write, Write, Write];
+}
+
+kernels! {
+    /// The kernels that read a caller's buffers.
+    Load, LOAD:
+    load_params: "load_params" [] ["types", "sources"]
+        [Write, Uniform, Uniform, Read, Read, Write];
+    load_first: "load_spheres" [] ["types", "units", "invocation", "opaque", "sources"]
+        [Uniform, Uniform, Read, Read, Read, Read, Write, Write];
+    load_second: "load_spheres" [("SECOND", 1.0)]
+        ["types", "units", "invocation", "opaque", "sources"]
+        [Uniform, Uniform, Read, Read, Read, Read, Write, Write];
+    load_units: "load_units" [] ["types"] [Write, Write];
+}
 
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 25] = [
+    let words: [(&str, u32); 28] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -100,7 +128,6 @@ fn constants() -> String {
         ("LAST_SHIFT", plan::LAST_SHIFT),
         ("FEWEST_HASHED", plan::FEWEST_HASHED),
         ("MOST_SLABS", plan::MOST_SLABS),
-        ("GRAZING", GRAZING),
         ("WORKGROUP", WORKGROUP),
         ("SCAN_BLOCK", SCAN_BLOCK),
         ("SCAN_WORKGROUP", SCAN_WORKGROUP),
@@ -110,8 +137,12 @@ fn constants() -> String {
         ("QUANTITIES", QUANTITIES),
         ("LENGTHS", LENGTHS),
         ("WEIGHED", WEIGHED as u32),
+        ("SPHERES_A_SAMPLE", SPHERES_A_SAMPLE as u32),
+        ("FEWEST_SAMPLED", FEWEST_SAMPLED as u32),
+        ("INVALID_LISTED", INVALID_LISTED as u32),
+        ("NO_BIN", u32::MAX),
     ];
-    let numbers: [(&str, f32); 21] = [
+    let numbers: [(&str, f32); 23] = [
         ("GREATEST", f32::MAX),
         ("MIN_POSITIVE", f32::MIN_POSITIVE),
         ("MAX_MAGNITUDE", MAX_MAGNITUDE),
@@ -122,9 +153,11 @@ fn constants() -> String {
         ("QUADRATIC", sweep::QUADRATIC),
         ("ABSOLUTE", sweep::ABSOLUTE),
         ("SLOW", sweep::SLOW),
+        ("SLOWLY", sweep::SLOWLY),
         ("TIME", sweep::TIME),
         ("STILL", sweep::STILL),
         ("SHORTEST", SHORTEST),
+        ("LEAST_USUAL", LEAST_USUAL),
         ("MARGIN", grid::MARGIN),
         ("SMALLEST_CELL", grid::SMALLEST_CELL),
         ("LOOK", plan::LOOK),
@@ -175,12 +208,8 @@ pub(crate) struct Compiled {
     pub(crate) pipeline: wgpu::ComputePipeline,
 }
 
-/// Compiles a kernel; `constants` override those of the shader.
-pub(crate) fn compile(
-    device: &wgpu::Device,
-    kernel: &Kernel,
-    constants: &[(&str, f64)],
-) -> Compiled {
+/// Compiles a kernel.
+pub(crate) fn compile(device: &wgpu::Device, kernel: &Kernel) -> Compiled {
     let label = format!("carom {}", kernel.name);
     let entries: Vec<wgpu::BindGroupLayoutEntry> = kernel
         .bindings
@@ -222,7 +251,7 @@ pub(crate) fn compile(
         module: &module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions {
-            constants,
+            constants: kernel.constants,
             zero_initialize_workgroup_memory: true,
         },
         cache: None,
@@ -239,9 +268,17 @@ mod tests {
 
     use super::*;
     use crate::cpu::measure::Segment;
-    use crate::exact::Reported;
-    use crate::gpu::buffers::{Bin, Binned, Counters, Frame, Params, Plan, Sampled, Space};
+    use crate::exact::GRAZING;
+    use crate::gpu::UNFINISHED;
+    use crate::gpu::buffers::{
+        Bin, Binned, CaromCollision, CaromResults, Counters, Frame, Params, Plan, Sampled,
+        SourceLayout, Space,
+    };
     use crate::grid::{Level, SortedCell, SortedProxy};
+
+    fn all() -> impl Iterator<Item = &'static Kernel> {
+        [STAGES, LOAD].into_iter().flatten()
+    }
 
     fn module(kernel: &Kernel) -> (Module, ModuleInfo) {
         let name = kernel.name;
@@ -255,12 +292,12 @@ mod tests {
 
     #[test]
     fn every_shader_is_valid_with_no_capabilities() {
-        KERNELS.iter().for_each(|kernel| drop(module(kernel)));
+        all().for_each(|kernel| drop(module(kernel)));
     }
 
     #[test]
     fn every_shader_becomes_spirv_msl_and_hlsl() {
-        for kernel in &KERNELS {
+        for kernel in all() {
             let (module, info) = module(kernel);
             let name = kernel.name;
             let constants = naga::back::PipelineConstants::default();
@@ -290,7 +327,7 @@ mod tests {
     /// device has.
     #[test]
     fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
-        for kernel in &KERNELS {
+        for kernel in all() {
             let (module, _) = module(kernel);
             let mut declared: Vec<_> = module
                 .global_variables
@@ -330,10 +367,31 @@ mod tests {
         }
     }
 
+    /// What users' shaders are given stands by itself, and says the same as the host.
+    #[test]
+    fn the_text_for_consumers_is_valid_on_its_own_and_has_the_hosts_constants() {
+        let text = include_str!("../../shaders/shared/carom.wgsl");
+        let module = naga::front::wgsl::parse_str(text)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(text)));
+        Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{error:?}"));
+        let constant = |name: &str| {
+            let found = module.constants.iter().find(|(_, c)| c.name.as_deref() == Some(name));
+            found.and_then(|(_, c)| match module.global_expressions[c.init] {
+                naga::Expression::Literal(naga::Literal::U32(value)) => Some(value),
+                _ => None,
+            })
+        };
+        assert_eq!(constant("CAROM_GRAZING"), Some(GRAZING));
+        assert_eq!(constant("CAROM_WORKGROUP"), Some(WORKGROUP));
+        assert_eq!(constant("CAROM_UNFINISHED"), Some(UNFINISHED));
+    }
+
     #[test]
     fn workgroups_are_small_enough_for_every_device() {
         let limits = wgpu::Limits::default();
-        for kernel in &KERNELS {
+        for kernel in all() {
             let (module, info) = module(kernel);
             let entry = &module.entry_points[0];
             let [x, y, z] = entry.workgroup_size;
@@ -365,7 +423,7 @@ mod tests {
 
     /// Size and offsets of a struct's members in WGSL, by name.
     fn wgsl_layout(name: &str) -> (u32, Vec<(String, u32)>) {
-        for kernel in &KERNELS {
+        for kernel in all() {
             let (module, _) = module(kernel);
             let mut layouter = naga::proc::Layouter::default();
             layouter
@@ -402,10 +460,22 @@ mod tests {
         assert_same_layout! {
             Params {
                 spheres, split, dt, zero, segment_capacity, pair_capacity, slots, shortest_segment, sample,
-                most_candidates_low, most_candidates_high, watch
+                most_candidates_low, most_candidates_high, watch, length_power, velocity_power, time_unit, serial
             }
             Sphere { center, radius, velocity, groups }
-            Counters { segments, candidates, pairs, finished }
+            Counters {
+                segments, candidates, pairs, finished, spheres_needed, invalid, invalid_index, extent
+            }
+            SourceLayout {
+                center, radius, motion, groups, constant_radius, constant_groups, motion_kind, count_word,
+                counted, at_most
+            }
+            CaromCollision { a, b_and_grazing, toi, depth }
+            CaromResults {
+                status, pairs, found, candidates, segments, spheres, split, invalid, spheres_needed,
+                proxies, levels, segment, sorted, began, lasted, ended, columns, sorted_columns,
+                serial, invalid_index
+            }
             Frame { origin, drift }
             Space { log_others, frame, trimmed_low, segment, trimmed_high }
             Sampled { log_distance, radius, middle, velocity }
@@ -414,11 +484,10 @@ mod tests {
             Level {
                 origin, first_slot, dims, first_hashed, cell, inverse_cell, hash_mask, time_power, of_set
             }
-            Plan { levels, slots, proxies, frame, level, level_of_bin }
+            Plan { levels, slots, proxies, sorted, frame, level, level_of_bin }
             Binned { slot, place }
             SortedProxy { center, radius, velocity, sphere }
             SortedCell { cell, tag }
-            Reported { a, b }
         }
     }
 }

@@ -18,18 +18,20 @@ use std::time::Duration;
 
 use wgpu::{DeviceType, ErrorFilter};
 
-use self::buffers::{Buffers, Capacity, Counters, Params, Plan, Space};
-use self::record::{Pipelines, Recording, STAGES};
+use self::buffers::{Buffers, Capacity, CaromCollision, CaromResults, Params};
+use self::kernels::Stages;
+use self::record::{Binder, Recording};
 use crate::cpu::{Limits, Outcome, most_proxies};
-use crate::exact::Reported;
-use crate::{Error, Options, Sphere, cpu};
+use crate::exact::{GRAZING, Reported};
+use crate::units::Units;
+use crate::{Error, Options, Sphere};
 
 /// A device of our own, and the buffers on it.
 pub(crate) struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     adapter: String,
-    pipelines: Pipelines,
+    stages: Stages,
     timestamps: Option<Timestamps>,
     world: Option<World>,
     /// Capacity to begin with; 0 where the number of spheres tells.
@@ -132,10 +134,9 @@ impl Gpu {
             ..wgpu::DeviceDescriptor::default()
         }))
         .map_err(|error| Error::Device(error.to_string()))?;
-        let (pipelines, timestamps) = scoped(&device, || {
-            let pipelines = Pipelines::new(&device);
+        let (stages, timestamps) = scoped(&device, || {
             Ok((
-                pipelines,
+                Stages::new(&device),
                 (!features.is_empty()).then(|| Timestamps::new(&device, &queue)),
             ))
         })?;
@@ -145,7 +146,7 @@ impl Gpu {
             limits: device.limits(),
             device,
             queue,
-            pipelines,
+            stages,
             timestamps,
             world: None,
             first: [options.segment_capacity, options.pair_capacity]
@@ -167,6 +168,7 @@ impl Gpu {
         spheres: &[Sphere],
         split: usize,
         dt: f32,
+        units: Units,
         limits: Limits,
     ) -> Result<Outcome, Error> {
         if spheres.is_empty() {
@@ -198,11 +200,15 @@ impl Gpu {
         let mut shortest_segment = f32::MIN_POSITIVE;
         loop {
             self.ensure(needed)?;
-            let step = self.step(spheres, split, dt, shortest_segment, limits.candidates)?;
+            let mut params = Params::new(spheres.len(), split, dt, units);
+            params.shortest_segment = shortest_segment;
+            params.most_candidates_low = limits.candidates as u32;
+            params.most_candidates_high = (limits.candidates >> 32) as u32;
+            let (results, stages) = self.step(spheres, params)?;
             let [segments, candidates, pairs] = [
-                step.counters.segments,
-                step.counters.candidates,
-                step.counters.pairs,
+                results.segments,
+                results.candidates,
+                results.found,
             ]
             .map(|[low, high]| u64::from(low) | u64::from(high) << 32);
             let capacity = self.capacity();
@@ -210,17 +216,13 @@ impl Gpu {
                 let most = most_proxies(spheres.len()).min(Buffers::most_proxies(&self.limits));
                 if count + segments > most && shortest_segment < crate::MAX_MAGNITUDE {
                     // Longer segments, as the CPU does it.
-                    shortest_segment = 2.0 * shortest_segment.max(step.segment);
+                    shortest_segment = 2.0 * shortest_segment.max(results.segment);
                 } else {
                     needed.segments = with_room(segments, room);
                 }
                 continue;
             }
-            let finished = (2 * (count + segments)) as u32;
-            if self.software
-                && candidates <= limits.candidates
-                && step.counters.finished != finished
-            {
+            if results.status & UNFINISHED != 0 {
                 return Err(Error::Device(format!(
                     "the driver of {} ends loops before they are done: some spheres of this world \
                      have more neighbours than it can go through",
@@ -244,11 +246,11 @@ impl Gpu {
                 continue;
             }
             return Ok(Outcome {
-                reported: self.read_pairs(pairs)?,
+                reported: self.read_pairs(pairs, split)?,
                 proxies: count + segments,
-                levels: step.levels,
+                levels: results.levels,
                 candidates,
-                stages: step.stages,
+                stages,
             });
         }
     }
@@ -275,7 +277,14 @@ impl Gpu {
             let buffers = Buffers::new(&self.device, &self.limits, needed)?;
             let widest = self.limits.max_compute_workgroups_per_dimension;
             Ok(World {
-                recording: Recording::new(&self.device, &self.pipelines, &buffers, widest),
+                recording: Recording::new(
+                    Binder {
+                        device: &self.device,
+                        widest,
+                    },
+                    &self.stages,
+                    &buffers,
+                ),
                 buffers,
             })
         })?);
@@ -284,32 +293,21 @@ impl Gpu {
         Ok(())
     }
 
-    /// One recording, and what it counted.
+    /// One recording, and what it came to.
     fn step(
         &self,
         spheres: &[Sphere],
-        split: usize,
-        dt: f32,
-        shortest_segment: f32,
-        max_candidates: u64,
-    ) -> Result<Step, Error> {
+        params: Params,
+    ) -> Result<(CaromResults, Vec<(&'static str, Duration)>), Error> {
         let Some(World { buffers, recording }) = &self.world else {
             return Err(Error::Device("there are no buffers".to_owned()));
         };
-        let sample = cpu::measure::sample_size(spheres.len()) as u32;
         let params = Params {
-            spheres: spheres.len() as u32,
-            split: split as u32,
-            dt,
-            zero: 0,
             segment_capacity: buffers.capacity.segments as u32,
             pair_capacity: buffers.capacity.pairs.min(u64::from(u32::MAX)) as u32,
             slots: buffers.slots,
-            shortest_segment,
-            sample,
-            most_candidates_low: max_candidates as u32,
-            most_candidates_high: (max_candidates >> 32) as u32,
             watch: u32::from(self.software),
+            ..params
         };
         let timestamps = self.timestamps.as_ref();
         let mut words: Vec<u32> = Vec::new();
@@ -321,61 +319,57 @@ impl Gpu {
             let mut encoder = self.encoder();
             recording.record(
                 &mut encoder,
+                None,
                 timestamps.map(|timestamps| &timestamps.queries),
             );
-            let mut parts = vec![
-                (&buffers.counters, 0, size_of::<Counters>() as u64),
-                (&buffers.plan, 0, std::mem::offset_of!(Plan, frame) as u64),
-                (&buffers.space, 0, size_of::<Space>() as u64),
-            ];
+            let mut parts = vec![(&buffers.results, 0, size_of::<CaromResults>() as u64)];
             if let Some(timestamps) = timestamps {
-                let queries = 2 * STAGES.len() as u32;
+                let queries = 2 * recording.stages(None).count() as u32;
                 encoder.resolve_query_set(&timestamps.queries, 0..queries, &timestamps.resolved, 0);
                 parts.push((&timestamps.resolved, 0, 8 * u64::from(queries)));
             }
             readback::read(&self.device, &self.queue, encoder, &parts, &mut words)
         })?;
         let bytes: &[u8] = bytemuck::cast_slice(&words);
-        let (counters, bytes) = bytes.split_at(size_of::<Counters>());
-        let (levels, bytes) = bytes.split_at(std::mem::offset_of!(Plan, frame));
-        let (space, times) = bytes.split_at(size_of::<Space>());
-        let space: Space = bytemuck::pod_read_unaligned(space);
+        let (results, times) = bytes.split_at(size_of::<CaromResults>());
         let times: Vec<u64> = bytemuck::pod_collect_to_vec(times);
         let period = timestamps.map_or(0.0, |timestamps| timestamps.period);
-        let stage = |(&name, times): (&&'static str, &[u64])| {
+        let stage = |(stage, times): (&record::Stage, &[u64])| {
             // Some devices' clocks go backwards between passes.
             let ticks = times[1].saturating_sub(times[0]);
-            (name, Duration::from_nanos((ticks as f64 * period) as u64))
+            (
+                stage.name,
+                Duration::from_nanos((ticks as f64 * period) as u64),
+            )
         };
-        Ok(Step {
-            counters: bytemuck::pod_read_unaligned(counters),
-            levels: bytemuck::pod_read_unaligned(&levels[..4]),
-            segment: space.segment,
-            stages: STAGES
-                .iter()
+        Ok((
+            bytemuck::pod_read_unaligned(results),
+            recording
+                .stages(None)
                 .zip(times.chunks_exact(2))
                 .map(stage)
                 .collect(),
-        })
+        ))
     }
 
-    fn read_pairs(&self, pairs: u64) -> Result<Vec<Reported>, Error> {
+    /// Reads the pairs back, with both indices counted in the whole world.
+    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<Reported>, Error> {
         let Some(World { buffers, .. }) = self.world.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
         let mut reported = crate::error::allocate(pairs as usize, "the pairs found")?;
-        let whole = pairs * size_of::<Reported>() as u64;
+        let whole = pairs * size_of::<CaromCollision>() as u64;
         for from in (0..whole).step_by(READ_AT_ONCE as usize) {
             let part = (&buffers.pairs, from, READ_AT_ONCE.min(whole - from));
+            let mut read: Vec<CaromCollision> = Vec::new();
             scoped(&self.device, || {
-                readback::read(
-                    &self.device,
-                    &self.queue,
-                    self.encoder(),
-                    &[part],
-                    &mut reported,
-                )
+                let encoder = self.encoder();
+                readback::read(&self.device, &self.queue, encoder, &[part], &mut read)
             })?;
+            reported.extend(read.iter().map(|pair| Reported {
+                a: pair.a,
+                b: ((pair.b_and_grazing & !GRAZING) + split as u32) | pair.b_and_grazing & GRAZING,
+            }));
         }
         Ok(reported)
     }
@@ -388,17 +382,15 @@ impl Gpu {
     }
 }
 
-/// What a recording came to.
-struct Step {
-    counters: Counters,
-    levels: u32,
-    segment: f32,
-    stages: Vec<(&'static str, Duration)>,
-}
+/// Bit of the status: see CAROM_UNFINISHED in `shaders/shared/carom.wgsl`.
+const UNFINISHED: u32 = 32;
+
+/// More stages than there are.
+const MOST_STAGES: u32 = 16;
 
 impl Timestamps {
     fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Self {
-        let count = 2 * STAGES.len() as u32;
+        let count = 2 * MOST_STAGES;
         Self {
             queries: device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("carom stages"),
@@ -451,6 +443,7 @@ impl Gpu {
 
 #[cfg(test)]
 mod tests {
+    use super::sweep_on_gpu::adapter as gpu;
     use super::*;
 
     const LIMITS: Limits = Limits {
@@ -458,10 +451,6 @@ mod tests {
         pairs: 1 << 28,
     };
 
-    fn gpu(options: &Options) -> Gpu {
-        Gpu::new(options, false)
-            .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
-    }
 
     /// A gas with some bullets in it.
     fn world(count: usize) -> Vec<Sphere> {
@@ -489,17 +478,17 @@ mod tests {
     }
 
     fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> Outcome {
-        gpu.run(spheres, 0, 1.0, LIMITS)
+        gpu.run(spheres, 0, 1.0, Units::default(), LIMITS)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[test]
     fn fresh_buffers_full_of_noise_give_the_same_list() {
         let spheres = world(5000);
-        let expected = pairs(&run(&mut gpu(&Options::default()), &spheres));
+        let expected = pairs(&run(&mut gpu(Options::default()), &spheres));
         assert!(expected.len() > 1000);
         for seed in 0..4 {
-            let mut gpu = gpu(&Options::default());
+            let mut gpu = gpu(Options::default());
             gpu.noise = Some(seed);
             assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
         }
@@ -508,7 +497,7 @@ mod tests {
     #[test]
     fn a_first_capacity_of_one_still_gives_the_full_list() {
         let spheres = world(5000);
-        let expected = run(&mut gpu(&Options::default()), &spheres);
+        let expected = run(&mut gpu(Options::default()), &spheres);
         assert!(
             expected.proxies > 5000 + 1,
             "no sphere is cut into segments"
@@ -518,7 +507,7 @@ mod tests {
             segment_capacity: 1,
             ..Options::default()
         };
-        let mut gpu = gpu(&tight);
+        let mut gpu = gpu(tight);
         assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
         assert!(gpu.capacity().pairs > 1 && gpu.capacity().segments > 1);
     }
@@ -526,7 +515,7 @@ mod tests {
     #[test]
     fn dispatches_wider_than_an_axis_are_folded() {
         let spheres = world(5000);
-        let mut gpu = gpu(&Options::default());
+        let mut gpu = gpu(Options::default());
         let expected = pairs(&run(&mut gpu, &spheres));
         for widest in [9, 13, 30] {
             gpu.limits.max_compute_workgroups_per_dimension = widest;
@@ -552,7 +541,7 @@ mod tests {
                 )
             })
             .collect();
-        let found = pairs(&run(&mut gpu(&Options::default()), &spheres));
+        let found = pairs(&run(&mut gpu(Options::default()), &spheres));
         let in_reach = |i: u32| {
             // A large one touches those beside it in its row and column.
             let (x, y) = (i % 2048, i / 2048);

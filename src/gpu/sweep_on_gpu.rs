@@ -2,7 +2,7 @@
 
 use wgpu::util::DeviceExt;
 
-use super::kernels::{Binding, KERNELS, Kernel, compile};
+use super::kernels::{Binding, Kernel, STAGES, compile};
 use super::*;
 use crate::grid::SortedProxy;
 
@@ -23,17 +23,18 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 ";
 
 /// An adapter, whatever it is.
-pub(crate) fn adapter() -> Gpu {
-    Gpu::new(&Options::default(), false)
+pub(crate) fn adapter(options: Options) -> Gpu {
+    Gpu::new(&options, false)
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Margin and bound of each pair: two proxies, a step, and what is no matter here.
-pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32, f64)]) -> Vec<[f32; 2]> {
-    let as_shipped = KERNELS.iter().find(|kernel| kernel.name == "pairs");
+/// Margin and bound of each pair: two proxies, and a step.
+pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
+    let as_shipped = STAGES.iter().find(|kernel| kernel.name == "pairs");
     let kernel = Kernel {
         name: "sweep on its own",
         source: SOURCE,
+        constants: &[],
         shared: as_shipped.map_or(&[], |kernel| kernel.shared),
         bindings: &[
             Binding::Uniform,
@@ -42,7 +43,7 @@ pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32, f64)]) -> Vec<[f
             Binding::Write,
         ],
     };
-    let compiled = compile(&gpu.device, &kernel, &[]);
+    let compiled = compile(&gpu.device, &kernel);
     let buffer = |contents: &[u8], usage| {
         gpu.device
             .create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -52,8 +53,8 @@ pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32, f64)]) -> Vec<[f
             })
     };
     let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-    let steps: Vec<f32> = pairs.iter().map(|&(_, dt, _)| dt).collect();
-    let proxies: Vec<[SortedProxy; 2]> = pairs.iter().map(|&(proxies, ..)| proxies).collect();
+    let steps: Vec<f32> = pairs.iter().map(|&(_, dt)| dt).collect();
+    let proxies: Vec<[SortedProxy; 2]> = pairs.iter().map(|&(proxies, _)| proxies).collect();
     let size = 8 * pairs.len() as u64;
     let buffers = [
         buffer(&[0; size_of::<Params>()], wgpu::BufferUsages::UNIFORM),

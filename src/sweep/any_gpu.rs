@@ -10,7 +10,7 @@
 
 use fastrand::Rng;
 
-use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SQUARES};
+use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SLOWLY, SQUARES};
 use crate::grid::SortedProxy;
 
 /// How a GPU rounds: by chance, or always the same way.
@@ -147,7 +147,7 @@ impl AnyGpu {
         let mut bound = self.mul_add(rounding, linear, squares);
         if slow {
             let shift = self.mul(speed, dt);
-            let change = self.mul(2.01 * distance, shift);
+            let change = self.mul(SLOWLY * distance, shift);
             bound = self.add(bound, change);
         }
         [margin, bound]

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::any_gpu::AnyGpu;
 use super::*;
-use crate::Sphere;
-use crate::detector::in_handy_units;
+use crate::{Options, Sphere};
+use crate::units::Units;
 use crate::exact::{By, impact};
 use crate::gpu::sweep_on_gpu;
 use oracle::exact::Exact;
@@ -50,7 +50,8 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     let [one, other] = pair.spheres;
     // The world has something in it that shows the unit.
     let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
-    let (spheres, dt) = in_handy_units(&world, pair.dt, pair.extent);
+    let units = Units::new(pair.dt, pair.extent);
+    let (spheres, dt) = (units.scale(&world, pair.dt), units.step(pair.dt));
     let unit = match pair.extent {
         0.0 => 1.0,
         extent => f64::from(spheres[2].radius) / f64::from(extent),
@@ -133,7 +134,7 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
 /// arithmetic a GPU may have.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
-    let gpu = sweep_on_gpu::adapter();
+    let gpu = sweep_on_gpu::adapter(Options::default());
     let mut seen: [BTreeMap<String, Seen>; 3] = Default::default();
     for (number, kind) in KINDS.into_iter().enumerate() {
         for batch in 0..count.div_ceil(BATCH) {
@@ -150,9 +151,10 @@ fn filter_is_right(count: usize) {
                 .iter()
                 .zip(rng.u64(..)..)
                 .map(|(&([i, j], dt, _), seed)| AnyGpu::new(seed).sweep(&i, &j, dt));
+            let for_gpu: Vec<_> = prepared.iter().map(|&(pair, dt, _)| (pair, dt)).collect();
             let found = [
                 on_cpu.collect(),
-                sweep_on_gpu::sweep(&gpu, &prepared),
+                sweep_on_gpu::sweep(&gpu, &for_gpu),
                 on_any.collect(),
             ];
             for (seen, found) in seen.iter_mut().zip(found) {

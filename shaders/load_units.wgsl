@@ -1,0 +1,21 @@
+// The unit of length in which no square underflows that matters: a power of two.
+// One invocation.
+// Twin of `Units` in `src/units.rs`.
+
+@group(0) @binding(0) var<storage, read_write> params: Params;
+@group(0) @binding(1) var<storage, read_write> counters: Counters;
+
+@compute @workgroup_size(1)
+fn main() {
+    let extent = atomicLoad(&counters.extent);
+    if extent == 0u || extent >= bitcast<u32>(LEAST_USUAL) {
+        return;
+    }
+    // The power of two that is not greater; of a subnormal number, by its digits.
+    var power = i32(extent >> 23u) - 127;
+    if power == -127 {
+        power = i32(firstLeadingBit(extent)) - 149;
+    }
+    params.length_power = -power;
+    params.velocity_power -= power;
+}

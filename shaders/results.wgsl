@@ -1,0 +1,58 @@
+// What the step came to, in the form in which a user's shaders read it, and how
+// large dispatches over the pairs have to be. One invocation.
+// Twin of `Counts` in `src/gpu/results.rs`.
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> plan: Plan;
+@group(0) @binding(2) var<storage, read> space: Space;
+@group(0) @binding(3) var<storage, read_write> counters: Counters;
+@group(0) @binding(4) var<storage, read_write> results: CaromResults;
+@group(0) @binding(5) var<storage, read_write> dispatch: array<u32, 3>;
+
+fn more(count: vec2<u32>, limit: vec2<u32>) -> bool {
+    return count.y > limit.y || (count.y == limit.y && count.x > limit.x);
+}
+
+@compute @workgroup_size(1)
+fn main() {
+    let segments = vec2<u32>(atomicLoad(&counters.segments[0]), atomicLoad(&counters.segments[1]));
+    let candidates = vec2<u32>(atomicLoad(&counters.candidates[0]), atomicLoad(&counters.candidates[1]));
+    let found = vec2<u32>(atomicLoad(&counters.pairs[0]), atomicLoad(&counters.pairs[1]));
+    let invalid = atomicLoad(&counters.invalid);
+    let crowded = more(candidates, vec2<u32>(params.most_candidates_low, params.most_candidates_high));
+    // Tallying and testing, each proxy comes to its end once.
+    let finished = atomicLoad(&counters.finished) == plan.sorted * select(2u, 1u, crowded);
+    var status = 0u;
+    status |= select(0u, CAROM_TRUNCATED, more(found, vec2<u32>(params.pair_capacity, 0u)));
+    status |= select(0u, CAROM_TOO_MANY_SEGMENTS, more(segments, vec2<u32>(params.segment_capacity, 0u)));
+    status |= select(0u, CAROM_TOO_CROWDED, crowded);
+    status |= select(0u, CAROM_TOO_MANY_SPHERES, counters.spheres_needed > 0u);
+    status |= select(0u, CAROM_INVALID_SPHERES, invalid > 0u);
+    status |= select(0u, CAROM_UNFINISHED, params.watch != 0u && !finished);
+    results.status = status;
+    results.pairs = select(min(found.x, params.pair_capacity), params.pair_capacity, found.y > 0u);
+    results.found = found;
+    results.candidates = candidates;
+    results.segments = segments;
+    results.spheres = params.spheres;
+    results.split = params.split;
+    results.invalid = invalid;
+    results.spheres_needed = max(params.spheres, counters.spheres_needed);
+    results.proxies = plan.sorted;
+    results.levels = plan.levels;
+    results.segment = space.segment;
+    results.serial = params.serial;
+    results.sorted = 0u;
+    results.began = 0u;
+    results.lasted = 0u;
+    results.ended = 0u;
+    for (var k = 0u; k < INVALID_LISTED; k++) {
+        results.invalid_index[k] = atomicLoad(&counters.invalid_index[k]);
+    }
+    let size = dispatch_over(results.pairs);
+    results.columns = size.x;
+    results.sorted_columns = 0u;
+    dispatch[0] = size.x;
+    dispatch[1] = size.y;
+    dispatch[2] = 1u;
+}

@@ -1,0 +1,18 @@
+// x times 2^power, exactly, but 0 in place of a subnormal number. In integers,
+// because arithmetic may take a subnormal x for 0.
+fn times_power(x: f32, power: i32) -> f32 {
+    let bits = bitcast<u32>(x);
+    var digits = bits & 0x7fffffu;
+    var exponent = i32((bits >> 23u) & 0xffu);
+    if power == 0 || (bits << 1u) == 0u {
+        return x;
+    }
+    if exponent == 0 {
+        let shift = 23u - firstLeadingBit(digits);
+        digits = (digits << shift) & 0x7fffffu;
+        exponent = 1 - i32(shift);
+    }
+    exponent += power;
+    let sign = bits & 0x80000000u;
+    return bitcast<f32>(select(sign, sign | (u32(exponent) << 23u) | digits, exponent > 0));
+}

@@ -1,0 +1,93 @@
+//! Units of time and length in which the step is not far from 1 and the largest
+//! length not far below: so that no square underflows which matters. Powers of
+//! two, so that nothing is rounded.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::Sphere;
+
+/// Worlds smaller than this get a unit of length of their own.
+pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
+
+/// A unit of time and one of length: 2^these of the caller's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Units {
+    pub(crate) time_power: i32,
+    pub(crate) length_power: i32,
+}
+
+/// The exponent of the greatest power of two that is not greater than x > 0.
+fn octave(x: f32) -> i32 {
+    // Of a float32, a normal float64.
+    i32::try_from(f64::from(x).to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
+}
+
+/// x · 2^power, rounded where it is subnormal.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "exact, or subnormal and far below rounding"
+)]
+fn times_power(x: f32, power: i32) -> f32 {
+    (f64::from(x) * f64::from(power).exp2()) as f32
+}
+
+impl Units {
+    /// For a step of length `dt` and lengths of `extent` at most.
+    pub(crate) fn new(dt: f32, extent: f32) -> Self {
+        Self {
+            time_power: Self::of_time(dt),
+            length_power: if extent == 0.0 || extent >= LEAST_USUAL {
+                0
+            } else {
+                octave(extent)
+            },
+        }
+    }
+
+    fn of_time(dt: f32) -> i32 {
+        if dt == 0.0 || (LEAST_USUAL..=LEAST_USUAL.recip()).contains(&dt) {
+            0
+        } else {
+            octave(dt)
+        }
+    }
+
+    /// The step in these units.
+    pub(crate) fn step(self, dt: f32) -> f32 {
+        times_power(dt, -self.time_power)
+    }
+
+    /// The unit of time in the caller's.
+    pub(crate) fn time(self) -> f32 {
+        times_power(1.0, self.time_power)
+    }
+
+    /// The powers of two that lengths and velocities take in a step of length
+    /// `dt`. In one of length 0 velocities are of no account, and perhaps too
+    /// large: they become 0.
+    pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
+        let velocity = if dt == 0.0 {
+            -10_000
+        } else {
+            self.time_power - self.length_power
+        };
+        [-self.length_power, velocity]
+    }
+
+    /// The spheres in these units.
+    pub(crate) fn scale(self, spheres: &[Sphere], dt: f32) -> Cow<'_, [Sphere]> {
+        if self == Self::default() {
+            return Cow::Borrowed(spheres);
+        }
+        let [length, velocity] = self.powers(dt);
+        let scaled = |sphere: &Sphere| Sphere {
+            center: sphere.center.map(|x| times_power(x, length)),
+            radius: times_power(sphere.radius, length),
+            velocity: sphere.velocity.map(|v| times_power(v, velocity)),
+            ..*sphere
+        };
+        spheres.par_iter().map(scaled).collect()
+    }
+}
