@@ -18,7 +18,7 @@ fn main() {
         counts.y = second_count[second.count_word];
     }
     // With no spheres in one of two sets there is nothing to be found.
-    let between = second.at_most > 0u;
+    let between = second.used != 0u;
     let fit = counts.x <= first.at_most && counts.y <= second.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || (counts.x > 0u && counts.y > 0u));

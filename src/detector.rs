@@ -260,7 +260,11 @@ impl Detector {
             pairs,
             grazing,
             by_integers,
-        } = self.within_pool(|| decide(spheres, split, dt, reported))?;
+        } = self.within_pool(|| {
+            let two =
+                |a: u32, b: u32| Some([*spheres.get(a as usize)?, *spheres.get(b as usize)?]);
+            decide(two, split, dt, reported)
+        })?;
         stages.push(("decide", clock.elapsed()));
         let statistics = Statistics {
             spheres: spheres.len() as u64,
@@ -316,7 +320,7 @@ mod tests {
         // A device that can bind no more than a mebibyte: half of it spheres,
         // half of it segments.
         if let Some(gpu) = &mut detector.gpu {
-            gpu.limits.max_storage_buffer_binding_size = 1 << 20;
+            gpu.limits().max_storage_buffer_binding_size = 1 << 20;
         }
         let many: Vec<Sphere> = (0..40_000)
             .map(|i| Sphere::new([(i % 200) as f32, (i / 200) as f32, 0.0], 0.4))

@@ -100,6 +100,78 @@ pub enum Error {
         "the graphics device failed: {0}; use `Backend::Cpu`, or try again with a new `Detector`"
     )]
     Device(String),
+    /// The device has been lost: a driver was reset, or the application destroyed it.
+    #[error(
+        "the graphics device is lost; make a new device, and a new `CollisionPipeline` and \
+         `CollisionBuffers` on it"
+    )]
+    DeviceLost,
+    /// The device that the application made does not allow what carom's shaders
+    /// need.
+    #[error(
+        "the device's limit {limit} is {available}, but carom needs {needed}; request the device \
+         with `wgpu::Limits::default()` or better"
+    )]
+    DeviceTooSmall {
+        /// The limit, by its name in `wgpu::Limits`.
+        limit: &'static str,
+        /// What it has to be at least.
+        needed: u64,
+        /// What it is.
+        available: u64,
+    },
+    /// Buffers were asked for that hold nothing.
+    #[error("the capacity for {what} is 0; give how many there may be at most, from 1 up")]
+    ZeroCapacity {
+        /// Of what.
+        what: &'static str,
+    },
+    /// A source has more spheres than the buffers hold.
+    #[error(
+        "the source has up to {needed} spheres, but the buffers were made for {capacity}; call \
+         `CollisionBuffers::grow`, or make larger ones"
+    )]
+    OverCapacity {
+        /// How many there may be.
+        needed: u64,
+        /// How many fit.
+        capacity: u64,
+    },
+    /// A step was recorded that had not been prepared, or read before one was
+    /// recorded.
+    #[error("{done} without {missing}; call it first, once for each recording")]
+    OutOfOrder {
+        /// What was called.
+        done: &'static str,
+        /// What has to come before.
+        missing: &'static str,
+    },
+    /// More recordings, or readbacks, than there is room for are under way.
+    #[error(
+        "{limit} {what} are under way already; submit their encoders, let the device finish some \
+         (`device.poll`, or the next submit), or raise `BufferOptions::recordings`"
+    )]
+    TooManyInFlight {
+        /// Recordings or readbacks.
+        what: &'static str,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// One of the application's buffers cannot be read as it was said.
+    #[error("the buffer with the {what} {problem}")]
+    SourceBuffer {
+        /// What it holds.
+        what: &'static str,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// The step whose results were asked for never ran: its encoder was dropped, or
+    /// its submit failed.
+    #[error(
+        "the results of this step were never computed: its encoder was not submitted, or the \
+         submit failed; record the step again"
+    )]
+    NotSubmitted,
     /// The thread pool could not be made.
     #[error("the thread pool could not be started: {0}; ask for fewer threads")]
     Threads(String),

@@ -43,7 +43,7 @@ mod cpu;
 mod detector;
 mod error;
 mod exact;
-mod gpu;
+pub mod gpu;
 mod grid;
 mod sphere;
 mod sweep;

@@ -17,7 +17,9 @@ struct SourceLayout {
     count_word: u32,
     counted: u32,
     at_most: u32,
-    unused: vec2<u32>,
+    // Whether there is such a set at all.
+    used: u32,
+    unused: u32,
 }
 
 const MOTION_NONE = 0u;

@@ -89,10 +89,10 @@ pub(crate) struct Decided {
 /// Pairs decided in one go.
 const TASK: usize = 4096;
 
-/// Decides the reported pairs. `split` is where the second of two sets begins, 0
-/// if there is one set.
+/// Decides the reported pairs. `spheres` gives the two of a pair; `split` is where
+/// the second of two sets begins, 0 if there is one set.
 pub(crate) fn decide(
-    spheres: &[Sphere],
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     split: usize,
     dt: f32,
     mut reported: Vec<Reported>,
@@ -109,11 +109,10 @@ pub(crate) fn decide(
         let mut undecided = [0; 2];
         for &Reported { a, b } in task {
             let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
-            let (Some(one), Some(other)) = (spheres.get(a as usize), spheres.get(b as usize))
-            else {
+            let Some([one, other]) = spheres(a, b) else {
                 continue;
             };
-            let (impact, by) = impact(one, other, dt);
+            let (impact, by) = impact(&one, &other, dt);
             if !certain {
                 undecided[0] += 1;
                 undecided[1] += u64::from(by == By::Integers);

@@ -85,7 +85,8 @@ pub(crate) struct SourceLayout {
     pub(crate) count_word: u32,
     pub(crate) counted: u32,
     pub(crate) at_most: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) used: u32,
+    pub(crate) unused: u32,
 }
 
 /// A pair as it stands in the list, as are all structs of this prefix twin of one
@@ -203,20 +204,13 @@ pub(crate) struct Capacity {
     pub(crate) pairs: u64,
 }
 
-impl Capacity {
-    /// Whether buffers of this capacity do where `other` is needed.
-    pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.spheres >= other.spheres
-            && self.segments >= other.segments
-            && self.pairs >= other.pairs
-    }
-}
-
 /// All buffers of a world.
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
     pub(crate) slots: u32,
     pub(crate) params: wgpu::Buffer,
+    /// Of two sources, 256 bytes apart.
+    pub(crate) layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
     pub(crate) octaves: wgpu::Buffer,
     pub(crate) samples: wgpu::Buffer,
@@ -261,6 +255,11 @@ fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), E
 }
 
 impl Buffers {
+    /// Whether a buffer is one of these.
+    pub(crate) fn contains(&self, buffer: &wgpu::Buffer) -> bool {
+        [&self.pairs, &self.results, &self.dispatch].contains(&buffer)
+    }
+
     /// How many proxies the device can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         Self::most::<SortedProxy>(limits)
@@ -324,6 +323,12 @@ impl Buffers {
                 label: Some("carom params"),
                 size: size_of::<Params>() as u64,
                 usage: BufferUsages::UNIFORM | BufferUsages::STORAGE | target,
+                mapped_at_creation: false,
+            }),
+            layouts: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("carom layouts"),
+                size: 512,
+                usage: BufferUsages::UNIFORM | target,
                 mapped_at_creation: false,
             }),
             spheres: buffer(

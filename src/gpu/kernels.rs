@@ -109,6 +109,12 @@ kernels! {
     load_units: "load_units" [] ["types"] [Write, Write];
 }
 
+kernels! {
+    /// The kernel of exact readbacks.
+    Gather, GATHER:
+    gather: "gather" [] ["types", "carom", "invocation"] [Read, Read, Read, Write];
+}
+
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
@@ -269,7 +275,9 @@ mod tests {
     use super::*;
     use crate::cpu::measure::Segment;
     use crate::exact::GRAZING;
-    use crate::gpu::UNFINISHED;
+    use crate::gpu::ticket::{
+        TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
+    };
     use crate::gpu::buffers::{
         Bin, Binned, CaromCollision, CaromResults, Counters, Frame, Params, Plan, Sampled,
         SourceLayout, Space,
@@ -277,7 +285,7 @@ mod tests {
     use crate::grid::{Level, SortedCell, SortedProxy};
 
     fn all() -> impl Iterator<Item = &'static Kernel> {
-        [STAGES, LOAD].into_iter().flatten()
+        [STAGES, LOAD, GATHER].into_iter().flatten()
     }
 
     fn module(kernel: &Kernel) -> (Module, ModuleInfo) {
@@ -385,7 +393,15 @@ mod tests {
         };
         assert_eq!(constant("CAROM_GRAZING"), Some(GRAZING));
         assert_eq!(constant("CAROM_WORKGROUP"), Some(WORKGROUP));
-        assert_eq!(constant("CAROM_UNFINISHED"), Some(UNFINISHED));
+        for (name, bit) in [
+            ("CAROM_TRUNCATED", TRUNCATED),
+            ("CAROM_TOO_MANY_SEGMENTS", TOO_MANY_SEGMENTS),
+            ("CAROM_TOO_CROWDED", TOO_CROWDED),
+            ("CAROM_TOO_MANY_SPHERES", TOO_MANY_SPHERES),
+            ("CAROM_UNFINISHED", UNFINISHED),
+        ] {
+            assert_eq!(constant(name), Some(bit), "{name}");
+        }
     }
 
     #[test]
@@ -468,7 +484,7 @@ mod tests {
             }
             SourceLayout {
                 center, radius, motion, groups, constant_radius, constant_groups, motion_kind, count_word,
-                counted, at_most
+                counted, at_most, used
             }
             CaromCollision { a, b_and_grazing, toi, depth }
             CaromResults {

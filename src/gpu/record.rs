@@ -19,11 +19,27 @@ pub(crate) fn workgroups(count: u64) -> u64 {
 }
 
 /// One dispatch, ready to be recorded.
+#[derive(Clone)]
 pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     /// Along x and y.
     workgroups: [u32; 2],
+}
+
+impl Dispatch {
+    /// The same with so many workgroups, at most `widest` along an axis.
+    pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
+        self.workgroups = fold(workgroups, widest);
+    }
+
+    /// Records it.
+    pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let [x, y] = self.workgroups;
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.dispatch_workgroups(x, y, 1);
+    }
 }
 
 /// Makes dispatches ready.
@@ -271,15 +287,8 @@ impl Recording {
                     end_of_pass_write_index: Some(query + 1),
                 }),
             });
-            for Dispatch {
-                pipeline,
-                bind_group,
-                workgroups: [x, y],
-            } in &stage.dispatches
-            {
-                pass.set_pipeline(pipeline);
-                pass.set_bind_group(0, bind_group, &[]);
-                pass.dispatch_workgroups(*x, *y, 1);
+            for dispatch in &stage.dispatches {
+                dispatch.record(&mut pass);
             }
         }
     }

@@ -3,7 +3,10 @@
 use wgpu::util::DeviceExt;
 
 use super::kernels::{Binding, Kernel, STAGES, compile};
-use super::*;
+use super::buffers::Params;
+use super::headless::Gpu;
+use super::readback;
+use crate::Options;
 use crate::grid::SortedProxy;
 
 /// A kernel around `sweep` as it stands in `shaders/shared/sweep.wgsl`.
@@ -74,7 +77,7 @@ pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2
         layout: &compiled.layout,
         entries: &entries,
     });
-    let mut encoder = gpu.encoder();
+    let mut encoder = super::headless::encoder(&gpu.device);
     let mut pass = encoder.begin_compute_pass(&Default::default());
     pass.set_pipeline(&compiled.pipeline);
     pass.set_bind_group(0, &group, &[]);

@@ -1,0 +1,415 @@
+//! The GPU backend of the blocking interface: a device of carom's own.
+
+use std::time::Duration;
+
+use pollster::block_on;
+use wgpu::DeviceType;
+
+use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults};
+use super::collision_buffers::{BufferOptions, CollisionBuffers};
+use super::pipeline::CollisionPipeline;
+use super::ticket::{Counts, Needed, TOO_CROWDED, UNFINISHED, unfinished};
+use super::{readback, scoped};
+use crate::cpu::{Limits, Outcome};
+use crate::exact::{GRAZING, Reported};
+use crate::units::Units;
+use crate::{Error, Options, Sphere};
+
+/// A device of our own, and the buffers on it.
+pub(crate) struct Gpu {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    adapter: String,
+    pipeline: CollisionPipeline,
+    pub(super) buffers: Option<CollisionBuffers>,
+    /// Capacity to begin with; 0 where the number of spheres tells.
+    first: [usize; 2],
+    #[cfg(test)]
+    noise: Option<u64>,
+}
+
+/// Pairs are read back in pieces of so many bytes, less than any device's
+/// largest buffer.
+const READ_AT_ONCE: u64 = 1 << 26;
+
+/// How good a choice an adapter is: hardware first, least is best.
+fn rank(kind: DeviceType) -> u32 {
+    match kind {
+        DeviceType::DiscreteGpu => 0,
+        DeviceType::IntegratedGpu => 1,
+        DeviceType::VirtualGpu => 2,
+        DeviceType::Other => 3,
+        DeviceType::Cpu => 4,
+    }
+}
+
+impl Gpu {
+    /// Takes the best adapter. With `hardware`, a software adapter will not do.
+    pub(crate) fn new(options: &Options, hardware: bool) -> Result<Self, Error> {
+        let instance =
+            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        let Some(adapter) = adapters.into_iter().next() else {
+            return Err(Error::NoAdapter("no driver offers one".to_owned()));
+        };
+        let info = adapter.get_info();
+        if hardware && rank(info.device_type) > rank(DeviceType::VirtualGpu) {
+            return Err(Error::NoAdapter(format!(
+                "{} is in software, and slower than the CPU backend",
+                info.name
+            )));
+        }
+        let offered = adapter.limits();
+        let features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+        let (device, queue) = block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("carom"),
+            required_features: features,
+            required_limits: wgpu::Limits {
+                max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+                max_buffer_size: offered.max_buffer_size,
+                ..wgpu::Limits::default()
+            },
+            ..wgpu::DeviceDescriptor::default()
+        }))
+        .map_err(|error| Error::Device(error.to_string()))?;
+        Ok(Self {
+            adapter: format!("{} ({})", info.name, info.backend),
+            pipeline: CollisionPipeline::new(&device)?,
+            device,
+            queue,
+            buffers: None,
+            first: [options.segment_capacity, options.pair_capacity],
+            #[cfg(test)]
+            noise: None,
+        })
+    }
+
+    /// The adapter's name and API.
+    pub(crate) fn adapter(&self) -> &str {
+        &self.adapter
+    }
+
+    /// Runs all stages, again with more room as often as it takes. `split` is
+    /// where the second of two sets begins, 0 if there is one set.
+    pub(crate) fn run(
+        &mut self,
+        spheres: &[Sphere],
+        split: usize,
+        dt: f32,
+        units: Units,
+        limits: Limits,
+    ) -> Result<Outcome, Error> {
+        if spheres.is_empty() {
+            return Ok(Outcome::default());
+        }
+        let mut needed = Needed {
+            spheres: spheres.len() as u64,
+            segments: 0,
+            pairs: 0,
+            segment: 0.0,
+        };
+        loop {
+            let buffers = self.ensure(&needed, limits)?;
+            buffers.prepare_host([spheres, &[]], split, dt, units)?;
+            let counts = self.step()?;
+            if counts.status & UNFINISHED != 0 {
+                return Err(unfinished());
+            }
+            let candidates = counts.candidates;
+            if counts.status & TOO_CROWDED != 0 {
+                return Err(Error::TooManyCandidates {
+                    needed: candidates,
+                    limit: limits.candidates,
+                });
+            }
+            if counts.found > limits.pairs {
+                return Err(Error::TooManyPairs {
+                    needed: counts.found,
+                    limit: limits.pairs,
+                });
+            }
+            if let Some(more) = counts.needed() {
+                needed = more;
+                continue;
+            }
+            return Ok(Outcome {
+                reported: self.read_pairs(counts.found, split)?,
+                proxies: counts.proxies,
+                levels: counts.levels,
+                candidates,
+                stages: counts.stages,
+            });
+        }
+    }
+
+    /// Makes buffers, or larger ones, where it takes.
+    fn ensure(&mut self, needed: &Needed, limits: Limits) -> Result<&mut CollisionBuffers, Error> {
+        // A world that was once much larger is not to be paid for ever.
+        let had = self
+            .buffers
+            .as_ref()
+            .map_or(0, |buffers| buffers.options().spheres);
+        if u64::from(had) > 16 * needed.spheres + (1 << 16) {
+            self.buffers = None;
+        }
+        let mut buffers = match self.buffers.take() {
+            Some(buffers) => buffers,
+            None => self.first(needed.spheres)?,
+        };
+        buffers.options.max_candidates = limits.candidates;
+        // A step of its own, with segments as short as they should be.
+        if needed.segments == 0 {
+            buffers.shortest_segment = f32::MIN_POSITIVE;
+        }
+        if let Err(error) = buffers.grow(needed) {
+            // Perhaps both the old and the new do not fit.
+            drop(buffers);
+            return Err(error);
+        }
+        #[cfg(test)]
+        self.fill_with_noise(&buffers.buffers);
+        Ok(self.buffers.insert(buffers))
+    }
+
+    /// Buffers for a first step.
+    fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
+        let limits = &self.pipeline.shared.limits;
+        let [segments, pairs] = self.first;
+        let or = |asked: usize, usual: u64| if asked > 0 { asked as u64 } else { usual };
+        let room = Buffers::most_proxies(limits).saturating_sub(spheres);
+        let capacity = Capacity {
+            spheres,
+            segments: or(segments, spheres / 4 + 1024).min(room),
+            pairs: or(pairs, spheres + 1024).min(Buffers::most_pairs(limits)),
+        };
+        let options = BufferOptions {
+            recordings: 2,
+            timestamp_period: Some(self.queue.get_timestamp_period()),
+            ..BufferOptions::new(spheres as u32)
+        };
+        self.pipeline.with_capacity(&options, capacity)
+    }
+
+    /// Records a step that is prepared, and waits for what it came to.
+    fn step(&mut self) -> Result<Counts, Error> {
+        let Some(buffers) = &mut self.buffers else {
+            return Err(Error::Device("there are no buffers".to_owned()));
+        };
+        scoped(&self.device, || {
+            let mut encoder = encoder(&self.device);
+            buffers.record(&mut encoder)?;
+            let (parts, stages, period) = buffers.to_read_now();
+            let mut words: Vec<u32> = Vec::new();
+            readback::read(&self.device, &self.queue, encoder, &parts, &mut words)?;
+            let bytes: &[u8] = bytemuck::cast_slice(&words);
+            let (results, ticks) = bytes.split_at(size_of::<CaromResults>());
+            let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(ticks);
+            let stages: Vec<(&'static str, Duration)> =
+                super::ticket::durations(&stages, &ticks, period);
+            let results: CaromResults = bytemuck::pod_read_unaligned(results);
+            Ok(Counts::new(&results, stages))
+        })
+    }
+
+    /// Reads the pairs back, with both indices counted in the whole world.
+    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<Reported>, Error> {
+        let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
+            return Ok(Vec::new());
+        };
+        let mut reported = crate::error::allocate(pairs as usize, "the pairs found")?;
+        let whole = pairs * size_of::<CaromCollision>() as u64;
+        for from in (0..whole).step_by(READ_AT_ONCE as usize) {
+            let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
+            let mut read: Vec<CaromCollision> = Vec::new();
+            scoped(&self.device, || {
+                let encoder = encoder(&self.device);
+                readback::read(&self.device, &self.queue, encoder, &[part], &mut read)
+            })?;
+            reported.extend(read.iter().map(|pair| Reported {
+                a: pair.a,
+                b: ((pair.b_and_grazing & !GRAZING) + split as u32) | pair.b_and_grazing & GRAZING,
+            }));
+        }
+        Ok(reported)
+    }
+}
+
+pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
+    device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+        label: Some("carom"),
+    })
+}
+
+#[cfg(test)]
+impl Gpu {
+    /// The limits that carom goes by, for a test to lower; its buffers go.
+    pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
+        self.buffers = None;
+        match std::sync::Arc::get_mut(&mut self.pipeline.shared) {
+            Some(shared) => &mut shared.limits,
+            None => panic!("the pipeline is in use"),
+        }
+    }
+
+    /// So that nothing leans on memory being zeroed.
+    fn fill_with_noise(&self, b: &Buffers) {
+        let Some(seed) = self.noise else {
+            return;
+        };
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let all = [
+            &b.spheres,
+            &b.octaves,
+            &b.space,
+            &b.bin_of,
+            &b.samples,
+            &b.ranked,
+            &b.segments,
+            &b.bins,
+            &b.counters,
+            &b.plan,
+            &b.cells,
+            &b.binned,
+            &b.sorted,
+            &b.sorted_cells,
+            &b.pairs,
+        ];
+        for buffer in all.into_iter().chain(&b.table) {
+            let noise: Vec<u32> = (0..buffer.size() / 4).map(|_| rng.u32(..)).collect();
+            self.queue
+                .write_buffer(buffer, 0, bytemuck::cast_slice(&noise));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sweep_on_gpu::adapter as gpu;
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        candidates: 1 << 34,
+        pairs: 1 << 28,
+    };
+
+
+    /// A gas with some bullets in it.
+    fn world(count: usize) -> Vec<Sphere> {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let side = (count as f32 * 10.0).cbrt();
+        let mut place = |scale: f32| [0; 3].map(|_| rng.f32() * scale);
+        (0..count)
+            .map(|i| {
+                let speed = if i % 50 == 0 { side } else { 0.5 };
+                Sphere::new(place(side), 0.5).with_velocity(place(speed))
+            })
+            .collect()
+    }
+
+    /// Every pair reported, in order.
+    fn pairs(outcome: &Outcome) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<_> = outcome
+            .reported
+            .iter()
+            .map(|pair| (pair.a, pair.b))
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> Outcome {
+        gpu.run(spheres, 0, 1.0, Units::default(), LIMITS)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn fresh_buffers_full_of_noise_give_the_same_list() {
+        let spheres = world(5000);
+        let expected = pairs(&run(&mut gpu(Options::default()), &spheres));
+        assert!(expected.len() > 1000);
+        for seed in 0..4 {
+            let mut gpu = gpu(Options::default());
+            gpu.noise = Some(seed);
+            assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
+        }
+    }
+
+    #[test]
+    fn a_first_capacity_of_one_still_gives_the_full_list() {
+        let spheres = world(5000);
+        let expected = run(&mut gpu(Options::default()), &spheres);
+        assert!(
+            expected.proxies > 5000 + 1,
+            "no sphere is cut into segments"
+        );
+        let tight = Options {
+            pair_capacity: 1,
+            segment_capacity: 1,
+            ..Options::default()
+        };
+        let mut gpu = gpu(tight);
+        assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
+        let grown = gpu.buffers.as_ref().map(CollisionBuffers::options);
+        assert!(grown.is_some_and(|options| options.pairs > 1 && options.segments > 1));
+    }
+
+    #[test]
+    fn dispatches_wider_than_an_axis_are_folded() {
+        let spheres = world(5000);
+        let mut gpu = gpu(Options::default());
+        let expected = pairs(&run(&mut gpu, &spheres));
+        for widest in [9, 13, 30] {
+            gpu.limits().max_compute_workgroups_per_dimension = widest;
+            assert_eq!(
+                pairs(&run(&mut gpu, &spheres)),
+                expected,
+                "at most {} an axis",
+                widest
+            );
+        }
+    }
+
+    #[test]
+    fn more_workgroups_than_an_axis_has() {
+        // 65 535 of 64 are 4 194 240; and 128 MiB hold this many.
+        let count = 1 << 22;
+        let spheres: Vec<Sphere> = (0..count)
+            .map(|i: u32| {
+                Sphere::new(
+                    [(i % 2048) as f32, (i / 2048) as f32, 0.0],
+                    if i % 1000 == 1 { 0.6 } else { 0.45 },
+                )
+            })
+            .collect();
+        let found = pairs(&run(&mut gpu(Options::default()), &spheres));
+        let in_reach = |i: u32| {
+            // A large one touches those beside it in its row and column.
+            let (x, y) = (i % 2048, i / 2048);
+            [
+                (x > 0).then(|| i - 1),
+                (x < 2047 && i + 1 < count).then(|| i + 1),
+                (y > 0).then(|| i - 2048),
+                (i + 2048 < count).then(|| i + 2048),
+            ]
+        };
+        let mut expected: Vec<(u32, u32)> = (0..count)
+            .filter(|i| i % 1000 == 1)
+            .flat_map(|i| {
+                in_reach(i)
+                    .into_iter()
+                    .flatten()
+                    .map(move |j| (i.min(j), i.max(j)))
+            })
+            .collect();
+        expected.sort_unstable();
+        expected.dedup();
+        assert!(
+            found == expected,
+            "{} pairs, not {}",
+            found.len(),
+            expected.len()
+        );
+    }
+}
