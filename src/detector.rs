@@ -228,9 +228,8 @@ impl Detector {
                 Err(error) => return Err(error),
             }
         }
-        let outcome = self.within_pool(|| {
-            cpu::run(&units.scale(spheres, dt), split, units.step(dt), limits)
-        })?;
+        let outcome = self
+            .within_pool(|| cpu::run(&units.scale(spheres, dt), split, units.step(dt), limits))?;
         let mut found = self.finish(spheres, split, dt, outcome)?;
         found.statistics = Statistics {
             backend: Backend::Cpu,
@@ -261,8 +260,7 @@ impl Detector {
             grazing,
             by_integers,
         } = self.within_pool(|| {
-            let two =
-                |a: u32, b: u32| Some([*spheres.get(a as usize)?, *spheres.get(b as usize)?]);
+            let two = |a: u32, b: u32| Some([*spheres.get(a as usize)?, *spheres.get(b as usize)?]);
             decide(two, split, dt, reported)
         })?;
         stages.push(("decide", clock.elapsed()));

@@ -363,7 +363,12 @@ impl Buffers {
             sorted_cells: buffer("sorted cells", proxies, size_of::<SortedCell>(), none)?,
             pairs: buffer("pairs", capacity.pairs, size_of::<CaromCollision>(), source)?,
             results: buffer("results", 1, size_of::<CaromResults>(), source)?,
-            dispatch: buffer("dispatch over the pairs", 3, 4, source | BufferUsages::INDIRECT)?,
+            dispatch: buffer(
+                "dispatch over the pairs",
+                3,
+                4,
+                source | BufferUsages::INDIRECT,
+            )?,
         })
     }
 }

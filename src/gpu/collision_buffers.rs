@@ -8,7 +8,9 @@ use super::pipeline::Shared;
 use super::record::{Dispatch, Recording, workgroups};
 use super::scoped;
 use super::source::{Loading, Loads, Source};
-use super::ticket::{Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded, Staging, Ticket};
+use super::ticket::{
+    Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded, Staging, Ticket,
+};
 use super::upload::{HEADER, Ring};
 use crate::cpu::most_proxies;
 use crate::detector::MOST_SPHERES;
@@ -349,7 +351,11 @@ impl CollisionBuffers {
             .uploads
             .write(&self.shared, self.options.recordings, again, size, &all)?;
         let load = loading.as_ref().map(|loading| &loading.stage);
-        recorded.stages = self.recording.stages(load).map(|stage| stage.name).collect();
+        recorded.stages = self
+            .recording
+            .stages(load)
+            .map(|stage| stage.name)
+            .collect();
         self.serial = recorded.serial;
         self.prepared = Some(Prepared {
             slot,
@@ -494,7 +500,9 @@ impl CollisionBuffers {
         // In steps, so that a list that changes a little finds buffers that do.
         let stepped = wanted.next_power_of_two();
         let most = self.shared.limits.max_storage_buffer_binding_size;
-        stepped.min(held).min(most.min(self.shared.limits.max_buffer_size) / size as u64)
+        stepped
+            .min(held)
+            .min(most.min(self.shared.limits.max_buffer_size) / size as u64)
     }
 
     fn gathering(&self, room: u64) -> Gathering {
@@ -542,13 +550,20 @@ impl CollisionBuffers {
 
     /// The results and ticks of the step last recorded: parts of buffers, names of
     /// stages, nanoseconds a tick.
-    #[allow(clippy::type_complexity, reason = "each of the three has a use of its own")]
+    #[allow(
+        clippy::type_complexity,
+        reason = "each of the three has a use of its own"
+    )]
     pub(super) fn to_read_now(&self) -> (Vec<(&wgpu::Buffer, u64, u64)>, Vec<&'static str>, f32) {
         let (stages, period) = (self.recorded.as_ref())
             .map_or((Vec::new(), 0.0), |step| (step.stages.clone(), step.period));
         let mut parts = vec![(&self.buffers.results, 0, size_of::<CaromResults>() as u64)];
         let ticks = 16 * stages.len() as u64;
-        parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, 0, ticks)));
+        parts.extend(
+            self.timing
+                .as_ref()
+                .map(|timing| (&timing.resolved, 0, ticks)),
+        );
         (parts, stages, period)
     }
 

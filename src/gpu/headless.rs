@@ -293,7 +293,6 @@ mod tests {
         pairs: 1 << 28,
     };
 
-
     /// A gas with some bullets in it.
     fn world(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(7);

@@ -275,12 +275,12 @@ mod tests {
     use super::*;
     use crate::cpu::measure::Segment;
     use crate::exact::GRAZING;
-    use crate::gpu::ticket::{
-        TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
-    };
     use crate::gpu::buffers::{
         Bin, Binned, CaromCollision, CaromResults, Counters, Frame, Params, Plan, Sampled,
         SourceLayout, Space,
+    };
+    use crate::gpu::ticket::{
+        TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
     };
     use crate::grid::{Level, SortedCell, SortedProxy};
 
@@ -385,7 +385,10 @@ mod tests {
             .validate(&module)
             .unwrap_or_else(|error| panic!("{error:?}"));
         let constant = |name: &str| {
-            let found = module.constants.iter().find(|(_, c)| c.name.as_deref() == Some(name));
+            let found = module
+                .constants
+                .iter()
+                .find(|(_, c)| c.name.as_deref() == Some(name));
             found.and_then(|(_, c)| match module.global_expressions[c.init] {
                 naga::Expression::Literal(naga::Literal::U32(value)) => Some(value),
                 _ => None,

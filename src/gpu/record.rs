@@ -95,10 +95,8 @@ impl Binder<'_> {
     /// of its blocks, of the blocks of those, and so on to one block.
     pub(crate) fn scan(&self, kernels: &Stages, table: &[wgpu::Buffer]) -> Vec<Dispatch> {
         let blocks = |sums: &wgpu::Buffer| sums.size() / 4;
-        let levels: Vec<[&wgpu::Buffer; 2]> = table
-            .windows(2)
-            .map(|pair| [&pair[0], &pair[1]])
-            .collect();
+        let levels: Vec<[&wgpu::Buffer; 2]> =
+            table.windows(2).map(|pair| [&pair[0], &pair[1]]).collect();
         let down = levels
             .iter()
             .map(|level| self.whole(&kernels.scan_reduce, level, blocks(level[1])));
@@ -144,9 +142,8 @@ impl Recording {
         let spheres = workgroups(b.capacity.spheres);
         let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
         let table = &b.table[0];
-        let whole = |kernel, bound: &[&wgpu::Buffer], workgroups| {
-            binder.whole(kernel, bound, workgroups)
-        };
+        let whole =
+            |kernel, bound: &[&wgpu::Buffer], workgroups| binder.whole(kernel, bound, workgroups);
         let pairs_bound = [
             &b.params,
             &b.spheres,

@@ -277,7 +277,9 @@ impl Loads {
         }
         let layouts = [
             one.layout,
-            other.as_ref().map_or_else(SourceLayout::default, |other| other.layout),
+            other
+                .as_ref()
+                .map_or_else(SourceLayout::default, |other| other.layout),
         ];
         let windows: Vec<Window<'_>> = [Some(&one), other.as_ref()]
             .into_iter()
@@ -299,7 +301,9 @@ impl Loads {
                 })
                 .map_err(|error| Error::SourceBuffer {
                     what: "spheres",
-                    problem: format!("cannot be bound, perhaps because it is of another device: {error}"),
+                    problem: format!(
+                        "cannot be bound, perhaps because it is of another device: {error}"
+                    ),
                 })?;
                 let key = windows
                     .iter()

@@ -2,9 +2,9 @@
 
 use wgpu::util::DeviceExt;
 
-use super::kernels::{Binding, Kernel, STAGES, compile};
 use super::buffers::Params;
 use super::headless::Gpu;
+use super::kernels::{Binding, Kernel, STAGES, compile};
 use super::readback;
 use crate::Options;
 use crate::grid::SortedProxy;

@@ -95,8 +95,7 @@ pub struct Counts {
 impl Counts {
     /// Whether every pair is in the list on the GPU.
     pub fn is_complete(&self) -> bool {
-        let missing =
-            TRUNCATED | TOO_MANY_SEGMENTS | TOO_CROWDED | TOO_MANY_SPHERES | UNFINISHED;
+        let missing = TRUNCATED | TOO_MANY_SEGMENTS | TOO_CROWDED | TOO_MANY_SPHERES | UNFINISHED;
         self.status & missing == 0
     }
 
@@ -270,8 +269,7 @@ impl Staging {
     ) -> Result<Ticket<T>, Error> {
         let size = parts.iter().map(|&(_, size)| size).sum::<u64>();
         let idle = |slot: &Slot| matches!(slot.state.load(SeqCst), FREE | FAILED);
-        let fits =
-            |slot: &Slot| slot.state.load(SeqCst) == FREE && slot.buffer.size() >= size;
+        let fits = |slot: &Slot| slot.state.load(SeqCst) == FREE && slot.buffer.size() >= size;
         let number = (self.slots.iter().position(|slot| fits(slot)))
             .or_else(|| self.slots.iter().position(|slot| idle(slot)))
             .unwrap_or(self.slots.len());
@@ -429,7 +427,11 @@ pub(super) fn durations(
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))
     };
-    stages.iter().zip(ticks.chunks_exact(2)).map(stage).collect()
+    stages
+        .iter()
+        .zip(ticks.chunks_exact(2))
+        .map(stage)
+        .collect()
 }
 
 impl Counts {
@@ -509,7 +511,11 @@ impl Read {
         let mut pairs = crate::error::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
         // Mapped bytes promise no alignment.
-        pairs.extend(records.take(found as usize).map(bytemuck::pod_read_unaligned::<P>));
+        pairs.extend(
+            records
+                .take(found as usize)
+                .map(bytemuck::pod_read_unaligned::<P>),
+        );
         Ok(Some(pairs))
     }
 
@@ -533,10 +539,14 @@ impl Read {
         gathered.sort_unstable_by_key(key);
         let reported = gathered
             .iter()
-            .map(|&Gathered { a, b_and_grazing, .. }| Reported {
-                a,
-                b: b_and_grazing,
-            })
+            .map(
+                |&Gathered {
+                     a, b_and_grazing, ..
+                 }| Reported {
+                    a,
+                    b: b_and_grazing,
+                },
+            )
             .collect();
         let spheres = |a: u32, b: u32| {
             let at = gathered.binary_search_by_key(&(a, b), key).ok()?;

@@ -12,10 +12,10 @@ use rayon::prelude::*;
 
 use super::any_gpu::AnyGpu;
 use super::*;
-use crate::{Options, Sphere};
-use crate::units::Units;
 use crate::exact::{By, impact};
 use crate::gpu::sweep_on_gpu;
+use crate::units::Units;
+use crate::{Options, Sphere};
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};
 

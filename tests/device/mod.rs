@@ -1,0 +1,186 @@
+//! A wgpu device as an application has one, which remembers what would have reached its error
+//! handler.
+
+#![allow(
+    dead_code,
+    reason = "shared by several tests, each of which uses a part"
+)]
+
+use std::sync::{Arc, Mutex};
+
+use carom::Sphere;
+use carom::gpu::{
+    CollisionBuffers, Count, DeviceSpheres, ExactStep, Groups, Motion, Radius, Source, Taken,
+    Ticket, Words, wgpu,
+};
+use wgpu::util::DeviceExt;
+
+pub(crate) struct Device {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    complaints: Arc<Mutex<Vec<String>>>,
+}
+
+impl Device {
+    fn with(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let heard = complaints.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            if let Ok(mut heard) = heard.lock() {
+                heard.push(error.to_string());
+            }
+        }));
+        Self {
+            device,
+            queue,
+            complaints,
+        }
+    }
+
+    /// The first Vulkan, Metal or DX12 adapter, hardware or not.
+    pub(crate) fn real() -> Self {
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        let instance = wgpu::Instance::new(descriptor);
+        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
+        let Some(adapter) = adapters.into_iter().next() else {
+            panic!("this test needs a graphics adapter");
+        };
+        let features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+        let request = adapter.request_device(&wgpu::DeviceDescriptor {
+            required_features: features,
+            ..Default::default()
+        });
+        let (device, queue) = pollster::block_on(request)
+            .unwrap_or_else(|error| panic!("the adapter gives no device: {error}"));
+        Self::with(device, queue)
+    }
+
+    /// A device that validates all and computes nothing.
+    pub(crate) fn noop(descriptor: &wgpu::DeviceDescriptor<'_>) -> Self {
+        let (device, queue) = wgpu::Device::noop(descriptor);
+        Self::with(device, queue)
+    }
+
+    pub(crate) fn encoder(&self) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&Default::default())
+    }
+
+    /// A buffer with these words, usage STORAGE and whatever helps tests.
+    pub(crate) fn words(&self, words: &[u32]) -> wgpu::Buffer {
+        self.device
+            .create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                label: None,
+                contents: bytemuck::cast_slice(words),
+                usage: wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST,
+            })
+    }
+
+    pub(crate) fn wait(&self) {
+        if let Err(error) = self.device.poll(wgpu::PollType::wait_indefinitely()) {
+            panic!("{error}");
+        }
+    }
+
+    /// Submits, waits, and takes what the ticket has.
+    pub(crate) fn finish<T>(&self, encoder: wgpu::CommandEncoder, ticket: Ticket<T>) -> Taken<T> {
+        self.queue.submit([encoder.finish()]);
+        self.wait();
+        ticket.try_take().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The words of a buffer that is a copy source.
+    pub(crate) fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
+        let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.encoder();
+        encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
+        self.queue.submit([encoder.finish()]);
+        copy.map_async(wgpu::MapMode::Read, .., |_| {});
+        self.wait();
+        match copy.get_mapped_range(..) {
+            Ok(mapped) => bytemuck::pod_collect_to_vec(&mapped),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// That nothing has reached the application's handler.
+    pub(crate) fn assert_silent(&self) {
+        let complaints = self.complaints.lock().map(|heard| heard.clone());
+        assert_eq!(complaints.unwrap_or_default(), Vec::<String>::new());
+    }
+}
+
+/// Spheres in one buffer, as they are in memory.
+pub(crate) struct Interleaved {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) count: u32,
+}
+
+impl Interleaved {
+    pub(crate) fn new(device: &Device, spheres: &[Sphere]) -> Self {
+        let words: &[u32] = bytemuck::cast_slice(spheres);
+        Self {
+            // Not of size 0, which cannot be bound.
+            buffer: device.words(if words.is_empty() { &[0; 8] } else { words }),
+            count: u32::try_from(spheres.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    pub(crate) fn spheres(&self) -> DeviceSpheres<'_> {
+        let at = |offset| Words {
+            buffer: &self.buffer,
+            offset,
+            stride: 8,
+        };
+        DeviceSpheres {
+            count: Count::Known(self.count),
+            center: at(0),
+            radius: Radius::Words(at(3)),
+            motion: Motion::Velocity(at(4)),
+            groups: Groups::Words(at(7)),
+        }
+    }
+}
+
+/// The value of a ticket that must be ready.
+pub(crate) fn ready<T: std::fmt::Debug>(taken: Taken<T>) -> T {
+    match taken {
+        Taken::Ready(value) => value,
+        other => panic!("not ready: {other:?}"),
+    }
+}
+
+/// A step decided exactly, with as much room as it takes.
+pub(crate) fn exact(
+    device: &Device,
+    buffers: &mut CollisionBuffers,
+    source: Source<'_>,
+    dt: f32,
+) -> ExactStep {
+    let mut step = || {
+        let mut encoder = device.encoder();
+        buffers.prepare(source, dt)?;
+        buffers.record(&mut encoder)?;
+        let ticket = buffers.read_exact(&mut encoder)?;
+        let taken = device.finish(encoder, ticket);
+        if let Taken::Truncated(needed) = &taken {
+            buffers.grow(needed)?;
+        }
+        Ok::<_, carom::Error>(taken)
+    };
+    // Too many spheres, segments, pairs, and more pairs than were read at first.
+    for _ in 0..4 {
+        match step() {
+            Ok(Taken::Ready(step)) => return step,
+            Ok(_) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    panic!("does not grow enough")
+}
