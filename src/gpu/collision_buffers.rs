@@ -618,8 +618,8 @@ impl CollisionBuffers {
 
     fn resize(&mut self, capacity: Capacity) -> Result<(), Error> {
         let shared = &self.shared;
-        shared.alive()?;
         let (recording, buffers) = scoped(&shared.device, || {
+            shared.probe()?;
             let buffers = Buffers::new(&shared.device, &shared.limits, capacity)?;
             Ok((
                 Recording::new(shared.binder(), &shared.stages, &buffers),

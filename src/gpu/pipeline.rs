@@ -49,7 +49,7 @@ impl Shared {
     }
 
     /// An error if the device is lost: a new buffer that cannot be mapped tells.
-    fn probe(&self) -> Result<(), Error> {
+    pub(super) fn probe(&self) -> Result<(), Error> {
         self.alive()?;
         let probe = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom probe"),

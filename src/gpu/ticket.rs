@@ -281,6 +281,8 @@ impl Staging {
         }
         if !self.slots.get(number).is_some_and(|slot| fits(slot)) {
             let buffer = scoped(&shared.device, || {
+                // A buffer made on a lost device would be complained of at the submit.
+                shared.probe()?;
                 Ok(shared.device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("carom readback"),
                     size,

@@ -22,7 +22,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    fn with(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+    pub(crate) fn with(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let complaints = Arc::new(Mutex::new(Vec::new()));
         let heard = complaints.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {

@@ -1,0 +1,440 @@
+//! Every misuse of the embedding interface is an error that says what to do, the next call works,
+//! and nothing reaches the application's error handler. On a device that validates all and computes
+//! nothing.
+
+mod device;
+
+use carom::gpu::{
+    BufferOptions, CollisionBuffers, CollisionPipeline, Count, DeviceSpheres, Groups, Motion,
+    Radius, Source, Taken, Words, wgpu,
+};
+use carom::{Error, Sphere};
+use device::{Device, Interleaved};
+use wgpu::BufferUsages;
+
+type Result<T = ()> = std::result::Result<T, Error>;
+
+fn noop() -> Device {
+    Device::noop(&wgpu::DeviceDescriptor::default())
+}
+
+fn world(device: &Device, options: &BufferOptions) -> Result<CollisionBuffers> {
+    CollisionPipeline::new(&device.device)?.create_buffers(options)
+}
+
+const SPHERES: [Sphere; 2] = [Sphere {
+    center: [0.0; 3],
+    radius: 1.0,
+    velocity: [0.0; 3],
+    groups: 0,
+}; 2];
+
+/// That a whole step can be recorded and submitted.
+fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
+    let mut encoder = device.encoder();
+    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+    buffers.record(&mut encoder)?;
+    let ticket = buffers.read_exact(&mut encoder)?;
+    device.queue.submit([encoder.finish()]);
+    device.wait();
+    // The device computes nothing, so the results are not those of this step.
+    assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
+    device.assert_silent();
+    Ok(())
+}
+
+/// That an error names these.
+fn assert_says<T: std::fmt::Debug>(result: Result<T>, what: &[&str]) {
+    match result {
+        Err(error) => {
+            let text = error.to_string();
+            for what in what {
+                assert!(text.contains(what), "{what:?} is not in: {text}");
+            }
+        }
+        Ok(value) => panic!("no error, but {value:?}"),
+    }
+}
+
+#[test]
+fn limits_that_are_too_low_are_named() -> Result {
+    let lower: [(&str, fn(&mut wgpu::Limits)); 4] = [
+        ("max_storage_buffers_per_shader_stage", |l| {
+            l.max_storage_buffers_per_shader_stage = 7;
+        }),
+        ("max_compute_invocations_per_workgroup", |l| {
+            l.max_compute_invocations_per_workgroup = 128;
+        }),
+        ("max_compute_workgroup_storage_size", |l| {
+            l.max_compute_workgroup_storage_size = 8192;
+        }),
+        ("max_compute_workgroups_per_dimension", |l| {
+            l.max_compute_workgroups_per_dimension = 1000;
+        }),
+    ];
+    for (name, lower) in lower {
+        let mut required_limits = wgpu::Limits::default();
+        lower(&mut required_limits);
+        let device = Device::noop(&wgpu::DeviceDescriptor {
+            required_limits,
+            ..Default::default()
+        });
+        assert_says(
+            CollisionPipeline::new(&device.device),
+            &[name, "wgpu::Limits::default()"],
+        );
+        device.assert_silent();
+    }
+    // The least that is promised to do does.
+    let device = noop();
+    assert_works(&device, &mut world(&device, &BufferOptions::new(10))?)
+}
+
+#[test]
+fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
+    let device = noop();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let none = BufferOptions::new(0);
+    assert_says(pipeline.create_buffers(&none), &["spheres is 0"]);
+    let none = BufferOptions {
+        recordings: 0,
+        ..BufferOptions::new(10)
+    };
+    assert_says(pipeline.create_buffers(&none), &["recordings is 0"]);
+    assert_says(
+        pipeline.create_buffers(&BufferOptions::new(u32::MAX)),
+        &["4294967295 spheres"],
+    );
+    assert_says(
+        pipeline.create_buffers(&BufferOptions::new(1 << 29)),
+        &["max_storage_buffer_binding_size", "134217728"],
+    );
+    let pairs = BufferOptions {
+        pairs: u32::MAX,
+        ..BufferOptions::new(10)
+    };
+    assert_says(
+        pipeline.create_buffers(&pairs),
+        &["pairs needs 68719476720 bytes"],
+    );
+    assert_works(
+        &device,
+        &mut pipeline.create_buffers(&BufferOptions::new(10))?,
+    )
+}
+
+#[test]
+fn calls_out_of_order_say_what_is_missing() -> Result {
+    let device = noop();
+    let mut buffers = world(&device, &BufferOptions::new(10))?;
+    let mut encoder = device.encoder();
+    let not_prepared = ["record` was called without `prepare`"];
+    assert_says(buffers.record(&mut encoder), &not_prepared);
+    assert_says(
+        buffers.read_counts(&mut encoder),
+        &["`CollisionBuffers::record`"],
+    );
+    assert_says(
+        buffers.read_raw(&mut encoder),
+        &["`CollisionBuffers::record`"],
+    );
+    assert_says(
+        buffers.read_exact(&mut encoder),
+        &["`CollisionBuffers::record`"],
+    );
+    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+    buffers.record(&mut encoder)?;
+    assert_says(buffers.record(&mut encoder), &not_prepared);
+    // What cannot be prepared leaves what was.
+    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+    assert_says(
+        buffers.prepare(Source::Host(&SPHERES), -1.0),
+        &["time step", "-1"],
+    );
+    let nan = [Sphere::new([f32::NAN; 3], 1.0)];
+    assert_says(
+        buffers.prepare(Source::HostBetween(&SPHERES, &nan), 1.0),
+        &["sphere 0 of the second set", "center.x"],
+    );
+    assert_says(
+        buffers.prepare(Source::Host(&[SPHERES[0]; 11]), 1.0),
+        &["11 spheres", "made for 10", "grow"],
+    );
+    buffers.record(&mut encoder)?;
+    device.queue.submit([encoder.finish()]);
+    assert_works(&device, &mut buffers)
+}
+
+#[test]
+fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
+    let device = noop();
+    let mut buffers = world(
+        &device,
+        &BufferOptions {
+            recordings: 3,
+            ..BufferOptions::new(10)
+        },
+    )?;
+    for round in 0..5 {
+        let mut encoder = device.encoder();
+        let mut tickets = Vec::new();
+        for _ in 0..3 {
+            buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+            buffers.record(&mut encoder)?;
+            tickets.push(buffers.read_counts(&mut encoder)?);
+        }
+        assert_says(
+            buffers.prepare(Source::Host(&SPHERES), 1.0),
+            &["3 recordings are under way", "BufferOptions::recordings"],
+        );
+        assert_says(
+            buffers.read_counts(&mut encoder),
+            &["3 readbacks are under way"],
+        );
+        if round % 2 == 0 {
+            device.queue.submit([encoder.finish()]);
+            device.wait();
+        } else {
+            drop(encoder);
+        }
+        // Tickets hold their buffers until they are taken or dropped.
+        let mut encoder = device.encoder();
+        buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+        buffers.record(&mut encoder)?;
+        assert_says(
+            buffers.read_counts(&mut encoder),
+            &["3 readbacks are under way"],
+        );
+        drop(tickets);
+        drop(buffers.read_counts(&mut encoder)?);
+        device.queue.submit([encoder.finish()]);
+        device.wait();
+    }
+    assert_works(&device, &mut buffers)
+}
+
+#[test]
+fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
+    let device = noop();
+    let mut buffers = world(&device, &BufferOptions::new(10))?;
+    let source = Interleaved::new(&device, &[SPHERES[0]; 10]);
+    let right = source.spheres();
+    let buffer = |size, usage| {
+        device.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size,
+            usage,
+            mapped_at_creation: false,
+        })
+    };
+    let vertices = buffer(320, BufferUsages::VERTEX | BufferUsages::COPY_DST);
+    let short = buffer(156, BufferUsages::STORAGE);
+    let words = |buffer, offset, stride| Words {
+        buffer,
+        offset,
+        stride,
+    };
+    let wrong = |center| DeviceSpheres { center, ..right };
+    let own = buffers.pairs().clone();
+    let cases = [
+        (wrong(words(&vertices, 0, 8)), vec!["centers", "STORAGE"]),
+        (
+            wrong(words(&short, 1, 4)),
+            vec!["centers", "156 bytes", "byte 160"],
+        ),
+        (
+            wrong(words(&source.buffer, u32::MAX, u32::MAX)),
+            vec!["centers", "320 bytes"],
+        ),
+        (
+            wrong(words(&source.buffer, 0, 2)),
+            vec!["centers", "stride of 2 words"],
+        ),
+        (wrong(words(&own, 0, 4)), vec!["centers", "carom's own"]),
+        (
+            DeviceSpheres {
+                radius: Radius::Words(words(&vertices, 0, 1)),
+                ..right
+            },
+            vec!["radii", "STORAGE"],
+        ),
+        (
+            DeviceSpheres {
+                motion: Motion::Velocity(words(&short, 30, 4)),
+                ..right
+            },
+            vec!["velocities", "156 bytes"],
+        ),
+        (
+            DeviceSpheres {
+                motion: Motion::Previous(words(&short, 30, 4)),
+                ..right
+            },
+            vec!["previous centers", "156 bytes"],
+        ),
+        (
+            DeviceSpheres {
+                groups: Groups::Words(words(&short, 39, 1)),
+                ..right
+            },
+            vec!["groups", "156 bytes"],
+        ),
+        (
+            DeviceSpheres {
+                count: Count::Word {
+                    buffer: &vertices,
+                    offset: 0,
+                    at_most: 10,
+                },
+                ..right
+            },
+            vec!["count", "STORAGE"],
+        ),
+        (
+            DeviceSpheres {
+                count: Count::Known(11),
+                center: words(&short, 0, 3),
+                radius: Radius::Constant(1.0),
+                motion: Motion::Still,
+                groups: Groups::Constant(0),
+            },
+            vec!["11 spheres", "made for 10"],
+        ),
+    ];
+    for (spheres, says) in &cases {
+        let named = buffers.prepare(Source::Buffers(spheres), 1.0);
+        assert_says(named, says);
+        let between = buffers.prepare(Source::BuffersBetween(&right, spheres), 1.0);
+        assert!(between.is_err());
+        device.assert_silent();
+    }
+    assert_works(&device, &mut buffers)?;
+    let mut encoder = device.encoder();
+    let few = DeviceSpheres {
+        count: Count::Known(9),
+        ..right
+    };
+    buffers.prepare(Source::Buffers(&few), 1.0)?;
+    buffers.record(&mut encoder)?;
+    device.queue.submit([encoder.finish()]);
+    device.assert_silent();
+    Ok(())
+}
+
+#[test]
+fn a_buffer_of_another_device_is_refused() -> Result {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::NOOP;
+    descriptor.backend_options.noop.enable = true;
+    let instance = wgpu::Instance::new(descriptor);
+    let device = || {
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default()))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))
+            .unwrap_or_else(|error| panic!("{error}"));
+        Device::with(device, queue)
+    };
+    let (own, other) = (device(), device());
+    let mut buffers = world(&own, &BufferOptions::new(10))?;
+    let foreign = Interleaved::new(&other, &SPHERES);
+    assert_says(
+        buffers.prepare(Source::Buffers(&foreign.spheres()), 1.0),
+        &["another device"],
+    );
+    other.assert_silent();
+    assert_works(&own, &mut buffers)
+}
+
+#[test]
+fn a_lost_device_is_told_and_a_new_one_works() -> Result {
+    // Lost before each of the calls in turn.
+    for at in 0..6 {
+        let device = noop();
+        let pipeline = CollisionPipeline::new(&device.device)?;
+        let mut buffers = pipeline.create_buffers(&BufferOptions::new(10))?;
+        let lose = |when: usize| {
+            if at == when {
+                device.device.destroy();
+                // Errors on a lost device are none of the application's.
+                let _ = device.device.poll(wgpu::PollType::Poll);
+            }
+        };
+        let mut step = || -> Result {
+            lose(0);
+            buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+            lose(1);
+            let mut encoder = device.encoder();
+            buffers.record(&mut encoder)?;
+            lose(2);
+            let ticket = buffers.read_exact(&mut encoder)?;
+            lose(3);
+            device.queue.submit([encoder.finish()]);
+            lose(4);
+            let _ = device.device.poll(wgpu::PollType::Poll);
+            lose(5);
+            match ticket.try_take() {
+                Err(Error::NotSubmitted) => Ok(()),
+                Ok(Taken::Pending(_)) => Err(Error::DeviceLost),
+                other => other.map(drop),
+            }
+        };
+        let first = step();
+        let second = step();
+        for result in [first, second.clone()] {
+            assert!(
+                matches!(result, Ok(()) | Err(Error::DeviceLost)),
+                "{at}: {result:?}"
+            );
+        }
+        assert_eq!(second, Err(Error::DeviceLost), "lost before call {at}");
+        let again = buffers.prepare(Source::Host(&SPHERES), 1.0);
+        assert_says(again, &["lost", "new `CollisionPipeline`"]);
+        assert_eq!(
+            pipeline.create_buffers(&BufferOptions::new(10)).err(),
+            Some(Error::DeviceLost)
+        );
+        assert_eq!(
+            CollisionPipeline::new(&device.device).err(),
+            Some(Error::DeviceLost)
+        );
+        device.assert_silent();
+        let new = noop();
+        assert_works(&new, &mut world(&new, &BufferOptions::new(10))?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_submit_that_fails_hands_out_nothing() -> Result {
+    let device = noop();
+    let mut buffers = world(&device, &BufferOptions::new(10))?;
+    let mut encoder = device.encoder();
+    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
+    buffers.record(&mut encoder)?;
+    let ticket = buffers.read_exact(&mut encoder)?;
+    // The application's own fault: a buffer that is mapped while it is submitted.
+    let scope = device
+        .device
+        .push_error_scope(wgpu::ErrorFilter::Validation);
+    let mapped = device.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: 16,
+        usage: BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+        mapped_at_creation: true,
+    });
+    encoder.copy_buffer_to_buffer(&mapped, 0, &mapped, 8, 8);
+    device.queue.submit([encoder.finish()]);
+    assert!(pollster::block_on(scope.pop()).is_some());
+    device.wait();
+    assert_eq!(ticket.try_take().err(), Some(Error::NotSubmitted));
+    assert_works(&device, &mut buffers)
+}
+
+#[test]
+fn pipelines_and_buffers_may_go_to_other_threads() {
+    fn shared<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    shared::<CollisionPipeline>();
+    sent::<CollisionBuffers>();
+    sent::<carom::gpu::Ticket<carom::gpu::ExactStep>>();
+}
