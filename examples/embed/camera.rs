@@ -14,14 +14,14 @@ pub(crate) struct Camera {
 }
 
 /// Of the view's lesser side, in radians.
-const FIELD: f32 = 0.6;
+const FIELD: f32 = 0.45;
 
 impl Camera {
     pub(crate) fn new(half: [f32; 3]) -> Self {
         Self {
             turn: 0.55,
             rise: 0.42,
-            distance: 3.1,
+            distance: 4.15,
             half_diagonal: Vec3::from(half).length(),
         }
     }

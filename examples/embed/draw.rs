@@ -6,9 +6,12 @@ use glam::Mat4;
 use crate::camera::Camera;
 use crate::simulation::Simulation;
 use crate::stand_in::wgpu;
+use crate::start::WARM;
 use crate::text::Coverage;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+/// How deep light gets between the spheres: some of them.
+const LIGHT: f32 = 3.0;
 /// Samples a pixel, which every device has.
 const SAMPLES: u32 = 4;
 
@@ -116,9 +119,9 @@ impl Drawing {
             eye: camera.eye().to_array(),
             pixel: camera.pixel(size),
             up: camera.up().to_array(),
-            speed: 1.0,
+            speed: WARM,
             half: self.half,
-            depth: 3.0,
+            depth: LIGHT,
             size: size.map(|side| side as f32),
             words: self.words_size.map(|side| side as f32),
         };

@@ -59,11 +59,16 @@ struct Impostor {
 }
 
 // From slow to fast.
-fn by_speed(speed: f32) -> vec3<f32> {
-    let x = speed / view.speed;
-    let slow = mix(vec3(0.030, 0.075, 0.23), vec3(0.05, 0.42, 0.62), smoothstep(0.0, 2.5, x));
-    let fast = mix(slow, vec3(0.95, 0.72, 0.38), smoothstep(2.0, 8.0, x));
-    return mix(fast, vec3(1.0, 0.30, 0.08), smoothstep(8.0, 20.0, x));
+fn by_speed(x: f32) -> vec3<f32> {
+    let slow = mix(vec3(0.020, 0.045, 0.15), vec3(0.035, 0.22, 0.42), smoothstep(0.0, 3.5, x));
+    let fast = mix(slow, vec3(0.75, 0.42, 0.16), smoothstep(3.0, 9.0, x));
+    return mix(fast, vec3(0.80, 0.14, 0.03), smoothstep(8.0, 24.0, x));
+}
+
+// From weak bounces to hard ones.
+fn by_heat(x: f32) -> vec3<f32> {
+    let colour = mix(vec3(1.0, 0.11, 0.015), vec3(1.0, 0.42, 0.07), smoothstep(4.0, 26.0, x));
+    return colour * (x * x / (40.0 + x * x)) * (0.35 + 0.045 * x);
 }
 
 @vertex
@@ -90,9 +95,10 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     out.ray = centre + size * (at.x * right + at.y * up);
     out.clip = view.clip_from_world * vec4(view.eye + out.ray, 1.0);
     out.centre = vec4(centre, radius);
-    out.colour = by_speed(length(velocity.xyz));
-    let heat = velocity.w / view.speed;
-    out.glow = heat * heat / (30.0 + heat * heat) * vec3(1.0, 0.38, 0.10) * (0.35 + 0.12 * heat);
+    out.colour = by_speed(length(velocity.xyz) / view.speed);
+    out.glow = by_heat(velocity.w / view.speed);
+    // Else warm and blue add up to grey.
+    out.colour *= 1.0 - 0.9 * saturate(2.5 * out.glow.r);
     return out;
 }
 
@@ -139,7 +145,7 @@ fn lit(in: Impostor) -> Lit {
     var light = in.colour * (2.6 * key * wrapped * vec3(1.0, 0.94, 0.84) + sky * ambient);
     light += sky * rim * vec3(0.10, 0.16, 0.26) + 0.5 * key * shine;
     // What just bounced glows, most where it faces the eye.
-    light += in.glow * mix(0.35, 1.0, sky) * (0.6 + 1.4 * saturate(-dot(normal, ray)));
+    light += in.glow * mix(0.35, 1.0, sky) * (0.5 + 1.0 * saturate(-dot(normal, ray)));
 
     let clip = view.clip_from_world * vec4(place, 1.0);
     return Lit(clip.z / clip.w, vec4(shown(light), cover));
@@ -179,7 +185,7 @@ fn background(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
     return vec4(coded(colour) + noise * 0.0006, 1.0);
 }
 
-// ---- Words
+// ---- Words, on a dark pane
 
 struct Word {
     @builtin(position) clip: vec4<f32>,
@@ -189,8 +195,7 @@ struct Word {
 @vertex
 fn word(@builtin(vertex_index) corner: u32) -> Word {
     let at = 0.5 + vec2(0.5, -0.5) * CORNERS[corner];
-    let margin = vec2(20.0, 18.0);
-    let pixel = margin + at * view.words;
+    let pixel = 12.0 + at * view.words;
     let clip = vec2(2.0, -2.0) * pixel / view.size + vec2(-1.0, 1.0);
     return Word(vec4(clip, 1.0, 1.0), at * view.words);
 }
@@ -198,5 +203,6 @@ fn word(@builtin(vertex_index) corner: u32) -> Word {
 @fragment
 fn ink(in: Word) -> @location(0) vec4<f32> {
     let cover = textureLoad(words, vec2<i32>(in.texel), 0).r;
-    return vec4(coded(vec3(0.75, 0.80, 0.87)), cover);
+    let colour = mix(vec3(0.006, 0.008, 0.013), vec3(0.75, 0.80, 0.87), cover);
+    return vec4(coded(colour), mix(0.7, 1.0, cover));
 }

@@ -10,7 +10,7 @@ use crate::args::Args;
 use crate::camera::Camera;
 use crate::draw::{Drawing, extent};
 use crate::gpu::Gpu;
-use crate::overlay::{self, Frames};
+use crate::overlay;
 use crate::simulation::Simulation;
 use crate::stand_in::wgpu;
 use crate::start;
@@ -27,7 +27,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let world = start::world(args.spheres, args.seed);
     let mut simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
 
-    let mut frames = Frames::new();
     let begin = Instant::now();
     for _ in 0..args.frames {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -36,7 +35,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
         gpu.check()?;
         simulation.report()?;
-        frames.tick();
     }
     let seconds = begin.elapsed().as_secs_f64();
 
@@ -46,11 +44,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     writeln!(out, "spheres  {}", args.spheres)?;
     writeln!(out, "frames   {} in {seconds:.2} s", args.frames)?;
     writeln!(out, "pairs    {}", report.pairs)?;
-    let rows = overlay::rows(world.positions.len(), report, &frames);
+    let rows = overlay::rows(
+        world.positions.len(),
+        report,
+        Some(f64::from(args.frames) / seconds).filter(|_| args.frames > 0),
+    );
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
-    let words = Text::new()?.table(&rows, overlay::HEIGHT, overlay::WIDTH);
+    // Words are as large as in a window, larger in a larger picture.
+    let [width, height] = args.size.map(|side| side as f32);
+    let scale = (width / 1280.0).min(height / 720.0).max(1.0);
+    let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
     drawing.say(&simulation, &words);
     let pixels = picture(&gpu, &mut drawing, args.size, &Camera::new(world.half))?;
     write_png(file, args.size, &pixels).with_context(|| format!("{}", path.display()))

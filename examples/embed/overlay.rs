@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use crate::simulation::Report;
 
-/// Of the letters and of a row, in pixels.
+/// Of the letters, and of the pane, in pixels.
 pub(crate) const HEIGHT: f32 = 17.0;
-pub(crate) const WIDTH: f32 = 210.0;
+pub(crate) const WIDTH: f32 = 240.0;
 
 /// Counts frames, and knows when it is time to tell anew.
 pub(crate) struct Frames {
     since: Instant,
     count: u32,
-    each: Option<Duration>,
+    told: bool,
+    pub(crate) per_second: Option<f64>,
 }
 
 impl Frames {
@@ -20,7 +21,8 @@ impl Frames {
         Self {
             since: Instant::now(),
             count: 0,
-            each: None,
+            told: false,
+            per_second: None,
         }
     }
 
@@ -28,38 +30,30 @@ impl Frames {
     /// with every frame cannot be read.
     pub(crate) fn tick(&mut self) -> bool {
         self.count += 1;
-        let passed = self.since.elapsed();
-        let first = self.each.is_none();
-        if !first && passed < Duration::from_millis(400) {
+        let passed = self.since.elapsed().as_secs_f64();
+        if passed > 0.4 {
+            self.per_second = Some(f64::from(self.count) / passed);
+            self.since = Instant::now();
+            self.count = 0;
+        } else if self.told {
             return false;
         }
-        self.each = Some(passed / self.count);
-        *self = Self {
-            each: self.each,
-            ..Self::new()
-        };
+        self.told = true;
         true
     }
 }
 
 /// Rows of a name and a number.
-pub(crate) fn rows(spheres: usize, report: &Report, frames: &Frames) -> Vec<[String; 2]> {
+pub(crate) fn rows(spheres: usize, report: &Report, per_second: Option<f64>) -> Vec<[String; 2]> {
+    let rate = per_second.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
     let mut rows = vec![
         ["spheres".to_owned(), grouped(spheres as u64)],
         ["pairs".to_owned(), grouped(report.pairs)],
+        ["frames a second".to_owned(), rate],
     ];
-    if let Some(each) = frames.each {
-        let seconds = each.as_secs_f64();
-        rows.push([
-            "frames a second".to_owned(),
-            format!("{:.1}", 1.0 / seconds.max(1e-9)),
-        ]);
-    }
+    let milliseconds = |time: &Duration| format!("{:.2} ms", 1000.0 * time.as_secs_f64());
     for (stage, time) in &report.stages {
-        rows.push([
-            (*stage).to_owned(),
-            format!("{:.2} ms", 1000.0 * time.as_secs_f64()),
-        ]);
+        rows.push([(*stage).to_owned(), milliseconds(time)]);
     }
     rows
 }
@@ -69,7 +63,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push('\u{2009}');
         }
         text.push(digit);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub(crate) use wgpu;
+pub(crate) use ::wgpu;
 use wgpu::util::DeviceExt;
 
 pub(crate) enum Count {

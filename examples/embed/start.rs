@@ -1,4 +1,4 @@
-//! How the spheres begin: a gas at rest but for some warmth, with a fire in it.
+//! How the spheres begin: a gas at rest but for some warmth, with fires in it.
 
 use crate::simulation::World;
 
@@ -7,11 +7,14 @@ const RADIUS: f32 = 0.43;
 /// Sides of the box are as these.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
 /// Along an axis, in lengths a second.
-const WARM: f32 = 1.0;
+pub(crate) const WARM: f32 = 1.0;
 const HOT: f32 = 16.0;
-/// Of the box: where it burns, and how far.
-const FIRE: [f32; 3] = [0.32, 0.62, 1.0];
-const REACH: f32 = 0.17;
+/// Where it burns, in sides of the box, and how far, in heights of it.
+const FIRES: [([f32; 3], f32); 3] = [
+    ([0.27, 0.55, 1.0], 0.18),
+    ([0.72, 1.0, 0.42], 0.14),
+    ([1.0, 0.2, 0.75], 0.10),
+];
 
 /// `count` spheres without momentum, each in a cell of its own, so none overlap.
 pub(crate) fn world(count: u32, seed: u64) -> World {
@@ -19,7 +22,6 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
     let cells = cells(count);
     let sides = cells.map(|n| n as f32);
     let all = cells.map(u64::from).iter().product::<u64>();
-    let reach = REACH * sides[1];
     let mut positions = Vec::new();
     let mut velocities = Vec::new();
     for z in 0..cells[2] {
@@ -36,11 +38,13 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
                 let radius = RADIUS * (0.5 + 0.5 * rng.f32());
                 let corner = [x, y, z].map(|n| n as f32);
                 let place = corner.map(|low| low + radius + (1.0 - 2.0 * radius) * rng.f32());
-                let from_fire = (0..3)
-                    .map(|axis| (place[axis] - FIRE[axis] * sides[axis]).powi(2))
-                    .sum::<f32>()
-                    .sqrt();
-                let speed = if from_fire < reach { HOT } else { WARM };
+                let burns = FIRES.iter().any(|(middle, reach)| {
+                    let square: f32 = (0..3)
+                        .map(|axis| (place[axis] - middle[axis] * sides[axis]).powi(2))
+                        .sum();
+                    square.sqrt() < reach * sides[1]
+                });
+                let speed = if burns { HOT } else { WARM };
                 let [px, py, pz] = [0, 1, 2].map(|axis| place[axis] - 0.5 * sides[axis]);
                 positions.push([px, py, pz, radius]);
                 velocities.push([

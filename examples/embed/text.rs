@@ -15,8 +15,8 @@ impl Text {
         FontRef::try_from_slice(dejavu::sans::regular()).map(Self)
     }
 
-    /// Lines of two columns, the second flush right at `width`; `height` is that
-    /// of the letters, in pixels.
+    /// Lines of two columns, the first flush left, the second flush right;
+    /// `height` is that of the letters, `width` that of all, in pixels.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -24,17 +24,20 @@ impl Text {
     )]
     pub(crate) fn table(&self, rows: &[[String; 2]], height: f32, width: f32) -> Coverage {
         let line = (1.4 * height).ceil();
-        let size = [
-            width.ceil() as u32,
-            (line * rows.len() as f32).ceil() as u32,
-        ];
+        let margin = (0.7 * height).ceil();
+        let below = 2.0 * margin + line * rows.len() as f32;
+        let size = [width, below].map(|side| side.ceil() as u32);
         let mut pixels = vec![0; size[0] as usize * size[1] as usize];
         let font = self.0.as_scaled(height);
         for (row, texts) in rows.iter().enumerate() {
-            let baseline = (line * row as f32 + height).round();
+            let baseline = (margin + line * row as f32 + height).round();
             for (text, right) in texts.iter().zip([false, true]) {
                 let length: f32 = text.chars().map(|c| font.h_advance(font.glyph_id(c))).sum();
-                let mut x = if right { width - length - 1.0 } else { 1.0 };
+                let mut x = if right {
+                    width - margin - length
+                } else {
+                    margin
+                };
                 for character in text.chars() {
                     let id = font.glyph_id(character);
                     let place = Point { x, y: baseline };

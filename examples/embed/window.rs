@@ -141,7 +141,6 @@ impl Scene {
         if let Some(format) = formats.into_iter().find(wgpu::TextureFormat::is_srgb) {
             config.format = format;
         }
-        surface.configure(&gpu.device, &config);
 
         let world = start::world(args.spheres, args.seed);
         let simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
@@ -152,8 +151,7 @@ impl Scene {
             &simulation,
             world.half,
         );
-        window.request_redraw();
-        Ok(Self {
+        let mut scene = Self {
             camera: Camera::new(world.half),
             text: Text::new()?,
             frames: Frames::new(),
@@ -168,7 +166,10 @@ impl Scene {
             world,
             simulation,
             drawing,
-        })
+        };
+        scene.configure();
+        scene.window.request_redraw();
+        Ok(scene)
     }
 
     fn key(&mut self, key: &Key) {
@@ -187,15 +188,7 @@ impl Scene {
 
     fn event(&mut self, event: &WindowEvent) {
         match *event {
-            WindowEvent::Resized(size) => {
-                // Nothing, while the window is an icon.
-                if size.width > 0 && size.height > 0 {
-                    let most = self.gpu.device.limits().max_texture_dimension_2d;
-                    self.config.width = size.width.min(most);
-                    self.config.height = size.height.min(most);
-                    self.surface.configure(&self.gpu.device, &self.config);
-                }
-            }
+            WindowEvent::Resized(_) => self.configure(),
             WindowEvent::MouseInput {
                 state,
                 button: MouseButton::Left,
@@ -228,7 +221,7 @@ impl Scene {
             // An icon; the next `Resized` goes on.
             return Ok(());
         }
-        let Some(target) = self.target(events)? else {
+        let Some((target, fits)) = self.target(events)? else {
             return Ok(());
         };
         let mut encoder = self
@@ -240,7 +233,7 @@ impl Scene {
         }
         let report = self.simulation.report()?;
         if self.frames.tick() {
-            let rows = overlay::rows(self.world.positions.len(), report, &self.frames);
+            let rows = overlay::rows(self.world.positions.len(), report, self.frames.per_second);
             let scale = narrow(self.window.scale_factor());
             let words = self
                 .text
@@ -255,25 +248,40 @@ impl Scene {
         self.gpu.queue.submit([encoder.finish()]);
         self.window.pre_present_notify();
         self.gpu.queue.present(target);
+        if !fits {
+            self.configure();
+        }
         if !self.paused {
             self.window.request_redraw();
         }
         Ok(())
     }
 
-    /// What to draw to, if there is anything now.
-    fn target(&mut self, events: &ActiveEventLoop) -> anyhow::Result<Option<wgpu::SurfaceTexture>> {
+    /// Makes the surface as large as the window.
+    fn configure(&mut self) {
+        let PhysicalSize { width, height } = self.window.inner_size();
+        // An icon has no size; a surface must have one.
+        if width > 0 && height > 0 {
+            let most = self.gpu.device.limits().max_texture_dimension_2d;
+            self.config.width = width.min(most);
+            self.config.height = height.min(most);
+            self.surface.configure(&self.gpu.device, &self.config);
+        }
+    }
+
+    /// What to draw to, if there is anything now, and whether it fits.
+    fn target(
+        &mut self,
+        events: &ActiveEventLoop,
+    ) -> anyhow::Result<Option<(wgpu::SurfaceTexture, bool)>> {
         use wgpu::CurrentSurfaceTexture as Current;
         match self.surface.get_current_texture() {
-            Current::Success(target) => return Ok(Some(target)),
-            Current::Suboptimal(target) => {
-                drop(target);
-                self.surface.configure(&self.gpu.device, &self.config);
-            }
-            Current::Outdated => self.surface.configure(&self.gpu.device, &self.config),
+            Current::Success(target) => return Ok(Some((target, true))),
+            Current::Suboptimal(target) => return Ok(Some((target, false))),
+            Current::Outdated => self.configure(),
             Current::Lost => {
                 self.surface = self.instance.create_surface(Arc::clone(&self.window))?;
-                self.surface.configure(&self.gpu.device, &self.config);
+                self.configure();
             }
             Current::Timeout | Current::Occluded => {}
             Current::Validation => self.gpu.check()?,
