@@ -34,7 +34,7 @@ pub(crate) struct Args {
     pub(crate) headless: bool,
 
     /// Steps to simulate, a sixtieth of a second each
-    #[arg(long, default_value_t = 60, value_name = "K", requires = "headless")]
+    #[arg(long, default_value_t = 45, value_name = "K", requires = "headless")]
     pub(crate) frames: u32,
 
     /// The picture
