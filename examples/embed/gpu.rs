@@ -1,0 +1,98 @@
+//! The program's own device, which carom and the drawing share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, bail};
+
+use carom::gpu::wgpu;
+use wgpu::DeviceType;
+
+pub(crate) struct Gpu {
+    pub(crate) adapter: wgpu::Adapter,
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    /// The first thing that went wrong with the device, if any did.
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Gpu {
+    /// Opens the best adapter, hardware first; one that can show `surface`, if
+    /// there is one.
+    pub(crate) fn open(
+        instance: &wgpu::Instance,
+        surface: Option<&wgpu::Surface<'_>>,
+    ) -> anyhow::Result<Self> {
+        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        adapters
+            .retain(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)));
+        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        let adapter = adapters
+            .into_iter()
+            .next()
+            .context("no driver offers a graphics adapter (a software one, as Mesa's, will do)")?;
+        let offered = adapter.limits();
+        let (device, queue) =
+            pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+                label: Some("embed"),
+                // So that carom can tell how long its stages take.
+                required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
+                // Room for large worlds; the default limits do for carom.
+                required_limits: wgpu::Limits {
+                    max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+                    max_buffer_size: offered.max_buffer_size,
+                    max_texture_dimension_2d: offered.max_texture_dimension_2d,
+                    ..wgpu::Limits::default()
+                },
+                ..wgpu::DeviceDescriptor::default()
+            }))?;
+        // wgpu would panic.
+        let failure = Arc::new(Mutex::new(None));
+        let keep = |failure: &Arc<Mutex<Option<String>>>| {
+            let failure = Arc::clone(failure);
+            move |message| {
+                let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(message);
+            }
+        };
+        let tell = keep(&failure);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| tell(error.to_string())));
+        let tell = keep(&failure);
+        device.set_device_lost_callback(move |reason, message| {
+            // Our own end is no failure.
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                tell(format!("the device is lost: {message}"));
+            }
+        });
+        Ok(Self {
+            adapter,
+            device,
+            queue,
+            failure,
+        })
+    }
+
+    /// Fails once anything has gone wrong.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*failure {
+            Some(message) => bail!("{message}"),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        let info = self.adapter.get_info();
+        format!("{} ({})", info.name, info.backend)
+    }
+}
+
+/// How good a choice an adapter is; least is best.
+fn rank(kind: DeviceType) -> u32 {
+    match kind {
+        DeviceType::DiscreteGpu => 0,
+        DeviceType::IntegratedGpu => 1,
+        DeviceType::VirtualGpu => 2,
+        DeviceType::Other => 3,
+        DeviceType::Cpu => 4,
+    }
+}

@@ -1,0 +1,72 @@
+//! What the corner of the picture tells.
+
+use std::time::{Duration, Instant};
+
+use crate::simulation::Report;
+
+/// Of the letters, and of the pane, in pixels.
+pub(crate) const HEIGHT: f32 = 17.0;
+pub(crate) const WIDTH: f32 = 240.0;
+
+/// Counts frames, and knows when it is time to tell anew.
+pub(crate) struct Frames {
+    since: Instant,
+    count: u32,
+    told: bool,
+    pub(crate) per_second: Option<f64>,
+}
+
+impl Frames {
+    pub(crate) fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            count: 0,
+            told: false,
+            per_second: None,
+        }
+    }
+
+    /// Counts one. True if there is something new to tell: numbers that change
+    /// with every frame cannot be read.
+    pub(crate) fn tick(&mut self) -> bool {
+        self.count += 1;
+        let passed = self.since.elapsed().as_secs_f64();
+        if passed > 0.4 {
+            self.per_second = Some(f64::from(self.count) / passed);
+            self.since = Instant::now();
+            self.count = 0;
+        } else if self.told {
+            return false;
+        }
+        self.told = true;
+        true
+    }
+}
+
+/// Rows of a name and a number.
+pub(crate) fn rows(spheres: usize, report: &Report, per_second: Option<f64>) -> Vec<[String; 2]> {
+    let rate = per_second.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
+    let mut rows = vec![
+        ["spheres".to_owned(), grouped(spheres as u64)],
+        ["pairs".to_owned(), grouped(report.pairs)],
+        ["frames a second".to_owned(), rate],
+    ];
+    let milliseconds = |time: &Duration| format!("{:.2} ms", 1000.0 * time.as_secs_f64());
+    for (stage, time) in &report.stages {
+        rows.push([(*stage).to_owned(), milliseconds(time)]);
+    }
+    rows
+}
+
+/// Digits in groups of three, with thin spaces.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,263 @@
+//! A hundred thousand spheres that bounce, wholly on the GPU: carom finds who
+//! touches whom first, straight from this program's buffers, and a shader of
+//! this program bounces them. Nothing is read back but the counts.
+
+use std::time::Duration;
+
+use bytemuck::{Pod, Zeroable};
+
+use carom::gpu::{
+    BufferOptions, CollisionBuffers, CollisionPipeline, Count, Counts, DeviceSpheres, Groups,
+    Motion, Needed, Radius, Source, Taken, Ticket, WGSL, Words, wgpu,
+};
+
+/// As in `simulation.wgsl`.
+const WORKGROUP: u32 = 256;
+
+/// After so many seconds of the simulation a glow has lost most of itself.
+const GLOW: f32 = 0.35;
+
+/// Spheres in a box from `-half` to `half`.
+pub(crate) struct World {
+    pub(crate) half: [f32; 3],
+    /// x, y, z, radius
+    pub(crate) positions: Vec<[f32; 4]>,
+    /// x, y, z, glow
+    pub(crate) velocities: Vec<[f32; 4]>,
+}
+
+/// What holds of every step.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    pub(crate) dt: f32,
+    /// 1 keeps energy, 0 keeps none of the approach.
+    pub(crate) restitution: f32,
+    pub(crate) walls: bool,
+}
+
+/// What carom tells of a step some frames ago.
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) pairs: u64,
+    pub(crate) stages: Vec<(&'static str, Duration)>,
+}
+
+pub(crate) struct Simulation {
+    /// Of the spheres, as they are; to be drawn from, too.
+    pub(crate) positions: wgpu::Buffer,
+    pub(crate) velocities: wgpu::Buffer,
+    /// Where a step writes, as neighbours still read the old state.
+    new: [wgpu::Buffer; 2],
+    count: u32,
+    dt: f32,
+    buffers: CollisionBuffers,
+    bounce: wgpu::ComputePipeline,
+    uniform: wgpu::Buffer,
+    bind_group: wgpu::BindGroup,
+    ticket: Option<Ticket<Counts>>,
+    report: Report,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct Params {
+    half: [f32; 3],
+    dt: f32,
+    count: u32,
+    restitution: f32,
+    walls: u32,
+    fade: f32,
+}
+
+impl Simulation {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        world: &World,
+        rules: Rules,
+    ) -> anyhow::Result<Self> {
+        let count = u32::try_from(world.positions.len())?;
+        let params = Params {
+            half: world.half,
+            dt: rules.dt,
+            count,
+            restitution: rules.restitution,
+            walls: rules.walls.into(),
+            fade: (-rules.dt / GLOW).exp(),
+        };
+        let size = 16 * u64::from(count);
+        let [positions, velocities, new_positions, new_velocities] =
+            ["positions", "velocities", "new positions", "new velocities"].map(|label| {
+                device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size,
+                    usage: wgpu::BufferUsages::STORAGE
+                        | wgpu::BufferUsages::COPY_SRC
+                        | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                })
+            });
+        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("params"),
+            size: size_of::<Params>() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&params));
+
+        // Pipelines can be shared by many worlds; buffers belong to one.
+        let pipeline = CollisionPipeline::new(device)?;
+        let buffers = pipeline.create_buffers(&BufferOptions {
+            earliest: true,
+            timestamp_period: Some(queue.get_timestamp_period()),
+            ..BufferOptions::new(count)
+        })?;
+
+        // carom's structs, then our shader.
+        let shader = [WGSL, include_str!("simulation.wgsl")].concat();
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("bounce"),
+            source: wgpu::ShaderSource::Wgsl(shader.into()),
+        });
+        let bounce = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("bounce"),
+            layout: None,
+            module: &module,
+            entry_point: Some("advance"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        });
+        let new = [new_positions, new_velocities];
+        let bind_group = bind(device, &bounce, [
+            &uniform,
+            &positions,
+            &velocities,
+            buffers.earliest(),
+            &new[0],
+            &new[1],
+        ]);
+        let simulation = Self {
+            positions,
+            velocities,
+            new,
+            count,
+            dt: rules.dt,
+            buffers,
+            bounce,
+            uniform,
+            bind_group,
+            ticket: None,
+            report: Report::default(),
+        };
+        simulation.restart(queue, world);
+        Ok(simulation)
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Puts the spheres where they began. `world` is the one it was made with.
+    pub(crate) fn restart(&self, queue: &wgpu::Queue, world: &World) {
+        queue.write_buffer(&self.positions, 0, bytemuck::cast_slice(&world.positions));
+        queue.write_buffer(&self.velocities, 0, bytemuck::cast_slice(&world.velocities));
+    }
+
+    /// Records a step: carom's work, the bounce, and the copy of the new state
+    /// over the old one. Submit it, then ask for the [report](Self::report).
+    pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
+        // Where the spheres are: no copy is made, carom reads these very buffers.
+        let spheres = DeviceSpheres {
+            count: Count::Known(self.count),
+            center: Words {
+                buffer: &self.positions,
+                offset: 0,
+                stride: 4,
+            },
+            radius: Radius::Words(Words {
+                buffer: &self.positions,
+                offset: 3,
+                stride: 4,
+            }),
+            motion: Motion::Velocity(Words {
+                buffer: &self.velocities,
+                offset: 0,
+                stride: 4,
+            }),
+            groups: Groups::Constant(0),
+        };
+        self.buffers.prepare(Source::Buffers(&spheres), self.dt)?;
+        self.buffers.record(encoder)?;
+        if self.ticket.is_none() {
+            self.ticket = Some(self.buffers.read_counts(encoder)?);
+        }
+
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("bounce"),
+            timestamp_writes: None,
+        });
+        pass.set_pipeline(&self.bounce);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.dispatch_workgroups(self.count.div_ceil(WORKGROUP), 1, 1);
+        drop(pass);
+        let [new_positions, new_velocities] = &self.new;
+        encoder.copy_buffer_to_buffer(new_positions, 0, &self.positions, 0, None);
+        encoder.copy_buffer_to_buffer(new_velocities, 0, &self.velocities, 0, None);
+        Ok(())
+    }
+
+    /// The latest counts and times that have come back. Never waits.
+    pub(crate) fn report(&mut self, device: &wgpu::Device) -> anyhow::Result<&Report> {
+        if let Some(ticket) = self.ticket.take() {
+            match ticket.try_take()? {
+                Taken::Pending(ticket) => self.ticket = Some(ticket),
+                Taken::Ready(counts) => {
+                    if let Some(needed) = counts.needed() {
+                        self.grow(device, &needed)?;
+                    }
+                    self.report = Report {
+                        pairs: counts.found,
+                        stages: counts.stages,
+                    };
+                }
+                // Only lists are truncated.
+                Taken::Truncated(_) => {}
+            }
+        }
+        Ok(&self.report)
+    }
+
+    /// A step had more pairs than there was room for: some bounces were missed, the
+    /// next ones will not be.
+    fn grow(&mut self, device: &wgpu::Device, needed: &Needed) -> anyhow::Result<()> {
+        self.buffers.grow(needed)?;
+        self.bind_group = bind(device, &self.bounce, [
+            &self.uniform,
+            &self.positions,
+            &self.velocities,
+            self.buffers.earliest(),
+            &self.new[0],
+            &self.new[1],
+        ]);
+        Ok(())
+    }
+}
+
+fn bind(
+    device: &wgpu::Device,
+    bounce: &wgpu::ComputePipeline,
+    buffers: [&wgpu::Buffer; 6],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0..)
+        .zip(buffers)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry {
+            binding,
+            resource: buffer.as_entire_binding(),
+        })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: Some("bounce"),
+        layout: &bounce.get_bind_group_layout(0),
+        entries: &entries,
+    })
+}

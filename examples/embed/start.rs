@@ -1,0 +1,115 @@
+//! How the spheres begin: a gas at rest but for some warmth, with fires in it.
+
+use crate::simulation::World;
+
+/// Radii are between half of this and this; cells of the lattice have length 1.
+const RADIUS: f32 = 0.43;
+/// Sides of the box are as these.
+const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
+/// Along an axis, in lengths a second.
+pub(crate) const WARM: f32 = 1.0;
+const HOT: f32 = 16.0;
+/// Where it burns, in sides of the box, and how far, in heights of it.
+const FIRES: [([f32; 3], f32); 3] = [
+    ([0.27, 0.55, 1.0], 0.18),
+    ([0.72, 1.0, 0.42], 0.14),
+    ([1.0, 0.2, 0.75], 0.10),
+];
+
+/// `count` spheres without momentum, each in a cell of its own, so none overlap.
+pub(crate) fn world(count: u32, seed: u64) -> World {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let cells = cells(count);
+    let sides = cells.map(|n| n as f32);
+    let all = cells.map(u64::from).iter().product::<u64>();
+    let mut positions = Vec::new();
+    let mut velocities = Vec::new();
+    for z in 0..cells[2] {
+        for y in 0..cells[1] {
+            for x in 0..cells[0] {
+                // Cells that stay empty are spread over all.
+                let number = u64::from(x)
+                    + u64::from(cells[0]) * (u64::from(y) + u64::from(cells[1]) * u64::from(z));
+                let before = number * u64::from(count) / all;
+                let until = (number + 1) * u64::from(count) / all;
+                if before == until {
+                    continue;
+                }
+                let radius = RADIUS * (0.5 + 0.5 * rng.f32());
+                let corner = [x, y, z].map(|n| n as f32);
+                let place = corner.map(|low| low + radius + (1.0 - 2.0 * radius) * rng.f32());
+                let burns = FIRES.iter().any(|(middle, reach)| {
+                    let square: f32 = (0..3)
+                        .map(|axis| (place[axis] - middle[axis] * sides[axis]).powi(2))
+                        .sum();
+                    square.sqrt() < reach * sides[1]
+                });
+                let speed = if burns { HOT } else { WARM };
+                let [px, py, pz] = [0, 1, 2].map(|axis| place[axis] - 0.5 * sides[axis]);
+                positions.push([px, py, pz, radius]);
+                velocities.push([
+                    speed * normal(&mut rng),
+                    speed * normal(&mut rng),
+                    speed * normal(&mut rng),
+                    0.0,
+                ]);
+            }
+        }
+    }
+    stop_as_a_whole(&positions, &mut velocities);
+    World {
+        half: sides.map(|side| 0.5 * side),
+        positions,
+        velocities,
+    }
+}
+
+/// Cells along each axis of the least box that has enough of them.
+fn cells(count: u32) -> [u32; 3] {
+    let volume: f32 = SHAPE.iter().product();
+    let mut scale = (count as f32 / volume).cbrt();
+    loop {
+        let cells = SHAPE.map(|side| whole(side * scale));
+        if cells.map(u64::from).iter().product::<u64>() >= u64::from(count) {
+            return cells;
+        }
+        scale *= 1.01;
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "cells along an axis are few, and at least one"
+)]
+fn whole(length: f32) -> u32 {
+    length.round().max(1.0) as u32
+}
+
+/// A normal deviate: the sum of twelve uniform ones is close enough.
+fn normal(rng: &mut fastrand::Rng) -> f32 {
+    (0..12).map(|_| rng.f32()).sum::<f32>() - 6.0
+}
+
+/// Takes the mean motion away.
+fn stop_as_a_whole(positions: &[[f32; 4]], velocities: &mut [[f32; 4]]) {
+    let mut mass = 0.0;
+    let mut momentum = [0.0; 3];
+    for (position, velocity) in positions.iter().zip(&*velocities) {
+        let own = f64::from(position[3]).powi(3);
+        mass += own;
+        for (sum, along) in momentum.iter_mut().zip(velocity) {
+            *sum += own * f64::from(*along);
+        }
+    }
+    for velocity in velocities {
+        for (along, sum) in velocity.iter_mut().zip(momentum) {
+            *along = narrow(f64::from(*along) - sum / mass);
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "velocities are float32")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
