@@ -5,9 +5,9 @@ use glam::Mat4;
 
 use crate::camera::Camera;
 use crate::simulation::Simulation;
-use carom::gpu::wgpu;
 use crate::start::WARM;
 use crate::text::Coverage;
+use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// How deep light gets between the spheres: some of them.

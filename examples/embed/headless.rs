@@ -12,9 +12,9 @@ use crate::draw::{Drawing, extent};
 use crate::gpu::Gpu;
 use crate::overlay;
 use crate::simulation::Simulation;
-use carom::gpu::wgpu;
 use crate::start;
 use crate::text::Text;
+use carom::gpu::wgpu;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let path = args.output.as_deref().context("--output is missing")?;

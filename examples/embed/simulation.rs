@@ -128,14 +128,18 @@ impl Simulation {
             cache: None,
         });
         let new = [new_positions, new_velocities];
-        let bind_group = bind(device, &bounce, [
-            &uniform,
-            &positions,
-            &velocities,
-            buffers.earliest(),
-            &new[0],
-            &new[1],
-        ]);
+        let bind_group = bind(
+            device,
+            &bounce,
+            [
+                &uniform,
+                &positions,
+                &velocities,
+                buffers.earliest(),
+                &new[0],
+                &new[1],
+            ],
+        );
         let simulation = Self {
             positions,
             velocities,
@@ -231,14 +235,18 @@ impl Simulation {
     /// next ones will not be.
     fn grow(&mut self, device: &wgpu::Device, needed: &Needed) -> anyhow::Result<()> {
         self.buffers.grow(needed)?;
-        self.bind_group = bind(device, &self.bounce, [
-            &self.uniform,
-            &self.positions,
-            &self.velocities,
-            self.buffers.earliest(),
-            &self.new[0],
-            &self.new[1],
-        ]);
+        self.bind_group = bind(
+            device,
+            &self.bounce,
+            [
+                &self.uniform,
+                &self.positions,
+                &self.velocities,
+                self.buffers.earliest(),
+                &self.new[0],
+                &self.new[1],
+            ],
+        );
         Ok(())
     }
 }

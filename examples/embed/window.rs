@@ -19,9 +19,9 @@ use crate::draw::Drawing;
 use crate::gpu::Gpu;
 use crate::overlay::{self, Frames};
 use crate::simulation::{Simulation, World};
-use carom::gpu::wgpu;
 use crate::start;
 use crate::text::Text;
+use carom::gpu::wgpu;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let events = EventLoop::new().context("no window can be opened (--headless needs none)")?;
@@ -231,7 +231,7 @@ impl Scene {
         if !self.paused {
             self.simulation.step(&mut encoder)?;
         }
-        let report = self.simulation.report()?;
+        let report = self.simulation.report(&self.gpu.device)?;
         if self.frames.tick() {
             let rows = overlay::rows(self.world.positions.len(), report, self.frames.per_second);
             let scale = narrow(self.window.scale_factor());

@@ -1,0 +1,233 @@
+//! Ten thousand steps of an application that embeds carom: counts that change, frames in flight,
+//! buffers that overflow and grow, and tickets that nobody takes. Nothing piles up, nothing is lost,
+//! and nothing is complained of.
+
+mod backends;
+mod device;
+
+use std::collections::VecDeque;
+
+use backends::detector;
+use carom::gpu::{
+    BufferOptions, CollisionBuffers, CollisionPipeline, Count, ExactStep, Needed, Source, Taken,
+    Ticket,
+};
+use carom::{Backend, Collision, Detector, Error, Options, Sphere};
+use device::{Device, Interleaved};
+use fastrand::Rng;
+
+const STEPS: usize = 10_000;
+const MOST: usize = 600;
+/// Each so many, a list is compared with the CPU's.
+const COMPARED: usize = 100;
+/// Each so many, the spheres are so crowded that the buffers have to grow.
+const CROWDED: usize = 900;
+/// Each so many, the buffers are made anew, as small as at first.
+const RENEWED: usize = 2500;
+
+/// Bytes of memory in use, where the system tells.
+fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = status.split_whitespace().nth(1)?.parse().ok()?;
+    Some(4096 * pages)
+}
+
+fn spheres(rng: &mut Rng, count: usize, side: f32) -> Vec<Sphere> {
+    let mut place = |scale: f32| [0; 3].map(|_| rng.f32() * scale);
+    (0..count)
+        .map(|i| {
+            let speed = if i % 40 == 0 { side } else { 0.5 };
+            Sphere::new(place(side), 0.5).with_velocity(place(speed))
+        })
+        .collect()
+}
+
+struct Application {
+    device: Device,
+    pipeline: CollisionPipeline,
+    buffers: CollisionBuffers,
+    cpu: Detector,
+    /// Tickets in the order of their steps, and what they should have.
+    tickets: VecDeque<(Ticket<ExactStep>, Vec<Collision>)>,
+    compared: usize,
+    grown: usize,
+}
+
+fn small() -> BufferOptions {
+    BufferOptions {
+        pairs: 200,
+        segments: 100,
+        recordings: 4,
+        ..BufferOptions::new(MOST as u32)
+    }
+}
+
+impl Application {
+    /// A step that is submitted, and not waited for.
+    fn step(
+        &mut self,
+        source: Source<'_>,
+        dt: f32,
+        expected: Option<Vec<Collision>>,
+    ) -> Result<(), Error> {
+        if let Err(Error::TooManyInFlight { .. }) = self.buffers.prepare(source, dt) {
+            // The device is four frames behind.
+            self.device.wait();
+            self.buffers.prepare(source, dt)?;
+        }
+        let mut encoder = self.device.encoder();
+        self.buffers.record(&mut encoder)?;
+        if let Some(expected) = expected {
+            let ticket = match self.buffers.read_exact(&mut encoder) {
+                Err(Error::TooManyInFlight { .. }) => {
+                    self.device.wait();
+                    self.take()?;
+                    self.buffers.read_exact(&mut encoder)?
+                }
+                ticket => ticket?,
+            };
+            self.tickets.push_back((ticket, expected));
+        }
+        self.device.queue.submit([encoder.finish()]);
+        self.take()?;
+        Ok(())
+    }
+
+    /// What has arrived; whether all of it was there.
+    fn take(&mut self) -> Result<Option<Needed>, Error> {
+        let mut missing = None;
+        while let Some((ticket, expected)) = self.tickets.pop_front() {
+            match ticket.try_take()? {
+                Taken::Pending(ticket) => {
+                    self.tickets.push_front((ticket, expected));
+                    break;
+                }
+                Taken::Ready(step) => {
+                    assert_eq!(step.collisions.pairs, expected);
+                    self.compared += 1;
+                }
+                Taken::Truncated(needed) => missing = Some(needed),
+            }
+        }
+        Ok(missing)
+    }
+
+    /// A step that has to be right, however much room it takes.
+    fn whole(&mut self, source: Source<'_>, dt: f32, expected: &[Collision]) -> Result<(), Error> {
+        for _ in 0..4 {
+            self.device.wait();
+            self.take()?;
+            self.step(source, dt, Some(expected.to_vec()))?;
+            self.device.wait();
+            match self.take()? {
+                Some(needed) => {
+                    self.buffers.grow(&needed)?;
+                    self.grown += 1;
+                }
+                None => return Ok(()),
+            }
+        }
+        panic!("does not grow enough")
+    }
+}
+
+#[test]
+fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let mut rng = Rng::with_seed(1);
+    let mut own = Vec::new();
+    for _ in 0..3 {
+        let spheres = spheres(&mut rng, MOST, 12.0);
+        own.push((
+            Interleaved::new(&device, &spheres),
+            device.words(&[0]),
+            spheres,
+        ));
+    }
+    let mut application = Application {
+        buffers: pipeline.create_buffers(&small())?,
+        device,
+        pipeline,
+        cpu: detector(
+            Backend::Cpu,
+            Options {
+                threads: 1,
+                ..Options::default()
+            },
+        ),
+        tickets: VecDeque::new(),
+        compared: 0,
+        grown: 0,
+    };
+    let mut early = None;
+    for step in 0..STEPS {
+        let count = rng.usize(..=MOST);
+        let dt = 0.25 * rng.f32();
+        let (buffer, word, all) = &own[step % own.len()];
+        let from_host = rng.bool();
+        let crowded = step % CROWDED == CROWDED - 1;
+        let held: Vec<Sphere> = match (from_host, crowded) {
+            (_, true) => spheres(&mut rng, count.max(300), 2.5),
+            (true, _) => spheres(&mut rng, count, 12.0),
+            (false, _) => all[..count].to_vec(),
+        };
+        let mut on_device = buffer.spheres();
+        on_device.count = Count::Word {
+            buffer: word,
+            offset: 0,
+            at_most: MOST as u32,
+        };
+        let source = if from_host || crowded {
+            Source::Host(&held)
+        } else {
+            let words = [count as u32];
+            let word_bytes = bytemuck::cast_slice(&words);
+            application.device.queue.write_buffer(word, 0, word_bytes);
+            Source::Buffers(&on_device)
+        };
+        let compared = step % COMPARED == COMPARED - 1 || crowded;
+        let expected = compared.then(|| application.cpu.detect(&held, dt));
+        let expected = expected.transpose()?.map(|found| found.pairs);
+        match expected {
+            Some(expected) => application.whole(source, dt, &expected)?,
+            // Some tickets nobody ever takes.
+            None => {
+                application.step(source, dt, None)?;
+                if rng.u8(..) < 8 {
+                    let mut encoder = application.device.encoder();
+                    drop(application.buffers.read_exact(&mut encoder));
+                    application.device.queue.submit([encoder.finish()]);
+                }
+            }
+        }
+        if step % RENEWED == RENEWED - 1 {
+            application.buffers = application.pipeline.create_buffers(&small())?;
+        }
+        if step == STEPS / 4 {
+            early = memory();
+        }
+    }
+    application.device.wait();
+    application.device.assert_silent();
+    let least = STEPS / COMPARED;
+    assert!(
+        application.compared >= least,
+        "{} compared",
+        application.compared
+    );
+    assert!(
+        application.grown >= 2 * (STEPS / RENEWED),
+        "{} times grown",
+        application.grown
+    );
+    if let (Some(early), Some(late)) = (early, memory()) {
+        println!(
+            "{} MiB after a quarter, {} MiB at the end",
+            early >> 20,
+            late >> 20
+        );
+        assert!(late < early + (16 << 20), "memory grows: {early} to {late}");
+    }
+    Ok(())
+}
