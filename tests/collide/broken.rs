@@ -1,6 +1,6 @@
 //! Files that came to harm: cut off anywhere, or never what their names say.
 
-use crate::run::{Folder, Test, run, run_with};
+use crate::run::{Folder, Test, binary, run, run_with};
 use crate::written::data;
 use std::fs;
 
@@ -155,16 +155,28 @@ fn claims_take_no_memory() -> Test {
     Ok(())
 }
 
-/// Who may read everything cannot try this.
+/// Who may read everything runs it as somebody who may not.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
     use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    if fs::File::open(&input).is_err() {
-        run(&[&input])?.expect_error("secret", 1, &[&input, "ermission"]);
+    // Somebody else may not get to where it was built.
+    let copy = folder.path("collide")?;
+    fs::copy(binary()?, &copy)?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
+    let mut command = std::process::Command::new(&copy);
+    if fs::File::open(&input).is_ok() {
+        command.uid(65_534);
+    }
+    let output = command.arg(&input).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    for part in ["error: ", &input, "ermission"] {
+        assert!(stderr.contains(part), "no `{part}` in: {stderr}");
     }
     Ok(())
 }
