@@ -1,5 +1,34 @@
 //! Every pair of moving spheres that touch during a time step, and when.
 //!
+//! In a program that has a wgpu device, [`gpu`] records the work into its command
+//! encoder and leaves the pairs on the GPU:
+//!
+//! ```no_run
+//! use carom::Sphere;
+//! use carom::gpu::{BufferOptions, CollisionPipeline, Source, Taken, wgpu};
+//!
+//! # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, spheres: &[Sphere]) -> Result<(), carom::Error> {
+//! let pipeline = CollisionPipeline::new(device)?; // once a device
+//! let mut buffers = pipeline.create_buffers(&BufferOptions::new(100_000))?; // once a world
+//!
+//! let mut encoder = device.create_command_encoder(&Default::default());
+//! buffers.prepare(Source::Host(spheres), 1.0 / 60.0)?; // or spheres in your own buffers
+//! buffers.record(&mut encoder)?;
+//! // … your own passes, which read buffers.pairs() …
+//! let ticket = buffers.read_exact(&mut encoder)?; // if the host wants the list, too
+//! queue.submit([encoder.finish()]);
+//!
+//! // Some frames later; this never waits.
+//! if let Taken::Ready(step) = ticket.try_take()? {
+//!     for pair in &step.collisions {
+//!         println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! Anywhere else, a [`Detector`] takes a slice and gives the list:
+//!
 //! ```
 //! use carom::{Backend, Detector, Options, Sphere};
 //!
