@@ -10,6 +10,7 @@ mod buffers;
 mod kernels;
 mod readback;
 mod record;
+mod reductions;
 #[cfg(test)]
 pub(crate) mod sweep_on_gpu;
 
