@@ -5,8 +5,9 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
+use crate::detector::MOST_SPHERES;
 use crate::exact::{Touch, first_touch};
-use crate::{Backend, Sphere};
+use crate::{Backend, Sphere, cpu};
 
 /// Two spheres that touch during the step, and when.
 ///
@@ -93,6 +94,126 @@ pub struct Collisions {
     pub statistics: Statistics,
 }
 
+impl Collisions {
+    /// The first impact of each sphere, `None` for one that touches nothing. Of two
+    /// sets, spheres of the second follow those of the first: sphere `i` of the
+    /// second is at [`Statistics::first_set`] + `i`.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere};
+    /// let spheres = [
+    ///     Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]),
+    ///     Sphere::new([5.0, 0.0, 0.0], 1.0),
+    ///     Sphere::new([9.0, 0.0, 0.0], 1.0),
+    ///     Sphere::new([0.0, 9.0, 0.0], 1.0),
+    /// ];
+    /// let found = Detector::new(Options::default())?.detect(&spheres, 1.0)?;
+    /// let partners = found.earliest().into_iter().map(|first| Some(first?.partner));
+    /// assert_eq!(partners.collect::<Vec<_>>(), [Some(1), Some(0), Some(0), None]);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// As many as [`Statistics::spheres`] says. Pairs of spheres past that, which
+    /// there are only in a list that was altered, are skipped.
+    pub fn earliest(&self) -> Vec<Option<Earliest>> {
+        let [spheres, split] = self.spheres_and_split();
+        cpu::earliest::earliest(&self.pairs, spheres, split)
+    }
+
+    /// The contacts of each sphere.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere};
+    /// let row = [0.0, 2.0, 4.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
+    /// let found = Detector::new(Options::default())?.detect(&row, 1.0)?;
+    /// let contacts = found.contacts();
+    /// assert_eq!(contacts.of(1), [0, 1]);
+    /// assert_eq!(found.pairs[contacts.of(1)[0] as usize].a, 0);
+    /// assert_eq!(found.pairs[contacts.of(1)[1] as usize].b, 2);
+    /// assert!(contacts.of(3).is_empty());
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// For as many spheres as [`Statistics::spheres`] says. Pairs of spheres past
+    /// that, which there are only in a list that was altered, are skipped.
+    pub fn contacts(&self) -> Contacts {
+        let [spheres, split] = self.spheres_and_split();
+        cpu::contacts::contacts(&self.pairs, spheres, split)
+    }
+
+    /// Which pairs are new since an earlier step, which were there already, and
+    /// which are gone. Pairs are told by their indices, so these have to mean the
+    /// same spheres in both.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere};
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let still = Sphere::new([0.0; 3], 1.0);
+    /// let at = |x| Sphere::new([x, 0.0, 0.0], 1.0);
+    /// let before = detector.detect(&[still, at(1.0), at(5.0)], 1.0)?;
+    /// let now = detector.detect(&[still, at(3.0), at(4.0)], 1.0)?;
+    /// let changes = now.changes_since(&before);
+    /// assert_eq!((changes.began, changes.ended), (vec![[1, 2]], vec![[0, 1]]));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// A list that was altered need not be in order, nor have each pair once.
+    pub fn changes_since(&self, previous: &Self) -> Changes {
+        cpu::changes::changes(&previous.pairs, &self.pairs)
+    }
+
+    /// How many spheres there are, and where the second set begins: no more than
+    /// can be, whatever somebody wrote there.
+    fn spheres_and_split(&self) -> [usize; 2] {
+        [self.statistics.spheres, self.statistics.first_set].map(|count| {
+            usize::try_from(count).map_or(MOST_SPHERES, |count| count.min(MOST_SPHERES))
+        })
+    }
+}
+
+/// The first impact of a sphere. See [`Collisions::earliest`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Earliest {
+    /// When: [`Collision::toi`].
+    pub toi: f32,
+    /// Index of the sphere it touches then, of two sets in the other one; the
+    /// smallest if there are several.
+    pub partner: u32,
+}
+
+/// The contacts of each sphere, as indices into [`Collisions::pairs`]. See
+/// [`Collisions::contacts`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contacts {
+    pub(crate) offsets: Vec<usize>,
+    pub(crate) indices: Vec<u32>,
+}
+
+impl Contacts {
+    /// Those of one sphere: first where it is b, then where it is a, both in the
+    /// order of the list; so that in a world of one set the others come in order.
+    /// Sphere `i` of the second of two sets is at [`Statistics::first_set`] + `i`.
+    /// None for a sphere that there is not.
+    pub fn of(&self, sphere: usize) -> &[u32] {
+        match self.offsets.get(sphere..).unwrap_or_default() {
+            [begin, end, ..] => self.indices.get(*begin..*end).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
+/// What changed from one step to another: indices a and b of pairs, sorted. See
+/// [`Collisions::changes_since`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Pairs that were not there before.
+    pub began: Vec<[u32; 2]>,
+    /// Pairs that were.
+    pub lasted: Vec<[u32; 2]>,
+    /// Pairs that no longer touch.
+    pub ended: Vec<[u32; 2]>,
+}
+
 impl<'a> IntoIterator for &'a Collisions {
     type Item = &'a Collision;
     type IntoIter = std::slice::Iter<'a, Collision>;
@@ -104,8 +225,10 @@ impl<'a> IntoIterator for &'a Collisions {
 /// What it took to find the collisions of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
-    /// Spheres in the world.
+    /// Spheres in the world, of both sets if there are two.
     pub spheres: u64,
+    /// How many of them are of the first of two sets; 0 for one set.
+    pub first_set: u64,
     /// Entries in the grids: one for each sphere, and one more for each further
     /// time segment of a sphere that moves far.
     pub proxies: u64,

@@ -180,7 +180,10 @@ impl Detector {
             Ok(one.max(check_spheres(second, dt, Some(1))?))
         })?;
         if first.is_empty() || second.is_empty() {
-            return self.run(&[], 0, dt, 0.0);
+            let mut found = self.run(&[], 0, dt, 0.0)?;
+            found.statistics.spheres = (first.len() + second.len()) as u64;
+            found.statistics.first_set = first.len() as u64;
+            return Ok(found);
         }
         self.run(&[first, second].concat(), first.len(), dt, extent)
     }
@@ -266,6 +269,7 @@ impl Detector {
         stages.push(("decide", clock.elapsed()));
         let statistics = Statistics {
             spheres: spheres.len() as u64,
+            first_set: split as u64,
             proxies,
             levels,
             candidates,

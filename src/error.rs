@@ -165,6 +165,13 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         problem: String,
     },
+    /// Results were asked for that the buffers were not made to keep.
+    #[error("there are no such results: set `BufferOptions::{option}` when the buffers are made")]
+    NotAskedFor {
+        /// What would have brought them, a field of
+        /// [`BufferOptions`](crate::gpu::BufferOptions).
+        option: &'static str,
+    },
     /// The step whose results were asked for never ran: its encoder was dropped, or
     /// its submit failed.
     #[error(

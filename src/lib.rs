@@ -79,7 +79,7 @@ mod sweep;
 mod units;
 mod verify;
 
-pub use collision::{Collision, Collisions, Contact, Statistics};
+pub use collision::{Changes, Collision, Collisions, Contact, Contacts, Earliest, Statistics};
 pub use detector::{Backend, Detector, Options};
 pub use error::{Error, Field};
 pub use exact::time_of_impact;

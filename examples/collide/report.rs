@@ -56,6 +56,7 @@ impl Report<'_> {
     pub(crate) fn json(&self) -> io::Result<()> {
         let Statistics {
             spheres,
+            first_set: _,
             pairs,
             grazing,
             grazing_by_integers,

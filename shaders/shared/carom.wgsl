@@ -92,12 +92,34 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// The first impact of a sphere: when, and with which other one. CAROM_NONE if it
-// touches nothing. Of two sets, spheres of the second follow those of the first,
-// and the partner is counted in its own set.
+// What is made of the list on request follows. Where spheres have a row each, spheres
+// of the second of two sets follow those of the first: sphere i of the second has row
+// results.split + i. Of a list that is truncated, all this is of the pairs that stand
+// in it.
+
+// The first impact of a sphere: when, and with which other one, the smallest index if
+// there are several. A sphere that touches nothing has CAROM_NONE and the largest
+// float32. Of two sets, the partner is counted in its own. Bind as
+// array<CaromEarliest>, a row for each sphere.
 struct CaromEarliest {
     toi: f32,
     partner: u32,
 }
 
 const CAROM_NONE = 0xffffffffu;
+
+// The sorted list: an array<CaromCollision> as the other, but sorted by (a, b) and
+// with each pair once, results.sorted of them. It has indirect dispatches of its own,
+// with results.sorted_columns.
+
+// Contacts: each sphere's own, as indices into the sorted list. Bind two
+// array<u32>, offsets and indices: those of row i are indices[k] for k from offsets[i]
+// up to, and not including, offsets[i + 1]. First come those in which the sphere is
+// b, by rising a; then those in which it is a, by rising b. In a world of one set, so,
+// the others come by rising index. Each pair stands in two rows.
+
+// Changes since the last complete step: an array<vec2<u32>> of (a, b). First
+// results.began pairs that were not there before, then results.lasted that were, then
+// results.ended that no longer touch; each part is sorted. A step with a bit of
+// CAROM_INCOMPLETE has none, and the next one is compared with the last that had no
+// such bit. With the first such step all pairs begin.

@@ -8,11 +8,15 @@
 )]
 
 mod bin;
+pub(crate) mod changes;
+pub(crate) mod contacts;
+pub(crate) mod earliest;
 pub(crate) mod measure;
 mod pairs;
 pub(crate) mod plan;
 mod scan;
 mod scatter;
+pub(crate) mod sort;
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +24,7 @@ use rayon::prelude::*;
 
 use crate::exact::Reported;
 use crate::grid::{Grid, Level};
-use crate::{Error, Sphere};
+use crate::{Collision, Error, Sphere};
 
 /// What a step came to, on either backend.
 #[derive(Debug, Default)]
@@ -66,6 +70,13 @@ fn most_candidates(levels: &[Level], proxies: usize, fullest: u32) -> u64 {
     (proxies as u64)
         .saturating_mul(cells)
         .saturating_mul(fullest.into())
+}
+
+/// Where the spheres of a pair stand among all, those of the second set after those
+/// of the first; `None` if one is not there.
+fn rows(pair: &Collision, spheres: usize, split: usize) -> Option<[usize; 2]> {
+    let rows = [pair.a as usize, (pair.b as usize).checked_add(split)?];
+    rows.iter().all(|&row| row < spheres).then_some(rows)
 }
 
 /// Runs all stages. `split` is where the second of two sets begins, 0 if there

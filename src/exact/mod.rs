@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use self::float64::Float64;
 use self::integers::Integers;
+use crate::cpu::sort::sort;
 use crate::error::allocate;
 use crate::sphere::{check_dt, invalid_field};
 use crate::{Collision, Error, Sphere};
@@ -99,9 +100,7 @@ pub(crate) fn decide(
 ) -> Result<Decided, Error> {
     let split = u32::try_from(split).unwrap_or(u32::MAX);
     // A pair that several proxies reported is grazing in each of them.
-    reported
-        .par_sort_unstable_by_key(|pair| (u64::from(pair.a) << 32) | u64::from(pair.b & !GRAZING));
-    reported.dedup_by_key(|pair| (pair.a, pair.b & !GRAZING));
+    sort(&mut reported, |pair| [pair.a, pair.b & !GRAZING]);
     let [grazing, by_integers] = [const { AtomicU64::new(0) }; 2];
     let mut pairs = allocate(reported.len(), "the list of collisions")?;
     pairs.par_extend(reported.par_chunks(TASK).flat_map_iter(|task| {

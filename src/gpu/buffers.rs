@@ -235,7 +235,7 @@ pub(crate) struct Buffers {
 }
 
 /// Checks that a buffer can be made and bound.
-fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), Error> {
+pub(super) fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), Error> {
     let named = [
         (
             "max_storage_buffer_binding_size",

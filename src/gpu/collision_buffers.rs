@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults, Params};
 use super::pipeline::Shared;
 use super::record::{Dispatch, Recording, workgroups};
+use super::reductions::{Reductions, Wanted};
 use super::scoped;
 use super::source::{Loading, Loads, Source};
 use super::ticket::{
@@ -63,6 +64,15 @@ impl BufferOptions {
         }
     }
 
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            earliest: self.earliest,
+            sorted: self.sorted,
+            contacts: self.contacts,
+            changes: self.changes,
+        }
+    }
+
     fn set(&mut self, capacity: Capacity) {
         self.spheres = capacity.spheres as u32;
         self.segments = capacity.segments as u32;
@@ -88,6 +98,9 @@ pub struct CollisionBuffers {
     pub(super) options: BufferOptions,
     pub(super) buffers: Buffers,
     recording: Recording,
+    pub(super) reductions: Reductions,
+    /// Those before the buffers grew, for what they have kept of the last step.
+    outgrown: Option<Reductions>,
     timing: Option<Timing>,
     uploads: Ring,
     loads: Loads,
@@ -100,6 +113,34 @@ pub struct CollisionBuffers {
     known: Arc<AtomicU64>,
     /// Segments are no shorter than this, in the units of the step.
     pub(super) shortest_segment: f32,
+}
+
+/// What goes by the capacity.
+struct World {
+    buffers: Buffers,
+    recording: Recording,
+    reductions: Reductions,
+}
+
+impl World {
+    fn new(shared: &Shared, capacity: Capacity, wanted: Wanted) -> Result<Self, Error> {
+        let buffers = Buffers::new(&shared.device, &shared.limits, capacity)?;
+        let mut recording = Recording::new(shared.binder(), &shared.stages, &buffers);
+        let mut reductions = Reductions::default();
+        if wanted != Wanted::default() {
+            let kernels = shared.reduce();
+            let binder = shared.binder();
+            let limits = &shared.limits;
+            reductions =
+                Reductions::new(binder, &shared.stages, kernels, &buffers, limits, wanted)?;
+            recording.append(reductions.take_stages());
+        }
+        Ok(Self {
+            buffers,
+            recording,
+            reductions,
+        })
+    }
 }
 
 struct Prepared {
@@ -185,21 +226,25 @@ impl CollisionBuffers {
                 limit: MOST_SPHERES,
             });
         }
-        let (buffers, recording, timing) = scoped(&shared.device, || {
-            let buffers = Buffers::new(&shared.device, &shared.limits, capacity)?;
+        let (world, timing) = scoped(&shared.device, || {
             Ok((
-                Recording::new(shared.binder(), &shared.stages, &buffers),
-                buffers,
+                World::new(&shared, capacity, options.wanted())?,
                 timing(&shared, options.timestamp_period),
             ))
-        })
-        .map(|(recording, buffers, timing)| (buffers, recording, timing))?;
+        })?;
+        let World {
+            buffers,
+            recording,
+            reductions,
+        } = world;
         options.set(capacity);
         Ok(Self {
             shared,
             options,
             buffers,
             recording,
+            reductions,
+            outgrown: None,
             timing,
             uploads: Ring::default(),
             loads: Loads::default(),
@@ -397,6 +442,9 @@ impl CollisionBuffers {
         if uploaded > 0 {
             let size = uploaded * size_of::<Sphere>() as u64;
             encoder.copy_buffer_to_buffer(from, HEADER, &b.spheres, 0, size);
+        }
+        if let Some(outgrown) = self.outgrown.take() {
+            self.reductions.continue_from(encoder, &outgrown);
         }
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);
@@ -618,16 +666,19 @@ impl CollisionBuffers {
 
     fn resize(&mut self, capacity: Capacity) -> Result<(), Error> {
         let shared = &self.shared;
-        let (recording, buffers) = scoped(&shared.device, || {
+        let World {
+            buffers,
+            recording,
+            reductions,
+        } = scoped(&shared.device, || {
             shared.probe()?;
-            let buffers = Buffers::new(&shared.device, &shared.limits, capacity)?;
-            Ok((
-                Recording::new(shared.binder(), &shared.stages, &buffers),
-                buffers,
-            ))
+            World::new(shared, capacity, self.options.wanted())
         })?;
         self.buffers = buffers;
         self.recording = recording;
+        let old = std::mem::replace(&mut self.reductions, reductions);
+        // What the last step left is in the oldest, if no step came in between.
+        self.outgrown.get_or_insert(old);
         self.loads.clear();
         self.gathering = None;
         // Its slot stays written, for the next step to overwrite.
@@ -659,4 +710,77 @@ impl CollisionBuffers {
     pub fn dispatch(&self) -> &wgpu::Buffer {
         &self.buffers.dispatch
     }
+
+    /// Each sphere's earliest impact: `array<CaromEarliest>`, as many as there may be
+    /// spheres. Of two sets, spheres of the second follow those of the first. Ties go
+    /// to the partner of the smaller index; grazing pairs count as touching. Usages
+    /// `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] without [`BufferOptions::earliest`].
+    pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
+        asked(self.reductions.earliest.as_ref(), "earliest")
+    }
+
+    /// The pairs sorted by (a, b), each once: `array<CaromCollision>`, as many as
+    /// `sorted` in the [`results`](Self::results). Usages `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] without [`BufferOptions::sorted`], or what brings it.
+    pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
+        let sorted = self.reductions.sorted.as_ref();
+        asked(sorted.map(|sorted| &sorted.list), "sorted")
+    }
+
+    /// Arguments for `dispatch_workgroups_indirect` over the sorted pairs, as
+    /// [`dispatch`](Self::dispatch) has them for the others.
+    ///
+    /// # Errors
+    /// As [`sorted`](Self::sorted).
+    pub fn sorted_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
+        let sorted = self.reductions.sorted.as_ref();
+        asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
+    }
+
+    /// Where the row of each sphere begins in the
+    /// [`contact_indices`](Self::contact_indices): `array<u32>`, one more than there
+    /// may be spheres. Row i goes from word i to word i + 1. Of two sets, rows of the
+    /// second follow those of the first. Usages `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`].
+    pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
+        let contacts = self.reductions.contacts.as_ref();
+        asked(contacts.map(|contacts| &contacts.offsets), "contacts")
+    }
+
+    /// Indices of each sphere's own pairs in the [`sorted`](Self::sorted) list, row by
+    /// row, in the order of its partners: `array<u32>`. Usages `STORAGE` and
+    /// `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`].
+    pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
+        let contacts = self.reductions.contacts.as_ref();
+        asked(contacts.map(|contacts| &contacts.indices), "contacts")
+    }
+
+    /// The pairs that began with this step, then those that last, then those that
+    /// ended, since the last step whose list was whole: `array<vec2<u32>>` of (a, b),
+    /// each part sorted; `began`, `lasted` and `ended` in the
+    /// [`results`](Self::results) tell how many. Usages `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] without [`BufferOptions::changes`].
+    pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
+        let changes = self.reductions.changes.as_ref();
+        asked(changes.map(|changes| &changes.list), "changes")
+    }
+}
+
+fn asked<'a>(
+    buffer: Option<&'a wgpu::Buffer>,
+    option: &'static str,
+) -> Result<&'a wgpu::Buffer, Error> {
+    buffer.ok_or(Error::NotAskedFor { option })
 }

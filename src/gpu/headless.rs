@@ -20,12 +20,12 @@ pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     adapter: String,
-    pipeline: CollisionPipeline,
-    pub(super) buffers: Option<CollisionBuffers>,
+    pub(super) pipeline: CollisionPipeline,
+    buffers: Option<CollisionBuffers>,
     /// Capacity to begin with; 0 where the number of spheres tells.
     first: [usize; 2],
     #[cfg(test)]
-    noise: Option<u64>,
+    pub(super) noise: Option<u64>,
 }
 
 /// Pairs are read back in pieces of so many bytes, less than any device's
@@ -253,7 +253,7 @@ impl Gpu {
     }
 
     /// So that nothing leans on memory being zeroed.
-    fn fill_with_noise(&self, b: &Buffers) {
+    pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;
         };

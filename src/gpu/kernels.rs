@@ -115,10 +115,34 @@ kernels! {
     gather: "gather" [] ["types", "carom", "invocation"] [Read, Read, Read, Write];
 }
 
+kernels! {
+    /// The kernels that make more of the list of pairs.
+    Reduce, REDUCE:
+    earliest_fill: "earliest" [] ["carom", "invocation"] [Read, Read, Write];
+    earliest_times: "earliest" [("PASS", 1.0)] ["carom", "invocation"] [Read, Read, Write];
+    earliest_partners: "earliest" [("PASS", 2.0)] ["carom", "invocation"] [Read, Read, Write];
+    sort_count: "sort_count" [] ["carom", "digit"] [Uniform, Read, Read, Write];
+    sort_scatter: "sort_scatter" [] ["carom", "digit"] [Uniform, Read, Read, Read, Write];
+    unique_flag: "unique" [] ["carom", "invocation", "dispatch"]
+        [Write, Read, Write, Write, Write];
+    unique_write: "unique" [("WRITE", 1.0)] ["carom", "invocation", "dispatch"]
+        [Write, Read, Write, Write, Write];
+    contacts_copy: "contacts" [] ["carom", "invocation"] [Read, Read, Write, Write, Write, Write];
+    contacts_rows: "contacts" [("PASS", 1.0)] ["carom", "invocation"]
+        [Read, Read, Write, Write, Write, Write];
+    contacts_fill: "contacts" [("PASS", 2.0)] ["carom", "invocation"]
+        [Read, Read, Write, Write, Write, Write];
+    changes_flag: "changes" [] ["carom", "invocation"] [Write, Read, Write, Write, Write, Write];
+    changes_write: "changes" [("PASS", 1.0)] ["carom", "invocation"]
+        [Write, Read, Write, Write, Write, Write];
+    changes_keep: "changes" [("PASS", 2.0)] ["carom", "invocation"]
+        [Write, Read, Write, Write, Write, Write];
+}
+
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 28] = [
+    let words: [(&str, u32); 30] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -138,6 +162,8 @@ fn constants() -> String {
         ("SCAN_BLOCK", SCAN_BLOCK),
         ("SCAN_WORKGROUP", SCAN_WORKGROUP),
         ("SCAN_EACH", SCAN_BLOCK / SCAN_WORKGROUP),
+        ("SORT_BLOCK", SORT_BLOCK),
+        ("DIGITS", DIGITS),
         ("POWER_BITS", grid::POWER_BITS),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
         ("QUANTITIES", QUANTITIES),
@@ -205,6 +231,13 @@ pub(crate) const WORKGROUP: u32 = 64;
 const SCAN_WORKGROUP: u32 = 256;
 /// Counts that one workgroup of the scan works through.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
+
+/// Items that one workgroup of the sort works through.
+pub(crate) const SORT_BLOCK: u32 = 256;
+/// Bits by which one pass of the sort sorts.
+pub(crate) const DIGIT_BITS: u32 = 4;
+/// Values that these have.
+pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
 /// A kernel made ready for a device.
 pub(crate) struct Compiled {
@@ -279,13 +312,14 @@ mod tests {
         Bin, Binned, CaromCollision, CaromResults, Counters, Frame, Params, Plan, Sampled,
         SourceLayout, Space,
     };
+    use crate::gpu::reductions::Digit;
     use crate::gpu::ticket::{
         TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
     };
     use crate::grid::{Level, SortedCell, SortedProxy};
 
     fn all() -> impl Iterator<Item = &'static Kernel> {
-        [STAGES, LOAD, GATHER].into_iter().flatten()
+        [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
     }
 
     fn module(kernel: &Kernel) -> (Module, ModuleInfo) {
@@ -495,6 +529,7 @@ mod tests {
                 proxies, levels, segment, sorted, began, lasted, ended, columns, sorted_columns,
                 serial, invalid_index
             }
+            Digit { word, shift, distinct }
             Frame { origin, drift }
             Space { log_others, frame, trimmed_low, segment, trimmed_high }
             Sampled { log_distance, radius, middle, velocity }

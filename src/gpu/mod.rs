@@ -80,6 +80,7 @@ mod kernels;
 mod pipeline;
 mod readback;
 mod record;
+mod reductions;
 mod source;
 #[cfg(test)]
 pub(crate) mod sweep_on_gpu;

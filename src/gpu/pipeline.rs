@@ -1,13 +1,13 @@
 //! What is made once for a device.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use wgpu::DeviceType;
 
 use super::buffers::Capacity;
 use super::collision_buffers::{BufferOptions, CollisionBuffers};
-use super::kernels::{Gather, Load, Stages};
+use super::kernels::{Gather, Load, Reduce, Stages};
 use super::record::Binder;
 use super::scoped;
 use crate::Error;
@@ -28,6 +28,8 @@ pub(super) struct Shared {
     pub(super) stages: Stages,
     pub(super) load: Load,
     pub(super) gather: Gather,
+    /// Compiled when one is asked for.
+    reduce: OnceLock<Reduce>,
     /// Set when a mapping fails, as it does when the device is lost.
     pub(super) lost: AtomicBool,
 }
@@ -38,6 +40,10 @@ impl Shared {
             device: &self.device,
             widest: self.limits.max_compute_workgroups_per_dimension,
         }
+    }
+
+    pub(super) fn reduce(&self) -> &Reduce {
+        self.reduce.get_or_init(|| Reduce::new(&self.device))
     }
 
     /// An error once the device is known to be lost.
@@ -137,6 +143,7 @@ impl CollisionPipeline {
                 stages: Stages::new(device),
                 load: Load::new(device),
                 gather: Gather::new(device),
+                reduce: OnceLock::new(),
                 software: device.adapter_info().device_type == DeviceType::Cpu,
                 device: device.clone(),
                 limits,

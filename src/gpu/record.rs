@@ -260,6 +260,11 @@ impl Recording {
         }
     }
 
+    /// Lets more stages follow.
+    pub(crate) fn append(&mut self, stages: Vec<Stage>) {
+        self.stages.extend(stages);
+    }
+
     /// The stages of a step, in order; `load` comes first.
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
         load.into_iter().chain(&self.stages)

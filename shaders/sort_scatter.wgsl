@@ -1,0 +1,70 @@
+// The items of each block in the order of their digits, those of the same digit in
+// the order in which they were.
+// Twin of `src/cpu/sort.rs`, where a library sorts.
+
+// Each word counts two digits, as a block has few items.
+const WORDS = DIGITS / 2u;
+const EACH = SORT_BLOCK / WORKGROUP;
+// Invocations that add up one word's counts, and how many counts each has.
+const ADDERS = WORKGROUP / WORDS;
+const COUNTS = WORKGROUP / ADDERS;
+
+@group(0) @binding(0) var<uniform> digit: Digit;
+@group(0) @binding(1) var<storage, read> results: CaromResults;
+@group(0) @binding(2) var<storage, read> items_before: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> table: array<u32>;
+@group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
+
+// First the invocations' counts in the first word, then those in the second …
+var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
+var<workgroup> sh_sums: array<u32, WORKGROUP>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let block = workgroup.x + workgroup.y * workgroups.x;
+    let begin = block * SORT_BLOCK + local * EACH;
+    let end = min(begin + EACH, items());
+    var counts = array<u32, WORDS>();
+    for (var i = begin; i < end; i++) {
+        let d = digit_of(items_before[i]);
+        counts[d / 2u] += 1u << (d % 2u * 16u);
+    }
+    for (var word = 0u; word < WORDS; word++) {
+        sh_counts[word * WORKGROUP + local] = counts[word];
+    }
+    workgroupBarrier();
+    // From counts to the sums of those before, for each word by itself.
+    let first = local * COUNTS;
+    var sum = 0u;
+    for (var k = first; k < first + COUNTS; k++) {
+        sum += sh_counts[k];
+    }
+    sh_sums[local] = sum;
+    workgroupBarrier();
+    sum = 0u;
+    for (var k = local - local % ADDERS; k < local; k++) {
+        sum += sh_sums[k];
+    }
+    for (var k = first; k < first + COUNTS; k++) {
+        let count = sh_counts[k];
+        sh_counts[k] = sum;
+        sum += count;
+    }
+    workgroupBarrier();
+    for (var word = 0u; word < WORDS; word++) {
+        counts[word] = sh_counts[word * WORKGROUP + local];
+    }
+    let blocks = arrayLength(&table) / DIGITS;
+    for (var i = begin; i < end; i++) {
+        let item = items_before[i];
+        let d = digit_of(item);
+        let half = d % 2u * 16u;
+        let rank = (counts[d / 2u] >> half) & 0xffffu;
+        counts[d / 2u] += 1u << half;
+        items_after[table[d * blocks + block] + rank] = item;
+    }
+}

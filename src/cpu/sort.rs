@@ -1,0 +1,12 @@
+//! `sort`: the pairs in order, each once.
+
+use rayon::prelude::*;
+
+/// Sorts by a, then by b, as `indices` tells them, and drops repeats.
+pub(crate) fn sort<T: Send>(pairs: &mut Vec<T>, indices: impl Fn(&T) -> [u32; 2] + Sync) {
+    pairs.par_sort_unstable_by_key(|pair| {
+        let [a, b] = indices(pair);
+        (u64::from(a) << 32) | u64::from(b)
+    });
+    pairs.dedup_by_key(|pair| indices(pair));
+}

@@ -1,0 +1,199 @@
+//! What is made of a list of collisions, against what it is by definition.
+
+use std::collections::BTreeSet;
+
+use carom::{Backend, Collision, Collisions, Detector, Earliest, Options, Sphere, Statistics};
+use fastrand::Rng;
+
+/// Any list of `pairs` pairs, neither in order nor each once, some of spheres that
+/// there are not; of few times, so that many are the same.
+fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
+    let spheres = rng.u32(0..30);
+    let first_set = if rng.bool() { rng.u32(0..=spheres) } else { 0 };
+    let pairs = (0..pairs)
+        .map(|_| Collision {
+            a: rng.u32(0..spheres + 2),
+            b: rng.u32(0..spheres + 2),
+            toi: [0.0, -0.0, 0.25, 0.5, f32::MIN_POSITIVE / 4.0][rng.usize(0..5)],
+            depth: 0.0,
+        })
+        .collect();
+    Collisions {
+        pairs,
+        statistics: Statistics {
+            spheres: spheres.into(),
+            first_set: first_set.into(),
+            ..Statistics::default()
+        },
+    }
+}
+
+fn detector() -> Detector {
+    let options = Options {
+        backend: Backend::Cpu,
+        ..Options::default()
+    };
+    Detector::new(options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn gas(rng: &mut Rng, count: usize) -> Vec<Sphere> {
+    let side = (2.0 * count as f32).cbrt();
+    let mut draw = |scale: f32| [0; 3].map(|_| rng.f32() * scale);
+    (0..count)
+        .map(|i| {
+            let speed = if i % 20 == 0 { 10.0 } else { 0.5 };
+            Sphere::new(draw(side), 0.5).with_velocity(draw(speed))
+        })
+        .collect()
+}
+
+fn detect(spheres: &[Sphere]) -> Collisions {
+    let found = detector().detect(spheres, 1.0);
+    found.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
+    let found = detector().detect_between(first, second, 1.0);
+    found.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Altered lists, and real ones of one set and of two.
+fn lists() -> Vec<Collisions> {
+    let mut rng = Rng::with_seed(1);
+    let mut lists = vec![Collisions::default()];
+    for round in 0..300 {
+        lists.push(altered(&mut rng, round % 60));
+    }
+    for count in [0, 1, 2, 30, 500] {
+        let spheres = gas(&mut rng, count);
+        lists.push(detect(&spheres));
+        for split in [0, count / 3, count] {
+            let (first, second) = spheres.split_at(split);
+            lists.push(detect_between(first, second));
+        }
+    }
+    lists
+}
+
+/// The rows of both spheres, if there are such.
+fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
+    let rows = [
+        u64::from(pair.a),
+        u64::from(pair.b) + found.statistics.first_set,
+    ];
+    let there = |row: &u64| *row < found.statistics.spheres;
+    rows.iter().all(there).then_some(rows)
+}
+
+#[test]
+fn earliest_is_the_least_time_and_then_the_least_partner() {
+    for found in lists() {
+        let earliest = found.earliest();
+        assert_eq!(earliest.len() as u64, found.statistics.spheres);
+        for (row, earliest) in (0..).zip(earliest) {
+            let partners = found.pairs.iter().flat_map(|pair| {
+                let [a, b] = rows(&found, pair).unwrap_or([u64::MAX; 2]);
+                let first = (a == row).then_some((pair.toi, pair.b));
+                let second = (b == row).then_some((pair.toi, pair.a));
+                [first, second].into_iter().flatten()
+            });
+            // No time is negative, but 0 may have a sign.
+            let expected = partners
+                .min_by_key(|&(toi, partner)| (toi.abs().to_bits(), partner))
+                .map(|(toi, partner)| Earliest { toi, partner });
+            assert_eq!(earliest, expected);
+            assert!(earliest.is_none_or(|first| first.toi.is_sign_positive()));
+        }
+    }
+}
+
+#[test]
+fn contacts_are_those_where_a_sphere_is_b_and_then_those_where_it_is_a() {
+    for found in &lists() {
+        let contacts = found.contacts();
+        for (row, number) in (0..=found.statistics.spheres).zip(0..) {
+            let on_side = |side: usize| {
+                let pairs = (0..).zip(&found.pairs);
+                pairs.filter(move |(_, pair)| {
+                    rows(found, pair).is_some_and(|rows| rows[side] == row)
+                })
+            };
+            let both = on_side(1).chain(on_side(0));
+            let expected: Vec<u32> = both.map(|(index, _)| index).collect();
+            assert_eq!(contacts.of(number), expected);
+        }
+        assert!(contacts.of(usize::MAX).is_empty());
+    }
+}
+
+#[test]
+fn changes_are_differences_of_sets() {
+    let lists = lists();
+    let set = |found: &Collisions| -> BTreeSet<[u32; 2]> {
+        found.pairs.iter().map(|pair| [pair.a, pair.b]).collect()
+    };
+    for pair in lists.windows(2) {
+        let [before, now] = [set(&pair[0]), set(&pair[1])];
+        let changes = pair[1].changes_since(&pair[0]);
+        assert!(changes.began.iter().eq(now.difference(&before)));
+        assert!(changes.lasted.iter().eq(now.intersection(&before)));
+        assert!(changes.ended.iter().eq(before.difference(&now)));
+    }
+}
+
+#[test]
+fn a_step_later() {
+    let mut rng = Rng::with_seed(2);
+    let mut spheres = gas(&mut rng, 500);
+    let before = detect(&spheres);
+    for sphere in &mut spheres {
+        sphere.center = [0, 1, 2].map(|k| sphere.center[k] + sphere.velocity[k]);
+    }
+    let changes = detect(&spheres).changes_since(&before);
+    for part in [changes.began, changes.lasted, changes.ended] {
+        assert!(part.len() > 10);
+    }
+}
+
+/// Rows for all spheres, even of sets of which one is empty, so that neither has
+/// anything to touch.
+#[test]
+fn an_empty_set_beside_one_that_is_not() {
+    let spheres = gas(&mut Rng::with_seed(3), 5);
+    for (first, second) in [(&spheres[..], &[][..]), (&[], &spheres)] {
+        let found = detect_between(first, second);
+        assert_eq!(found.statistics.spheres, 5);
+        assert_eq!(found.statistics.first_set, first.len() as u64);
+        assert_eq!(found.earliest(), [None; 5]);
+    }
+    assert_eq!(detect(&spheres).statistics.first_set, 0);
+}
+
+/// A row of half a million beside as many rows of one.
+#[test]
+fn a_giant_among_many() {
+    let others = 500_000;
+    let pairs: Vec<Collision> = (0..others)
+        .map(|b| Collision {
+            a: 0,
+            b: b + 1,
+            ..Collision::default()
+        })
+        .collect();
+    let found = Collisions {
+        statistics: Statistics {
+            spheres: u64::from(others) + 1,
+            ..Statistics::default()
+        },
+        pairs,
+    };
+    assert_eq!(found.contacts().of(0).len(), found.pairs.len());
+    assert_eq!(
+        found.earliest()[0],
+        Some(Earliest {
+            toi: 0.0,
+            partner: 1
+        })
+    );
+    assert_eq!(found.changes_since(&found).lasted.len(), found.pairs.len());
+}
