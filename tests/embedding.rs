@@ -1,6 +1,11 @@
 //! carom recorded into an application's encoder gives what the detector gives, from buffers in any
 //! layout, however steps, submits and readbacks interleave.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "counts of some thousands, and float32 on purpose"
+)]
+
 #[path = "../examples/scenes/mod.rs"]
 mod scenes;
 

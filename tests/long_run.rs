@@ -2,6 +2,8 @@
 //! buffers that overflow and grow, and tickets that nobody takes. Nothing piles up, nothing is lost,
 //! and nothing is complained of.
 
+#![allow(clippy::cast_possible_truncation, reason = "counts of some hundreds")]
+
 mod backends;
 mod device;
 

@@ -1,7 +1,6 @@
 //! One world on the application's device: what it is recorded from, and into.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults, Params};
 use super::pipeline::Shared;
@@ -109,8 +108,6 @@ pub struct CollisionBuffers {
     prepared: Option<Prepared>,
     recorded: Option<Recorded>,
     serial: u32,
-    /// Pairs found in the latest step that was read; u64::MAX before.
-    known: Arc<AtomicU64>,
     /// Segments are no shorter than this, in the units of the step.
     pub(super) shortest_segment: f32,
 }
@@ -238,6 +235,7 @@ impl CollisionBuffers {
             reductions,
         } = world;
         options.set(capacity);
+        let recordings = options.recordings;
         Ok(Self {
             shared,
             options,
@@ -248,12 +246,11 @@ impl CollisionBuffers {
             timing,
             uploads: Ring::default(),
             loads: Loads::default(),
-            staging: Staging::default(),
+            staging: Staging::new(recordings),
             gathering: None,
             prepared: None,
             recorded: None,
             serial: 0,
-            known: Arc::new(AtomicU64::new(u64::MAX)),
             shortest_segment: f32::MIN_POSITIVE,
         })
     }
@@ -541,10 +538,7 @@ impl CollisionBuffers {
     /// How many pairs to read.
     fn room(&self, size: usize) -> u64 {
         let held = self.buffers.capacity.pairs;
-        let wanted = match self.known.load(SeqCst) {
-            u64::MAX => FIRST_READ,
-            known => known + known / 2 + 1024,
-        };
+        let wanted = (self.staging.known()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
         // In steps, so that a list that changes a little finds buffers that do.
         let stepped = wanted.next_power_of_two();
         let most = self.shared.limits.max_storage_buffer_binding_size;
@@ -585,15 +579,8 @@ impl CollisionBuffers {
         let mut parts = vec![(&self.buffers.results, size_of::<CaromResults>() as u64)];
         parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, ticks)));
         parts.extend(list.iter().map(|(buffer, size)| (buffer, *size)));
-        self.staging.read(
-            &self.shared,
-            self.options.recordings,
-            encoder,
-            &parts,
-            recorded,
-            &self.known,
-            decode,
-        )
+        self.staging
+            .read(&self.shared, encoder, &parts, recorded, decode)
     }
 
     /// The results and ticks of the step last recorded: parts of buffers, names of

@@ -64,7 +64,7 @@
 //!
 //! # When the device is lost
 //!
-//! Calls give [`Error::DeviceLost`](crate::Error::DeviceLost) as soon as wgpu says so to carom, perhaps not in
+//! Calls give [`Error::DeviceLost`] as soon as wgpu says so to carom, perhaps not in
 //! the frame in which it happened. Make a new pipeline and new buffers on the new
 //! device.
 

@@ -233,7 +233,13 @@ impl<'a> Bound<'a> {
 /// The bind groups of sources that were used of late: applications go round few.
 #[derive(Default)]
 pub(super) struct Loads {
-    latest: Vec<(Vec<(wgpu::Buffer, u64)>, Vec<Dispatch>)>,
+    /// The latest first.
+    known: Vec<Known>,
+}
+
+struct Known {
+    windows: Vec<(wgpu::Buffer, u64)>,
+    dispatches: Vec<Dispatch>,
 }
 
 /// More than the buffers that an application swaps.
@@ -286,15 +292,14 @@ impl Loads {
             .flatten()
             .flat_map(|set| [set.count].into_iter().chain(set.values))
             .collect();
-        let same = |key: &[(wgpu::Buffer, u64)]| {
-            key.len() == windows.len()
-                && key
-                    .iter()
-                    .zip(&windows)
-                    .all(|((buffer, offset), window)| (buffer, *offset) == *window)
+        let same = |known: &Known| {
+            let known = known.windows.iter();
+            known
+                .map(|(buffer, offset)| (buffer, *offset))
+                .eq(windows.iter().copied())
         };
-        match self.latest.iter().position(|(key, _)| same(key)) {
-            Some(known) => self.latest[..=known].rotate_right(1),
+        match self.known.iter().position(same) {
+            Some(at) => self.known[..=at].rotate_right(1),
             None => {
                 let dispatches = scoped(&shared.device, || {
                     Ok(load(shared, own, &one, other.as_ref()))
@@ -305,15 +310,20 @@ impl Loads {
                         "cannot be bound, perhaps because it is of another device: {error}"
                     ),
                 })?;
-                let key = windows
-                    .iter()
+                let windows = (windows.iter())
                     .map(|&(buffer, offset)| (buffer.clone(), offset))
                     .collect();
-                self.latest.insert(0, (key, dispatches));
-                self.latest.truncate(REMEMBERED);
+                self.known.insert(
+                    0,
+                    Known {
+                        windows,
+                        dispatches,
+                    },
+                );
+                self.known.truncate(REMEMBERED);
             }
         }
-        let mut dispatches = self.latest[0].1.clone();
+        let mut dispatches = self.known[0].dispatches.clone();
         let widest = shared.limits.max_compute_workgroups_per_dimension;
         for (set, layout) in layouts.iter().enumerate().take(dispatches.len() - 2) {
             dispatches[1 + set].resize(workgroups(layout.at_most.into()), widest);
@@ -328,7 +338,7 @@ impl Loads {
 
     /// Forgets all, because carom's own buffers are new.
     pub(super) fn clear(&mut self) {
-        self.latest.clear();
+        self.known.clear();
     }
 }
 

@@ -225,10 +225,15 @@ impl Slot {
 }
 
 /// Staging buffers, one for each readback under way.
-#[derive(Default)]
 pub(super) struct Staging {
     slots: Vec<Arc<Slot>>,
+    /// How many there may be.
+    most: u32,
+    /// Pairs found in the latest step that was read, or [`UNKNOWN`].
+    known: Arc<AtomicU64>,
 }
+
+const UNKNOWN: u64 = u64::MAX;
 
 /// Tells the slot what came of the submit, or that its encoder was dropped.
 struct Arrival {
@@ -256,15 +261,26 @@ impl Drop for Arrival {
 pub(super) type Part<'a> = (&'a wgpu::Buffer, u64);
 
 impl Staging {
+    pub(super) fn new(most: u32) -> Self {
+        Self {
+            slots: Vec::new(),
+            most,
+            known: Arc::new(AtomicU64::new(UNKNOWN)),
+        }
+    }
+
+    /// Pairs found in the latest step that was read.
+    pub(super) fn known(&self) -> Option<u64> {
+        Some(self.known.load(SeqCst)).filter(|&known| known != UNKNOWN)
+    }
+
     /// Copies parts of buffers for a ticket.
     pub(super) fn read<T>(
         &mut self,
         shared: &Arc<Shared>,
-        most: u32,
         encoder: &mut wgpu::CommandEncoder,
         parts: &[Part<'_>],
         recorded: Recorded,
-        known: &Arc<AtomicU64>,
         decode: fn(Read) -> Result<Option<T>, Error>,
     ) -> Result<Ticket<T>, Error> {
         let size = parts.iter().map(|&(_, size)| size).sum::<u64>();
@@ -273,10 +289,10 @@ impl Staging {
         let number = (self.slots.iter().position(|slot| fits(slot)))
             .or_else(|| self.slots.iter().position(|slot| idle(slot)))
             .unwrap_or(self.slots.len());
-        if number >= most as usize {
+        if number >= self.most as usize {
             return Err(Error::TooManyInFlight {
                 what: "readbacks",
-                limit: most,
+                limit: self.most,
             });
         }
         if !self.slots.get(number).is_some_and(|slot| fits(slot)) {
@@ -319,7 +335,7 @@ impl Staging {
             slot,
             size,
             recorded,
-            known: known.clone(),
+            known: self.known.clone(),
             decode,
         })
     }
@@ -574,6 +590,7 @@ impl Read {
         let counts = self.counts;
         let statistics = Statistics {
             spheres: counts.spheres,
+            first_set: counts.first_set,
             proxies: counts.proxies,
             levels: counts.levels,
             candidates: counts.candidates,
