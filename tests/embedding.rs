@@ -359,7 +359,8 @@ fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 3000)?;
     let mut spheres = gas(3000, 7);
-    let wrong: [(usize, fn(&mut Sphere)); 8] = [
+    type Spoil = fn(&mut Sphere);
+    let wrong: [(usize, Spoil); 8] = [
         (0, |s| s.center[0] = f32::NAN),
         (10, |s| s.center[2] = f32::INFINITY),
         (500, |s| s.radius = -1.0),

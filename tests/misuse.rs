@@ -58,7 +58,8 @@ fn assert_says<T: std::fmt::Debug>(result: Result<T>, what: &[&str]) {
 
 #[test]
 fn limits_that_are_too_low_are_named() -> Result {
-    let lower: [(&str, fn(&mut wgpu::Limits)); 4] = [
+    type Lower = fn(&mut wgpu::Limits);
+    let lower: [(&str, Lower); 4] = [
         ("max_storage_buffers_per_shader_stage", |l| {
             l.max_storage_buffers_per_shader_stage = 7;
         }),
