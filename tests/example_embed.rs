@@ -31,7 +31,7 @@ impl Bench {
             simulation.step(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             self.device.poll(wgpu::PollType::wait_indefinitely())?;
-            most = most.max(simulation.report(&self.device)?.pairs);
+            most = most.max(simulation.report()?.pairs);
         }
         assert!(most > 0, "nothing ever touched");
         Ok(World {

@@ -34,11 +34,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         gpu.queue.submit([encoder.finish()]);
         gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
         gpu.check()?;
-        simulation.report(&gpu.device)?;
+        simulation.report()?;
     }
     let seconds = begin.elapsed().as_secs_f64();
 
-    let report = simulation.report(&gpu.device)?;
+    let report = simulation.report()?;
     let mut out = std::io::stdout();
     writeln!(out, "adapter  {}", gpu.name())?;
     writeln!(out, "spheres  {}", args.spheres)?;

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 
 use carom::gpu::{
     BufferOptions, CollisionBuffers, CollisionPipeline, Count, Counts, DeviceSpheres, Groups,
-    Motion, Needed, Radius, Source, Taken, Ticket, WGSL, Words, wgpu,
+    Motion, Radius, Source, Taken, Ticket, WGSL, Words, wgpu,
 };
 
 /// As in `simulation.wgsl`.
@@ -43,6 +43,7 @@ pub(crate) struct Report {
 }
 
 pub(crate) struct Simulation {
+    device: wgpu::Device,
     /// Of the spheres, as they are; to be drawn from, too.
     pub(crate) positions: wgpu::Buffer,
     pub(crate) velocities: wgpu::Buffer,
@@ -53,7 +54,8 @@ pub(crate) struct Simulation {
     buffers: CollisionBuffers,
     bounce: wgpu::ComputePipeline,
     uniform: wgpu::Buffer,
-    bind_group: wgpu::BindGroup,
+    /// What the bounce reads and writes; made anew when carom's buffers have grown.
+    bound: Option<wgpu::BindGroup>,
     ticket: Option<Ticket<Counts>>,
     report: Report,
 }
@@ -127,29 +129,17 @@ impl Simulation {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        let new = [new_positions, new_velocities];
-        let bind_group = bind(
-            device,
-            &bounce,
-            [
-                &uniform,
-                &positions,
-                &velocities,
-                buffers.earliest()?,
-                &new[0],
-                &new[1],
-            ],
-        );
         let simulation = Self {
+            device: device.clone(),
             positions,
             velocities,
-            new,
+            new: [new_positions, new_velocities],
             count,
             dt: rules.dt,
             buffers,
             bounce,
             uniform,
-            bind_group,
+            bound: None,
             ticket: None,
             report: Report::default(),
         };
@@ -196,28 +186,60 @@ impl Simulation {
             self.ticket = Some(self.buffers.read_counts(encoder)?);
         }
 
+        let bound = match self.bound.take() {
+            Some(bound) => bound,
+            None => self.bind()?,
+        };
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("bounce"),
             timestamp_writes: None,
         });
         pass.set_pipeline(&self.bounce);
-        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.set_bind_group(0, &bound, &[]);
         pass.dispatch_workgroups(self.count.div_ceil(WORKGROUP), 1, 1);
         drop(pass);
+        self.bound = Some(bound);
         let [new_positions, new_velocities] = &self.new;
         encoder.copy_buffer_to_buffer(new_positions, 0, &self.positions, 0, None);
         encoder.copy_buffer_to_buffer(new_velocities, 0, &self.velocities, 0, None);
         Ok(())
     }
 
+    fn bind(&self) -> anyhow::Result<wgpu::BindGroup> {
+        let [new_positions, new_velocities] = &self.new;
+        let buffers = [
+            &self.uniform,
+            &self.positions,
+            &self.velocities,
+            self.buffers.earliest()?,
+            new_positions,
+            new_velocities,
+        ];
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                binding,
+                resource: buffer.as_entire_binding(),
+            })
+            .collect();
+        Ok(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("bounce"),
+            layout: &self.bounce.get_bind_group_layout(0),
+            entries: &entries,
+        }))
+    }
+
     /// The latest counts and times that have come back. Never waits.
-    pub(crate) fn report(&mut self, device: &wgpu::Device) -> anyhow::Result<&Report> {
+    pub(crate) fn report(&mut self) -> anyhow::Result<&Report> {
         if let Some(ticket) = self.ticket.take() {
             match ticket.try_take()? {
                 Taken::Pending(ticket) => self.ticket = Some(ticket),
                 Taken::Ready(counts) => {
+                    // A step had more pairs than there was room for: some bounces
+                    // were missed, the next ones will not be.
                     if let Some(needed) = counts.needed() {
-                        self.grow(device, &needed)?;
+                        self.buffers.grow(&needed)?;
+                        self.bound = None;
                     }
                     self.report = Report {
                         pairs: counts.found,
@@ -230,42 +252,4 @@ impl Simulation {
         }
         Ok(&self.report)
     }
-
-    /// A step had more pairs than there was room for: some bounces were missed, the
-    /// next ones will not be.
-    fn grow(&mut self, device: &wgpu::Device, needed: &Needed) -> anyhow::Result<()> {
-        self.buffers.grow(needed)?;
-        self.bind_group = bind(
-            device,
-            &self.bounce,
-            [
-                &self.uniform,
-                &self.positions,
-                &self.velocities,
-                self.buffers.earliest()?,
-                &self.new[0],
-                &self.new[1],
-            ],
-        );
-        Ok(())
-    }
-}
-
-fn bind(
-    device: &wgpu::Device,
-    bounce: &wgpu::ComputePipeline,
-    buffers: [&wgpu::Buffer; 6],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0..)
-        .zip(buffers)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry {
-            binding,
-            resource: buffer.as_entire_binding(),
-        })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: Some("bounce"),
-        layout: &bounce.get_bind_group_layout(0),
-        entries: &entries,
-    })
 }

@@ -231,7 +231,7 @@ impl Scene {
         if !self.paused {
             self.simulation.step(&mut encoder)?;
         }
-        let report = self.simulation.report(&self.gpu.device)?;
+        let report = self.simulation.report()?;
         if self.frames.tick() {
             let rows = overlay::rows(self.world.positions.len(), report, self.frames.per_second);
             let scale = narrow(self.window.scale_factor());

@@ -369,6 +369,7 @@ mod tests {
     /// device has.
     #[test]
     fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
+        let readme = include_str!("../../README.md").replace('\n', " ");
         for kernel in all() {
             let (module, _) = module(kernel);
             let mut declared: Vec<_> = module
@@ -406,6 +407,8 @@ mod tests {
                 "{} binds {storage} storage buffers",
                 kernel.name
             );
+            let told = format!("`{}` {storage}", kernel.name);
+            assert!(readme.contains(&told), "README.md does not say {told}");
         }
     }
 
