@@ -206,6 +206,10 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
         if step % RENEWED == RENEWED - 1 {
             application.buffers = application.pipeline.create_buffers(&small())?;
         }
+        if step % 1000 == 999 {
+            let now = memory().map(|bytes| bytes >> 10);
+            println!("after {} steps: {now:?} KiB", step + 1);
+        }
         if step == STEPS / 4 {
             early = memory();
         }

@@ -85,6 +85,12 @@ mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \
     'k < (first >> shift) || k > (last >> shift)' 'k <= (first >> shift) || k > (last >> shift)' "${spans[@]}gpu"
 mutant 'ties rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
+mutant 'spheres set aside are tested all the same' shaders/plan.wgsl \
+    'plan.proxies - atomicLoad(&counters.invalid)' 'plan.proxies' --test embedding set_aside
+mutant 'subnormal numbers scaled by a power too few' shaders/shared/units.wgsl \
+    'exponent = 1 - i32(shift)' 'exponent = -i32(shift)' --test embedding any_unit
+mutant 'a ticket that takes whatever stands there' src/gpu/ticket.rs \
+    'read.results.serial != self.recorded.serial' 'false' --test misuse a_submit_that_fails
 
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))
