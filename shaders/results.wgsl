@@ -40,7 +40,7 @@ fn main() {
     results.spheres_needed = max(params.spheres, counters.spheres_needed);
     results.proxies = plan.sorted;
     results.levels = plan.levels;
-    results.segment = space.segment;
+    results.segment = max(space.segment, params.shortest_segment);
     results.serial = params.serial;
     results.sorted = 0u;
     results.began = 0u;

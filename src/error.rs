@@ -31,7 +31,7 @@ pub enum Error {
         dt: f32,
     },
     /// More spheres than an index of 30 bits can name.
-    #[error("{count} spheres were given, but at most {limit} can be told apart; split the world")]
+    #[error("{count} spheres are more than the {limit} that can be told apart; split the world")]
     TooManySpheres {
         /// How many were given.
         count: usize,
@@ -43,7 +43,7 @@ pub enum Error {
     #[error(
         "{needed} candidate pairs would have to be tested, but the limit is {limit}: very many \
          spheres are in one place; spread them out, shorten the time step, or raise \
-         `Options::max_candidates`"
+         `max_candidates`"
     )]
     TooManyCandidates {
         /// How many there are.
@@ -64,8 +64,9 @@ pub enum Error {
     },
     /// The device cannot hold what the world needs.
     #[error(
-        "{what} needs {needed} bytes, but the device's {limit} is {available} bytes; use \
-         `Backend::Cpu` or `Backend::Auto`, a device with larger limits, or fewer spheres at a time"
+        "{what} needs {needed} bytes, but the device's {limit} is {available} bytes; use a device \
+         with larger limits, fewer spheres at a time, or with a `Detector` `Backend::Cpu` or \
+         `Backend::Auto`"
     )]
     DeviceLimit {
         /// What was to be held.
@@ -97,7 +98,8 @@ pub enum Error {
     NoAdapter(String),
     /// The GPU's driver refused or failed.
     #[error(
-        "the graphics device failed: {0}; use `Backend::Cpu`, or try again with a new `Detector`"
+        "the graphics device failed: {0}; try again on a new device, or with a `Detector` use \
+         `Backend::Cpu`"
     )]
     Device(String),
     /// The device has been lost: a driver was reset, or the application destroyed it.
@@ -129,7 +131,7 @@ pub enum Error {
     /// A source has more spheres than the buffers hold.
     #[error(
         "the source has up to {needed} spheres, but the buffers were made for {capacity}; call \
-         `CollisionBuffers::grow`, or make larger ones"
+         `CollisionBuffers::grow` with `Needed::spheres({needed})` first"
     )]
     OverCapacity {
         /// How many there may be.

@@ -15,7 +15,7 @@ mod device;
 use backends::detector;
 use carom::gpu::{
     BufferOptions, CollisionBuffers, CollisionPipeline, Count, DeviceSpheres, Groups, Motion,
-    Radius, Source, Taken, Words,
+    Radius, Source, Taken, Words, status, wgpu,
 };
 use carom::{Backend, Collision, Error, Options, Sphere, time_of_impact};
 use device::{Device, Interleaved, exact, ready};
@@ -317,7 +317,14 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
     };
     assert_eq!(found.collisions.pairs, expected);
     // Too many spheres, then too many segments, then too many pairs.
-    assert_eq!(seen, [8, 2, 1]);
+    assert_eq!(
+        seen,
+        [
+            status::TOO_MANY_SPHERES,
+            status::TOO_MANY_SEGMENTS,
+            status::TRUNCATED
+        ]
+    );
     device.assert_silent();
     Ok(())
 }
@@ -580,5 +587,159 @@ fn stages_are_timed_when_that_is_asked_for() -> Result {
     );
     let all: std::time::Duration = found.counts.stages.iter().map(|(_, time)| *time).sum();
     assert!(!all.is_zero());
+    Ok(())
+}
+
+#[test]
+fn a_world_that_goes_while_it_is_in_flight_takes_nothing_with_it() -> Result {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let spheres = gas(500, 11);
+    let mut stays = pipeline.create_buffers(&BufferOptions::new(500))?;
+    for waits in [false, true] {
+        let mut goes = pipeline.create_buffers(&BufferOptions::new(500))?;
+        let mut encoder = device.encoder();
+        goes.prepare(Source::Host(&spheres), 1.0)?;
+        goes.record(&mut encoder)?;
+        let ticket = goes.read_exact(&mut encoder)?;
+        if waits {
+            device.queue.submit([encoder.finish()]);
+            drop((goes, ticket));
+        } else {
+            drop((goes, ticket));
+            device.queue.submit([encoder.finish()]);
+        }
+        device.wait();
+        let found = exact(&device, &mut stays, Source::Host(&spheres), 1.0);
+        assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
+    }
+    device.assert_silent();
+    Ok(())
+}
+
+#[test]
+fn a_period_that_is_none_asks_for_no_times() -> Result {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let spheres = gas(500, 12);
+    for period in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let mut buffers = pipeline.create_buffers(&BufferOptions {
+            timestamp_period: Some(period),
+            ..BufferOptions::new(500)
+        })?;
+        let found = exact(&device, &mut buffers, Source::Host(&spheres), 1.0);
+        assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
+        assert!(found.counts.stages.is_empty());
+    }
+    Ok(())
+}
+
+/// A device whose buffers are a mebibyte at most.
+#[test]
+fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
+    let device = Device::with_limits(wgpu::Limits {
+        max_storage_buffer_binding_size: 1 << 20,
+        max_buffer_size: 1 << 20,
+        ..wgpu::Limits::default()
+    });
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let mut buffers = pipeline.create_buffers(&BufferOptions {
+        pairs: 1 << 16,
+        ..BufferOptions::new(300)
+    })?;
+    for (count, fits) in [(150, true), (250, false), (100, true)] {
+        let crowd = vec![Sphere::new([0.0; 3], 1.0); count];
+        let mut encoder = device.encoder();
+        buffers.prepare(Source::Host(&crowd), 1.0)?;
+        buffers.record(&mut encoder)?;
+        let raw = buffers.read_raw(&mut encoder)?;
+        let exact = buffers.read_exact(&mut encoder)?;
+        device.queue.submit([encoder.finish()]);
+        device.wait();
+        assert_eq!(ready(raw.try_take()?).pairs.len(), count * (count - 1) / 2);
+        match exact.try_take() {
+            Ok(taken) if fits => {
+                assert_eq!(ready(taken).collisions.pairs.len(), count * (count - 1) / 2);
+            }
+            Err(Error::DeviceLimit { needed, .. }) if !fits => {
+                assert_eq!(needed, 64 * (count * (count - 1) / 2) as u64);
+            }
+            other => panic!("{count}: {other:?}"),
+        }
+    }
+    device.assert_silent();
+    Ok(())
+}
+
+#[test]
+fn changes_survive_growth_and_an_encoder_that_was_dropped_after_it() -> Result {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device)?;
+    let mut buffers = pipeline.create_buffers(&BufferOptions {
+        pairs: 300,
+        changes: true,
+        ..BufferOptions::new(500)
+    })?;
+    // As far apart, and one in another's reach.
+    let apart = |reach: f32| -> Vec<Sphere> {
+        (0..400)
+            .map(|i| Sphere::new([i as f32, 0.0, 0.0], if i < 200 { 0.5 } else { reach }))
+            .collect()
+    };
+    let few = apart(0.25);
+    let many = apart(1.5);
+    let step = |buffers: &mut CollisionBuffers, spheres: &[Sphere]| {
+        let mut encoder = device.encoder();
+        buffers.prepare(Source::Host(spheres), 1.0)?;
+        buffers.record(&mut encoder)?;
+        let ticket = buffers.read_counts(&mut encoder)?;
+        Result::Ok(ready(device.finish(encoder, ticket)))
+    };
+    let first = step(&mut buffers, &few)?;
+    assert_eq!([first.began, first.lasted, first.ended], [199, 0, 0]);
+    let truncated = step(&mut buffers, &many)?;
+    assert_eq!([truncated.began, truncated.lasted, truncated.ended], [0; 3]);
+    match truncated.needed() {
+        Some(needed) => assert!(buffers.grow(&needed)?),
+        None => panic!("{truncated:?}"),
+    }
+    for _ in 0..2 {
+        let mut encoder = device.encoder();
+        buffers.prepare(Source::Host(&many), 1.0)?;
+        buffers.record(&mut encoder)?;
+        drop(encoder);
+    }
+    let again = step(&mut buffers, &few)?;
+    assert_eq!([again.began, again.lasted, again.ended], [0, 199, 0]);
+    let grown = step(&mut buffers, &many)?;
+    assert!(grown.began > 300 && grown.lasted == 199 && grown.ended == 0);
+    Ok(())
+}
+
+#[test]
+fn a_count_over_its_own_limit_is_told_apart_from_buffers_that_are_too_small() -> Result {
+    let device = Device::real();
+    let mut buffers = world(&device, 1000)?;
+    let spheres = gas(500, 13);
+    let source = Interleaved::new(&device, &spheres);
+    let count = device.words(&[500]);
+    let mut counted = source.spheres();
+    counted.count = Count::Word {
+        buffer: &count,
+        offset: 0,
+        at_most: 400,
+    };
+    let mut encoder = device.encoder();
+    buffers.prepare(Source::Buffers(&counted), 1.0)?;
+    buffers.record(&mut encoder)?;
+    let ticket = buffers.read_exact(&mut encoder)?;
+    device.queue.submit([encoder.finish()]);
+    device.wait();
+    let error = ticket.try_take().err().map(|error| error.to_string());
+    let told = error.unwrap_or_default();
+    assert!(
+        told.contains("500 spheres") && told.contains("at_most"),
+        "{told}"
+    );
     Ok(())
 }

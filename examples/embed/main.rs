@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release --example embed`, or without a window
 //! `cargo run --release --example embed -- --headless --output picture.png`;
-//! `--help` tells the rest. `simulation.rs` is the part that uses carom.
+//! `--help` tells the rest. `simulation.rs` and `simulation.wgsl` are the part that uses carom; all
+//! others draw, or look after windows.
 
 mod args;
 mod camera;

@@ -107,7 +107,7 @@ impl Simulation {
         });
         queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&params));
 
-        // Pipelines can be shared by many worlds; buffers belong to one.
+        // With more worlds than this one, they would share the pipeline.
         let pipeline = CollisionPipeline::new(device)?;
         let buffers = pipeline.create_buffers(&BufferOptions {
             earliest: true,
@@ -129,7 +129,7 @@ impl Simulation {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        let simulation = Self {
+        let mut simulation = Self {
             device: device.clone(),
             positions,
             velocities,
@@ -152,7 +152,9 @@ impl Simulation {
     }
 
     /// Puts the spheres where they began. `world` is the one it was made with.
-    pub(crate) fn restart(&self, queue: &wgpu::Queue, world: &World) {
+    pub(crate) fn restart(&mut self, queue: &wgpu::Queue, world: &World) {
+        self.ticket = None;
+        self.report = Report::default();
         queue.write_buffer(&self.positions, 0, bytemuck::cast_slice(&world.positions));
         queue.write_buffer(&self.velocities, 0, bytemuck::cast_slice(&world.velocities));
     }
@@ -237,8 +239,9 @@ impl Simulation {
                 Taken::Ready(counts) => {
                     // A step had more pairs than there was room for: some bounces
                     // were missed, the next ones will not be.
-                    if let Some(needed) = counts.needed() {
-                        self.buffers.grow(&needed)?;
+                    if let Some(needed) = counts.needed()
+                        && self.buffers.grow(&needed)?
+                    {
                         self.bound = None;
                     }
                     self.report = Report {

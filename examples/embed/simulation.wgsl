@@ -78,6 +78,8 @@ fn advance(@builtin(global_invocation_id) id: vec3<u32>) {
     let radius = positions[i].w;
     var glow = velocities[i].w * params.fade;
 
+    // (A step that had no room for all of its pairs missed some of these. The host
+    // learns of it and grows; results.status could tell it here, too.)
     // Only if each is the other's first: whoever is hit by a third one before
     // moves on, and meets its partner in the next step.
     let first = earliest[i];

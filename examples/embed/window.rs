@@ -180,6 +180,7 @@ impl Scene {
             }
             Key::Character(text) if text.eq_ignore_ascii_case("r") => {
                 self.simulation.restart(&self.gpu.queue, &self.world);
+                self.frames = Frames::new();
             }
             _ => return,
         }

@@ -255,11 +255,6 @@ pub(super) fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> R
 }
 
 impl Buffers {
-    /// Whether a buffer is one of these.
-    pub(crate) fn contains(&self, buffer: &wgpu::Buffer) -> bool {
-        [&self.pairs, &self.results, &self.dispatch].contains(&buffer)
-    }
-
     /// How many proxies the device can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         Self::most::<SortedProxy>(limits)

@@ -11,7 +11,7 @@ use super::source::{Loading, Loads, Source};
 use super::ticket::{
     Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded, Staging, Ticket,
 };
-use super::upload::{HEADER, Ring};
+use super::upload::{HEADER, Ring, Submitted};
 use crate::cpu::most_proxies;
 use crate::detector::MOST_SPHERES;
 use crate::sphere::{check_dt, check_spheres};
@@ -98,8 +98,9 @@ pub struct CollisionBuffers {
     pub(super) buffers: Buffers,
     recording: Recording,
     pub(super) reductions: Reductions,
-    /// Those before the buffers grew, for what they have kept of the last step.
-    outgrown: Option<Reductions>,
+    /// Those before the buffers grew, for what they have kept of the last step; and
+    /// the recording that takes it over, once there is one.
+    outgrown: Option<(Reductions, Option<Submitted>)>,
     timing: Option<Timing>,
     uploads: Ring,
     loads: Loads,
@@ -177,9 +178,9 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 fn timing(shared: &Shared, period: Option<f32>) -> Option<Timing> {
-    let period = period.filter(|_| {
+    let period = period.filter(|&period| {
         let features = shared.device.features();
-        features.contains(wgpu::Features::TIMESTAMP_QUERY)
+        period > 0.0 && period.is_finite() && features.contains(wgpu::Features::TIMESTAMP_QUERY)
     })?;
     Some(Timing {
         queries: shared.device.create_query_set(&wgpu::QuerySetDescriptor {
@@ -200,7 +201,7 @@ fn timing(shared: &Shared, period: Option<f32>) -> Option<Timing> {
 /// A capacity for `needed`, with room to grow as far as the device has it: a
 /// world that grows by a little each step is not to make new buffers each time.
 fn with_room(needed: u64, most: u64) -> u64 {
-    needed.max((needed + needed / 2).min(most))
+    needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
 impl CollisionBuffers {
@@ -356,7 +357,8 @@ impl CollisionBuffers {
             stages: Vec::new(),
             max_candidates: self.options.max_candidates,
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
-            room: None,
+            room: [0; 2],
+            spheres: self.buffers.capacity.spheres,
         }
     }
 
@@ -430,7 +432,17 @@ impl CollisionBuffers {
             loading,
             recorded,
         } = prepared;
-        let from = self.uploads.hand_over(&self.shared, slot, encoder)?;
+        // What was kept of the last step before the buffers grew: unless an earlier
+        // recording has taken it over, or may yet.
+        let takes_over = match &self.outgrown {
+            Some((_, Some(earlier))) if earlier.perhaps() => false,
+            Some((_, Some(earlier))) if !earlier.never() => {
+                self.outgrown = None;
+                false
+            }
+            outgrown => outgrown.is_some(),
+        };
+        let (from, submitted) = self.uploads.hand_over(&self.shared, slot, encoder)?;
         let b = &self.buffers;
         encoder.copy_buffer_to_buffer(from, 0, &b.params, 0, size_of::<Params>() as u64);
         if loading.is_some() {
@@ -440,8 +452,9 @@ impl CollisionBuffers {
             let size = uploaded * size_of::<Sphere>() as u64;
             encoder.copy_buffer_to_buffer(from, HEADER, &b.spheres, 0, size);
         }
-        if let Some(outgrown) = self.outgrown.take() {
-            self.reductions.continue_from(encoder, &outgrown);
+        if let (true, Some((old, taken))) = (takes_over, &mut self.outgrown) {
+            self.reductions.continue_from(encoder, old);
+            *taken = Some(submitted);
         }
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);
@@ -467,7 +480,7 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<Counts>, Error> {
-        let recorded = self.to_read(None)?;
+        let recorded = self.to_read([0; 2])?;
         self.read(encoder, recorded, None, Read::counts)
     }
 
@@ -481,7 +494,8 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<RawStep>, Error> {
         let room = self.room(size_of::<CaromCollision>());
-        let recorded = self.to_read(Some(room))?;
+        let recorded = self.to_read(room)?;
+        let [room, _] = room;
         let list = (
             self.buffers.pairs.clone(),
             room * size_of::<CaromCollision>() as u64,
@@ -500,7 +514,8 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<ExactStep>, Error> {
         let room = self.room(size_of::<Gathered>());
-        let recorded = self.to_read(Some(room))?;
+        let recorded = self.to_read(room)?;
+        let [room, _] = room;
         let gathering = match self.gathering.take() {
             Some(gathering) if gathering.room >= room => gathering,
             _ => scoped(&self.shared.device, || Ok(self.gathering(room)))?,
@@ -521,7 +536,7 @@ impl CollisionBuffers {
     }
 
     /// What a readback has to know, if there is something to read.
-    fn to_read(&self, room: Option<u64>) -> Result<Recorded, Error> {
+    fn to_read(&self, room: [u64; 2]) -> Result<Recorded, Error> {
         self.shared.alive()?;
         match &self.recorded {
             Some(recorded) => Ok(Recorded {
@@ -535,16 +550,17 @@ impl CollisionBuffers {
         }
     }
 
-    /// How many pairs to read.
-    fn room(&self, size: usize) -> u64 {
-        let held = self.buffers.capacity.pairs;
+    /// How many pairs of so many bytes to read, and how many could be read.
+    fn room(&self, size: usize) -> [u64; 2] {
+        let limits = &self.shared.limits;
+        let rest = size_of::<CaromResults>() as u64 + 16 * u64::from(MOST_STAGES);
+        let bytes = (limits.max_storage_buffer_binding_size)
+            .min(limits.max_buffer_size.saturating_sub(rest));
+        let most = bytes / size as u64;
         let wanted = (self.staging.known()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
         // In steps, so that a list that changes a little finds buffers that do.
         let stepped = wanted.next_power_of_two();
-        let most = self.shared.limits.max_storage_buffer_binding_size;
-        stepped
-            .min(held)
-            .min(most.min(self.shared.limits.max_buffer_size) / size as u64)
+        [stepped.min(self.buffers.capacity.pairs).min(most), most]
     }
 
     fn gathering(&self, room: u64) -> Gathering {
@@ -602,10 +618,12 @@ impl CollisionBuffers {
         (parts, stages, period)
     }
 
-    /// Makes room for what a step needed, and half as much again, by new buffers;
-    /// nothing is made smaller. The next step has to be prepared anew, and bind groups
-    /// of the application that hold one of these buffers have to be made anew.
-    /// Tickets that are out stay good.
+    /// Makes room for what a step needed, and half as much again; nothing is made
+    /// smaller. Returns whether that took new buffers: then the next step has to be
+    /// prepared anew, and bind groups of the application that hold one of these buffers
+    /// have to be made anew. Tickets that are out stay good (those of frames that were
+    /// in flight may tell of the same need again, which is then met), and
+    /// [`changes`](Self::changes) go on from the last step whose list was whole.
     ///
     /// Where segments would take more memory than the spheres themselves do 16 times
     /// over, or than the device has, they become longer instead.
@@ -613,7 +631,7 @@ impl CollisionBuffers {
     /// # Errors
     /// [`Error::DeviceLimit`], [`Error::Device`] if the device cannot hold as much:
     /// the buffers are then what they were.
-    pub fn grow(&mut self, needed: &Needed) -> Result<(), Error> {
+    pub fn grow(&mut self, needed: &Needed) -> Result<bool, Error> {
         let had = self.buffers.capacity;
         let limits = &self.shared.limits;
         let most = Buffers::most_proxies(limits);
@@ -630,12 +648,13 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if needed.segments > had.segments {
-            let all = needed.spheres + needed.segments;
+            let all = needed.spheres.saturating_add(needed.segments);
             if all > most_proxies(needed.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // Longer segments, as the CPU does it.
-                shortest_segment = 2.0 * shortest_segment.max(needed.segment);
+                // Longer segments, as the CPU does it; once for all steps that were
+                // in flight together.
+                shortest_segment = shortest_segment.max(2.0 * needed.segment);
             } else {
                 capacity.segments = with_room(needed.segments, room);
             }
@@ -648,7 +667,7 @@ impl CollisionBuffers {
             self.resize(capacity)?;
         }
         self.shortest_segment = shortest_segment;
-        Ok(())
+        Ok(capacity != had)
     }
 
     fn resize(&mut self, capacity: Capacity) -> Result<(), Error> {
@@ -665,7 +684,7 @@ impl CollisionBuffers {
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
         // What the last step left is in the oldest, if no step came in between.
-        self.outgrown.get_or_insert(old);
+        self.outgrown.get_or_insert((old, None));
         self.loads.clear();
         self.gathering = None;
         // Its slot stays written, for the next step to overwrite.

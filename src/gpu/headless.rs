@@ -8,7 +8,8 @@ use wgpu::DeviceType;
 use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults};
 use super::collision_buffers::{BufferOptions, CollisionBuffers};
 use super::pipeline::CollisionPipeline;
-use super::ticket::{Counts, Needed, TOO_CROWDED, UNFINISHED, unfinished};
+use super::status::{TOO_CROWDED, UNFINISHED};
+use super::ticket::{Counts, Needed, unfinished};
 use super::{readback, scoped};
 use crate::cpu::{Limits, Outcome};
 use crate::exact::{GRAZING, Reported};
@@ -103,12 +104,7 @@ impl Gpu {
         if spheres.is_empty() {
             return Ok(Outcome::default());
         }
-        let mut needed = Needed {
-            spheres: spheres.len() as u64,
-            segments: 0,
-            pairs: 0,
-            segment: 0.0,
-        };
+        let mut needed = Needed::spheres(spheres.len() as u64);
         loop {
             let buffers = self.ensure(&needed, limits)?;
             buffers.prepare_host([spheres, &[]], split, dt, units)?;

@@ -313,9 +313,7 @@ mod tests {
         SourceLayout, Space,
     };
     use crate::gpu::reductions::Digit;
-    use crate::gpu::ticket::{
-        TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
-    };
+    use crate::gpu::status;
     use crate::grid::{Level, SortedCell, SortedProxy};
 
     fn all() -> impl Iterator<Item = &'static Kernel> {
@@ -434,11 +432,12 @@ mod tests {
         assert_eq!(constant("CAROM_GRAZING"), Some(GRAZING));
         assert_eq!(constant("CAROM_WORKGROUP"), Some(WORKGROUP));
         for (name, bit) in [
-            ("CAROM_TRUNCATED", TRUNCATED),
-            ("CAROM_TOO_MANY_SEGMENTS", TOO_MANY_SEGMENTS),
-            ("CAROM_TOO_CROWDED", TOO_CROWDED),
-            ("CAROM_TOO_MANY_SPHERES", TOO_MANY_SPHERES),
-            ("CAROM_UNFINISHED", UNFINISHED),
+            ("CAROM_TRUNCATED", status::TRUNCATED),
+            ("CAROM_TOO_MANY_SEGMENTS", status::TOO_MANY_SEGMENTS),
+            ("CAROM_TOO_CROWDED", status::TOO_CROWDED),
+            ("CAROM_TOO_MANY_SPHERES", status::TOO_MANY_SPHERES),
+            ("CAROM_INVALID_SPHERES", status::INVALID_SPHERES),
+            ("CAROM_UNFINISHED", status::UNFINISHED),
         ] {
             assert_eq!(constant(name), Some(bit), "{name}");
         }

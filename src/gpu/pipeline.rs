@@ -46,6 +46,13 @@ impl Shared {
         self.reduce.get_or_init(|| Reduce::new(&self.device))
     }
 
+    /// To be called when a buffer could not be mapped: as a rule because the device is
+    /// lost.
+    pub(super) fn mapping_failed(&self) {
+        // It is remembered; there is nobody to tell.
+        let _ = scoped(&self.device, || self.probe());
+    }
+
     /// An error once the device is known to be lost.
     pub(super) fn alive(&self) -> Result<(), Error> {
         if self.lost.load(Relaxed) {

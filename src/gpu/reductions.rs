@@ -448,8 +448,9 @@ mod tests {
     use super::super::collision_buffers::{BufferOptions, CollisionBuffers};
     use super::super::headless::{Gpu, encoder};
     use super::super::readback;
+    use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
     use super::super::sweep_on_gpu::adapter;
-    use super::super::ticket::{Needed, TOO_MANY_SEGMENTS, TRUNCATED};
+    use super::super::ticket::Needed;
     use super::*;
     use crate::cpu;
     use crate::exact::GRAZING;

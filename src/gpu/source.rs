@@ -120,7 +120,6 @@ struct Bound<'a> {
 /// counted from there.
 fn window<'a>(
     shared: &Shared,
-    own: &Buffers,
     what: &'static str,
     words: Words<'a>,
     width: u32,
@@ -134,9 +133,6 @@ fn window<'a>(
     let refused = |problem: String| Err(Error::SourceBuffer { what, problem });
     if !buffer.usage().contains(BufferUsages::STORAGE) {
         return refused("lacks the usage STORAGE; create it with `BufferUsages::STORAGE`".into());
-    }
-    if own.contains(buffer) {
-        return refused("is one of carom's own of the same world; copy what is in it first".into());
     }
     if stride < width {
         return refused(format!(
@@ -187,7 +183,7 @@ impl<'a> Bound<'a> {
                     offset,
                     stride: 1,
                 };
-                (count, layout.count_word) = window(shared, own, "count", word, 1, 1)?;
+                (count, layout.count_word) = window(shared, "count", word, 1, 1)?;
                 layout.counted = 1;
                 at_most
             }
@@ -198,7 +194,7 @@ impl<'a> Bound<'a> {
             if most == 0 {
                 return Ok((unused, [0, words.stride]));
             }
-            let (window, offset) = window(shared, own, what, words, width, most)?;
+            let (window, offset) = window(shared, what, words, width, most)?;
             Ok::<_, Error>((window, [offset, words.stride]))
         };
         let mut values = [unused; 4];
@@ -306,9 +302,13 @@ impl Loads {
                 })
                 .map_err(|error| Error::SourceBuffer {
                     what: "spheres",
-                    problem: format!(
-                        "cannot be bound, perhaps because it is of another device: {error}"
-                    ),
+                    problem: match error {
+                        Error::Device(told) => format!(
+                            "cannot be bound; it has to be of the same device, and not destroyed: \
+                             {told}"
+                        ),
+                        other => other.to_string(),
+                    },
                 })?;
                 let windows = (windows.iter())
                     .map(|&(buffer, offset)| (buffer.clone(), offset))

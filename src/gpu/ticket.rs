@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
@@ -10,15 +10,11 @@ use bytemuck::{Pod, Zeroable};
 use super::buffers::{CaromCollision, CaromResults};
 use super::pipeline::Shared;
 use super::scoped;
+use super::status::{
+    INCOMPLETE, TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
+};
 use crate::exact::{Decided, GRAZING, Reported, decide};
 use crate::{Backend, Collision, Collisions, Error, Sphere, Statistics};
-
-// Bits of the status word, by their names in `shaders/shared/carom.wgsl`.
-pub(super) const TRUNCATED: u32 = 1;
-pub(super) const TOO_MANY_SEGMENTS: u32 = 2;
-pub(super) const TOO_CROWDED: u32 = 4;
-pub(super) const TOO_MANY_SPHERES: u32 = 8;
-pub(super) const UNFINISHED: u32 = 32;
 
 /// Room that a step needed. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
 /// makes it.
@@ -30,8 +26,20 @@ pub struct Needed {
     pub segments: u64,
     /// Pairs; 0 when the step did not come to count them.
     pub pairs: u64,
-    /// How long the segments were.
+    /// How long the segments were, in the units of the step.
     pub(super) segment: f32,
+}
+
+impl Needed {
+    /// Room for so many spheres, of both sets if there are two.
+    pub fn spheres(spheres: u64) -> Self {
+        Self {
+            spheres,
+            segments: 0,
+            pairs: 0,
+            segment: 0.0,
+        }
+    }
 }
 
 /// What a [`Ticket`] has.
@@ -51,7 +59,7 @@ pub enum Taken<T> {
 /// What a step came to, in numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
-    /// Bits of the status, as `CAROM_…` in [`WGSL`](super::WGSL).
+    /// 0, or some of the bits in [`status`](super::status).
     pub status: u32,
     /// Pairs that were found. Some of them may be one pair, several times: see
     /// [the module](super).
@@ -95,8 +103,7 @@ pub struct Counts {
 impl Counts {
     /// Whether every pair is in the list on the GPU.
     pub fn is_complete(&self) -> bool {
-        let missing = TRUNCATED | TOO_MANY_SEGMENTS | TOO_CROWDED | TOO_MANY_SPHERES | UNFINISHED;
-        self.status & missing == 0
+        self.status & INCOMPLETE == 0
     }
 
     /// What there was no room for; `None` if there was.
@@ -173,8 +180,10 @@ pub(super) struct Recorded {
     pub(super) max_candidates: u64,
     /// Nanoseconds a tick.
     pub(super) period: f32,
-    /// Pairs that the readback has room for, if it is to have any.
-    pub(super) room: Option<u64>,
+    /// Pairs that the readback has room for, and that one can have.
+    pub(super) room: [u64; 2],
+    /// Spheres that the buffers hold.
+    pub(super) spheres: u64,
 }
 
 // The states of a staging buffer.
@@ -193,6 +202,8 @@ const ABANDONED: u8 = 5;
 struct Slot {
     buffer: wgpu::Buffer,
     state: AtomicU8,
+    /// The step that was last to be copied here.
+    serial: AtomicU32,
 }
 
 impl Slot {
@@ -245,7 +256,7 @@ struct Arrival {
 impl Arrival {
     fn mapped(mut self, well: bool) {
         if !well {
-            self.shared.lost.store(true, SeqCst);
+            self.shared.mapping_failed();
         }
         self.at = if well { MAPPED } else { FAILED };
     }
@@ -285,7 +296,12 @@ impl Staging {
     ) -> Result<Ticket<T>, Error> {
         let size = parts.iter().map(|&(_, size)| size).sum::<u64>();
         let idle = |slot: &Slot| matches!(slot.state.load(SeqCst), FREE | FAILED);
-        let fits = |slot: &Slot| slot.state.load(SeqCst) == FREE && slot.buffer.size() >= size;
+        // Not what stands there of the same step, should this submit fail.
+        let fits = |slot: &Slot| {
+            slot.state.load(SeqCst) == FREE
+                && slot.buffer.size() >= size
+                && slot.serial.load(SeqCst) != recorded.serial
+        };
         let number = (self.slots.iter().position(|slot| fits(slot)))
             .or_else(|| self.slots.iter().position(|slot| idle(slot)))
             .unwrap_or(self.slots.len());
@@ -309,6 +325,7 @@ impl Staging {
             let slot = Arc::new(Slot {
                 buffer,
                 state: AtomicU8::new(FREE),
+                serial: AtomicU32::new(0),
             });
             match self.slots.get_mut(number) {
                 Some(old) => *old = slot,
@@ -317,6 +334,7 @@ impl Staging {
         }
         let slot = self.slots[number].clone();
         slot.state.store(BUSY, SeqCst);
+        slot.serial.store(recorded.serial, SeqCst);
         let mut offset = 0;
         for &(buffer, size) in parts {
             encoder.copy_buffer_to_buffer(buffer, 0, &slot.buffer, offset, size);
@@ -402,7 +420,7 @@ impl<T> Ticket<T> {
             return Err(Error::NotSubmitted);
         }
         let counts = read.counts.clone();
-        if counts.status & (TOO_MANY_SEGMENTS | TOO_MANY_SPHERES) == 0 {
+        if counts.status & INCOMPLETE & !TRUNCATED == 0 {
             self.known.store(counts.found, SeqCst);
         }
         let decode = self.decode;
@@ -523,7 +541,30 @@ impl Read {
         if status & UNFINISHED != 0 {
             return Err(unfinished());
         }
-        if self.counts.needed.is_some() || found > self.recorded.room.unwrap_or(0) {
+        let Recorded {
+            room: [room, most],
+            spheres,
+            ..
+        } = self.recorded;
+        let needed = self.counts.needed.map_or(0, |needed| needed.spheres);
+        if status & TOO_MANY_SPHERES != 0 && needed <= spheres {
+            return Err(Error::SourceBuffer {
+                what: "count",
+                problem: format!(
+                    "says that there are {needed} spheres, which is more than its `at_most`; \
+                     raise that"
+                ),
+            });
+        }
+        if self.counts.needed.is_none() && found > most {
+            return Err(Error::DeviceLimit {
+                what: "reading all pairs back",
+                limit: "max_buffer_size",
+                needed: found * size_of::<P>() as u64,
+                available: most * size_of::<P>() as u64,
+            });
+        }
+        if self.counts.needed.is_some() || found > room {
             return Ok(None);
         }
         let mut pairs = crate::error::allocate(found as usize, "the pairs read back")?;

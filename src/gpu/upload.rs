@@ -34,6 +34,8 @@ pub(super) struct Ring {
 /// submitted, when its encoder is dropped.
 struct Freed {
     shared: Arc<Shared>,
+    /// A buffer that nobody holds any more is not mapped: wgpu gives up.
+    _buffer: wgpu::Buffer,
     state: Arc<AtomicU8>,
     to: u8,
 }
@@ -43,7 +45,7 @@ impl Freed {
         if well {
             self.to = FREE;
         } else {
-            self.shared.lost.store(true, SeqCst);
+            self.shared.mapping_failed();
         }
     }
 }
@@ -88,6 +90,14 @@ impl Ring {
         };
         let fits = |slot: &Slot| slot.buffer.size() >= size && slot.state.load(SeqCst) == FREE;
         if !self.slots.get(number).is_some_and(fits) {
+            if size > shared.limits.max_buffer_size {
+                return Err(Error::DeviceLimit {
+                    what: "the upload of the spheres",
+                    limit: "max_buffer_size",
+                    needed: size,
+                    available: shared.limits.max_buffer_size,
+                });
+            }
             let slot = Slot {
                 buffer: scoped(&shared.device, || Ok(create(shared, size)))?,
                 state: Arc::new(AtomicU8::new(FREE)),
@@ -117,7 +127,7 @@ impl Ring {
         shared: &Arc<Shared>,
         number: usize,
         encoder: &wgpu::CommandEncoder,
-    ) -> Result<&wgpu::Buffer, Error> {
+    ) -> Result<(&wgpu::Buffer, Submitted), Error> {
         let Slot { buffer, state } = &self.slots[number];
         state.store(BUSY, SeqCst);
         if let Err(error) = scoped(&shared.device, || {
@@ -131,12 +141,28 @@ impl Ring {
         }
         let freed = Freed {
             shared: shared.clone(),
+            _buffer: buffer.clone(),
             state: state.clone(),
             to: UNMAPPED,
         };
         encoder.map_buffer_on_submit(buffer, wgpu::MapMode::Write, .., move |mapped| {
             freed.mapped(mapped.is_ok());
         });
-        Ok(buffer)
+        Ok((buffer, Submitted(state.clone())))
+    }
+}
+
+/// What has become of a recording.
+pub(super) struct Submitted(Arc<AtomicU8>);
+
+impl Submitted {
+    /// Whether its encoder was dropped.
+    pub(super) fn never(&self) -> bool {
+        self.0.load(SeqCst) == UNMAPPED
+    }
+
+    /// Whether nobody knows yet.
+    pub(super) fn perhaps(&self) -> bool {
+        self.0.load(SeqCst) == BUSY
     }
 }

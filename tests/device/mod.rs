@@ -39,6 +39,10 @@ impl Device {
 
     /// The first Vulkan, Metal or DX12 adapter, hardware or not.
     pub(crate) fn real() -> Self {
+        Self::with_limits(wgpu::Limits::default())
+    }
+
+    pub(crate) fn with_limits(required_limits: wgpu::Limits) -> Self {
         let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         let instance = wgpu::Instance::new(descriptor);
         let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
@@ -48,6 +52,7 @@ impl Device {
         let features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
         let request = adapter.request_device(&wgpu::DeviceDescriptor {
             required_features: features,
+            required_limits,
             ..Default::default()
         });
         let (device, queue) = pollster::block_on(request)
