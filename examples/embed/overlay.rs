@@ -32,8 +32,7 @@ impl Frames {
         self.count += 1;
         let passed = self.since.elapsed().as_secs_f64();
         if passed > 0.4 {
-            // A single frame is no rate: it may have waited for somebody to ask for it.
-            self.per_second = Some(f64::from(self.count) / passed).filter(|_| self.count > 1);
+            self.per_second = Some(f64::from(self.count) / passed);
             self.since = Instant::now();
             self.count = 0;
         } else if self.told {
