@@ -1,5 +1,5 @@
 // The inputs of both spheres beside each pair, for the host to decide on: 16 words a
-// pair, as `Gathered` in `src/gpu/ticket.rs` has them.
+// pair, as `Gathered` in `src/gpu/step.rs` has them.
 
 @group(0) @binding(0) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(1) var<storage, read> pairs: array<CaromCollision>;

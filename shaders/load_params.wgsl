@@ -1,5 +1,5 @@
 // How many spheres there are, when the caller's buffers tell. One invocation.
-// Twin of `Params::counted` in `src/gpu/buffers.rs`.
+// Twin of `Params::new` in `src/gpu/buffers.rs`.
 
 @group(0) @binding(0) var<storage, read_write> params: Params;
 @group(0) @binding(1) var<uniform> first: SourceLayout;

@@ -1,6 +1,6 @@
 // What the step came to, in the form in which a user's shaders read it, and how
 // large dispatches over the pairs have to be. One invocation.
-// Twin of `Counts` in `src/gpu/results.rs`.
+// Twin of `Counts` in `src/gpu/step.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> plan: Plan;

@@ -3,91 +3,20 @@
 use std::sync::Arc;
 
 use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults, Params};
+use super::options::BufferOptions;
 use super::pipeline::Shared;
 use super::record::{Dispatch, Recording, workgroups};
 use super::reductions::{Reductions, Wanted};
 use super::scoped;
 use super::source::{Loading, Loads, Source};
-use super::ticket::{
-    Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded, Staging, Ticket,
-};
+use super::step::{Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded};
+use super::ticket::{Staging, Ticket};
 use super::upload::{HEADER, Ring, Submitted};
 use crate::cpu::most_proxies;
 use crate::detector::MOST_SPHERES;
 use crate::sphere::{check_dt, check_spheres};
 use crate::units::Units;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
-
-/// How large the buffers of a world are, and what is kept in them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BufferOptions {
-    /// Spheres at most, of both sets if there are two.
-    pub spheres: u32,
-    /// Pairs at most, 16 bytes each; 0 for twice as many as spheres, and some.
-    pub pairs: u32,
-    /// Time segments at most, besides each sphere's first; 0 for one for each fourth
-    /// sphere, and some.
-    pub segments: u32,
-    /// Recordings, and readbacks, that may be under way at a time; 8 unless set.
-    pub recordings: u32,
-    /// A world with more candidate pairs than this is not tested: the status word
-    /// tells. 2³⁴ unless set.
-    pub max_candidates: u64,
-    /// Asks for the times of the stages, where the device has the feature
-    /// `TIMESTAMP_QUERY`: `Some(queue.get_timestamp_period())`.
-    pub timestamp_period: Option<f32>,
-    /// Asks for each sphere's earliest impact.
-    pub earliest: bool,
-    /// Asks for the list sorted by (a, b), each pair once.
-    pub sorted: bool,
-    /// Asks for each sphere's own contacts; and so for the sorted list.
-    pub contacts: bool,
-    /// Asks for the pairs that began, last and ended; and so for the sorted list.
-    pub changes: bool,
-}
-
-impl BufferOptions {
-    /// For so many spheres at most, and nothing but the list of pairs.
-    pub fn new(spheres: u32) -> Self {
-        Self {
-            spheres,
-            pairs: 0,
-            segments: 0,
-            recordings: 8,
-            max_candidates: 1 << 34,
-            timestamp_period: None,
-            earliest: false,
-            sorted: false,
-            contacts: false,
-            changes: false,
-        }
-    }
-
-    fn wanted(&self) -> Wanted {
-        Wanted {
-            earliest: self.earliest,
-            sorted: self.sorted,
-            contacts: self.contacts,
-            changes: self.changes,
-        }
-    }
-
-    fn set(&mut self, capacity: Capacity) {
-        self.spheres = capacity.spheres as u32;
-        self.segments = capacity.segments as u32;
-        self.pairs = capacity.pairs.min(u64::from(u32::MAX)) as u32;
-    }
-
-    pub(super) fn capacity(&self) -> Capacity {
-        let spheres = u64::from(self.spheres);
-        let or = |asked: u32, usual: u64| if asked > 0 { asked.into() } else { usual };
-        Capacity {
-            spheres,
-            segments: or(self.segments, spheres / 4 + 1024),
-            pairs: or(self.pairs, 2 * spheres + 1024),
-        }
-    }
-}
 
 /// The buffers of one world on the application's device, and the recording of its
 /// steps. Made by
@@ -698,95 +627,4 @@ impl CollisionBuffers {
     pub fn options(&self) -> &BufferOptions {
         &self.options
     }
-
-    /// The pairs: `array<CaromCollision>` in [`WGSL`](super::WGSL). As many as
-    /// `pairs` in the [`results`](Self::results), in any order. Usages `STORAGE` and
-    /// `COPY_SRC`.
-    pub fn pairs(&self) -> &wgpu::Buffer {
-        &self.buffers.pairs
-    }
-
-    /// Counters and status: one `CaromResults`. Usages `STORAGE` and `COPY_SRC`.
-    pub fn results(&self) -> &wgpu::Buffer {
-        &self.buffers.results
-    }
-
-    /// Arguments for `dispatch_workgroups_indirect` over the pairs, for workgroups of
-    /// `CAROM_WORKGROUP`. Usages `INDIRECT` and `COPY_SRC`.
-    pub fn dispatch(&self) -> &wgpu::Buffer {
-        &self.buffers.dispatch
-    }
-
-    /// Each sphere's earliest impact: `array<CaromEarliest>`, as many as there may be
-    /// spheres. Of two sets, spheres of the second follow those of the first. Ties go
-    /// to the partner of the smaller index; grazing pairs count as touching. Usages
-    /// `STORAGE` and `COPY_SRC`.
-    ///
-    /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::earliest`].
-    pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
-        asked(self.reductions.earliest.as_ref(), "earliest")
-    }
-
-    /// The pairs sorted by (a, b), each once: `array<CaromCollision>`, as many as
-    /// `sorted` in the [`results`](Self::results). Usages `STORAGE` and `COPY_SRC`.
-    ///
-    /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::sorted`], or what brings it.
-    pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
-        let sorted = self.reductions.sorted.as_ref();
-        asked(sorted.map(|sorted| &sorted.list), "sorted")
-    }
-
-    /// Arguments for `dispatch_workgroups_indirect` over the sorted pairs, as
-    /// [`dispatch`](Self::dispatch) has them for the others.
-    ///
-    /// # Errors
-    /// As [`sorted`](Self::sorted).
-    pub fn sorted_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
-        let sorted = self.reductions.sorted.as_ref();
-        asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
-    }
-
-    /// Where the row of each sphere begins in the
-    /// [`contact_indices`](Self::contact_indices): `array<u32>`, one more than there
-    /// may be spheres. Row i goes from word i to word i + 1. Of two sets, rows of the
-    /// second follow those of the first. Usages `STORAGE` and `COPY_SRC`.
-    ///
-    /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`].
-    pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
-        let contacts = self.reductions.contacts.as_ref();
-        asked(contacts.map(|contacts| &contacts.offsets), "contacts")
-    }
-
-    /// Indices of each sphere's own pairs in the [`sorted`](Self::sorted) list, row by
-    /// row, in the order of its partners: `array<u32>`. Usages `STORAGE` and
-    /// `COPY_SRC`.
-    ///
-    /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`].
-    pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
-        let contacts = self.reductions.contacts.as_ref();
-        asked(contacts.map(|contacts| &contacts.indices), "contacts")
-    }
-
-    /// The pairs that began with this step, then those that last, then those that
-    /// ended, since the last step whose list was whole: `array<vec2<u32>>` of (a, b),
-    /// each part sorted; `began`, `lasted` and `ended` in the
-    /// [`results`](Self::results) tell how many. Usages `STORAGE` and `COPY_SRC`.
-    ///
-    /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::changes`].
-    pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
-        let changes = self.reductions.changes.as_ref();
-        asked(changes.map(|changes| &changes.list), "changes")
-    }
-}
-
-fn asked<'a>(
-    buffer: Option<&'a wgpu::Buffer>,
-    option: &'static str,
-) -> Result<&'a wgpu::Buffer, Error> {
-    buffer.ok_or(Error::NotAskedFor { option })
 }

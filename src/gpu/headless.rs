@@ -6,10 +6,11 @@ use pollster::block_on;
 use wgpu::DeviceType;
 
 use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults};
-use super::collision_buffers::{BufferOptions, CollisionBuffers};
+use super::collision_buffers::CollisionBuffers;
+use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
 use super::status::{TOO_CROWDED, UNFINISHED};
-use super::ticket::{Counts, Needed, unfinished};
+use super::step::{Counts, Needed, durations, unfinished};
 use super::{readback, scoped};
 use crate::cpu::{Limits, Outcome};
 use crate::exact::{GRAZING, Reported};
@@ -201,8 +202,7 @@ impl Gpu {
             let bytes: &[u8] = bytemuck::cast_slice(&words);
             let (results, ticks) = bytes.split_at(size_of::<CaromResults>());
             let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(ticks);
-            let stages: Vec<(&'static str, Duration)> =
-                super::ticket::durations(&stages, &ticks, period);
+            let stages: Vec<(&'static str, Duration)> = durations(&stages, &ticks, period);
             let results: CaromResults = bytemuck::pod_read_unaligned(results);
             Ok(Counts::new(&results, stages))
         })

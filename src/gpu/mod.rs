@@ -156,21 +156,26 @@ mod buffers;
 mod collision_buffers;
 mod headless;
 mod kernels;
+mod options;
+mod outputs;
 mod pipeline;
 mod readback;
 mod record;
 mod reductions;
 mod source;
+mod step;
 #[cfg(test)]
 pub(crate) mod sweep_on_gpu;
 mod ticket;
 mod upload;
 
-pub use collision_buffers::{BufferOptions, CollisionBuffers};
+pub use collision_buffers::CollisionBuffers;
 pub(crate) use headless::Gpu;
+pub use options::BufferOptions;
 pub use pipeline::CollisionPipeline;
 pub use source::{Count, DeviceSpheres, Groups, Motion, Radius, Source, Words};
-pub use ticket::{Counts, ExactStep, Needed, RawCollision, RawStep, Taken, Ticket};
+pub use step::{Counts, ExactStep, Needed, RawCollision, RawStep};
+pub use ticket::{Taken, Ticket};
 pub use wgpu;
 
 /// WGSL that reads carom's results, to be joined to a shader's own text: see

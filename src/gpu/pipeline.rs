@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 use wgpu::DeviceType;
 
 use super::buffers::Capacity;
-use super::collision_buffers::{BufferOptions, CollisionBuffers};
+use super::collision_buffers::CollisionBuffers;
 use super::kernels::{Gather, Load, Reduce, Stages};
+use super::options::BufferOptions;
 use super::record::Binder;
 use super::scoped;
 use crate::Error;

@@ -445,12 +445,13 @@ impl Maker<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::buffers::{Capacity, CaromResults};
-    use super::super::collision_buffers::{BufferOptions, CollisionBuffers};
+    use super::super::collision_buffers::CollisionBuffers;
     use super::super::headless::{Gpu, encoder};
+    use super::super::options::BufferOptions;
     use super::super::readback;
     use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
+    use super::super::step::Needed;
     use super::super::sweep_on_gpu::adapter;
-    use super::super::ticket::Needed;
     use super::*;
     use crate::cpu;
     use crate::exact::GRAZING;
