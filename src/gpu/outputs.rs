@@ -28,7 +28,7 @@ impl CollisionBuffers {
     /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::earliest`].
+    /// [`Error::NotAskedFor`] without [`BufferOptions::earliest`](super::BufferOptions::earliest).
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
         asked(self.reductions.earliest.as_ref(), "earliest")
     }
@@ -37,7 +37,7 @@ impl CollisionBuffers {
     /// `sorted` in the [`results`](Self::results). Usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::sorted`], or what brings it.
+    /// [`Error::NotAskedFor`] without [`BufferOptions::sorted`](super::BufferOptions::sorted), or what brings it.
     pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.list), "sorted")
@@ -59,7 +59,7 @@ impl CollisionBuffers {
     /// second follow those of the first. Usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`].
+    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`](super::BufferOptions::contacts).
     pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.offsets), "contacts")
@@ -70,7 +70,7 @@ impl CollisionBuffers {
     /// `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`].
+    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`](super::BufferOptions::contacts).
     pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.indices), "contacts")
@@ -82,7 +82,7 @@ impl CollisionBuffers {
     /// [`results`](Self::results) tell how many. Usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::changes`].
+    /// [`Error::NotAskedFor`] without [`BufferOptions::changes`](super::BufferOptions::changes).
     pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = self.reductions.changes.as_ref();
         asked(changes.map(|changes| &changes.list), "changes")
