@@ -9,6 +9,7 @@
 @group(0) @binding(5) var<storage, read_write> cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
 @group(0) @binding(7) var<storage, read_write> counts: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read_write> counters: Counters;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -38,5 +39,10 @@ fn main(
     let tag = make_tag(number, power, part.number);
     let slot = slot_of(level, cell, slab_of(tag, level.time_power));
     cells[proxy] = SortedCell(cell, tag);
-    binned[proxy] = Binned(slot, atomicAdd(&counts[slot], 1u));
+    let place = atomicAdd(&counts[slot], 1u);
+    binned[proxy] = Binned(slot, place);
+    // A word that would not change is left alone.
+    if atomicLoad(&counters.fullest) <= place {
+        atomicMax(&counters.fullest, place + 1u);
+    }
 }

@@ -1,5 +1,5 @@
 // The swept test of every proxy against those in reach of it; or, with TALLY,
-// only how many tests there will be.
+// only how many tests there will be, where these may be too many.
 // Twin of `src/cpu/pairs.rs`, and of `Grid::for_each_range` in `src/grid.rs`.
 
 override TALLY: bool = false;
@@ -63,7 +63,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= plan.sorted || (!TALLY && refused()) {
+    if index >= plan.sorted || (TALLY && !may_be_crowded()) || (!TALLY && refused()) {
         return;
     }
     let proxy = sorted[index];
@@ -130,10 +130,10 @@ fn main(
                         if own_row && x == own.cell.x {
                             other = index + 1u;
                         }
+                        let before = tally[0];
+                        tally[0] += end - other;
+                        tally[1] += select(0u, 1u, tally[0] < before);
                         if TALLY {
-                            let before = tally[0];
-                            tally[0] += end - other;
-                            tally[1] += select(0u, 1u, tally[0] < before);
                             other = end;
                         }
                         for (; other < end; other++) {
@@ -156,7 +156,7 @@ fn main(
             }
         }
     }
-    if TALLY {
+    if TALLY || !may_be_crowded() {
         let before = atomicAdd(&counters.candidates[0], tally[0]);
         let carry = tally[1] + select(0u, 1u, before + tally[0] < before);
         if carry > 0u {

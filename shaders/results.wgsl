@@ -20,8 +20,9 @@ fn main() {
     let found = vec2<u32>(atomicLoad(&counters.pairs[0]), atomicLoad(&counters.pairs[1]));
     let invalid = atomicLoad(&counters.invalid);
     let crowded = more(candidates, vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // Tallying and testing, each proxy comes to its end once.
-    let finished = atomicLoad(&counters.finished) == plan.sorted * select(2u, 1u, crowded);
+    // Each proxy comes to its end once, where it is tallied and where it is tested.
+    let times = select(1u, 2u, may_be_crowded() && !crowded);
+    let finished = atomicLoad(&counters.finished) == plan.sorted * times;
     var status = 0u;
     status |= select(0u, CAROM_TRUNCATED, more(found, vec2<u32>(params.pair_capacity, 0u)));
     status |= select(0u, CAROM_TOO_MANY_SEGMENTS, more(segments, vec2<u32>(params.segment_capacity, 0u)));

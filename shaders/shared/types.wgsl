@@ -59,6 +59,8 @@ struct Counters {
     invalid_index: array<atomic<u32>, INVALID_LISTED>,
     // Bits of the largest magnitude of a length.
     extent: atomic<u32>,
+    // Proxies in the slot that has most.
+    fullest: atomic<u32>,
 }
 
 // Where cells are counted from: a place amid the world, moving as most of it

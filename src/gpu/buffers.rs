@@ -69,6 +69,7 @@ pub(crate) struct Counters {
     pub(crate) invalid: u32,
     pub(crate) invalid_index: [u32; INVALID_LISTED],
     pub(crate) extent: u32,
+    pub(crate) fullest: u32,
 }
 
 /// Where the spheres of a caller's buffers are.

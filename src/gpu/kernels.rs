@@ -80,19 +80,19 @@ kernels! {
         [Uniform, Read, Read, Write, Write, Write, Write];
     plan: "plan" [] ["types", "sortable", "space", "grid"] [Uniform, Read, Write, Write, Write];
     bin: "bin" [] ["types", "units", "spheres", "invocation", "opaque", "segments", "grid"]
-        [Uniform, Read, Read, Read, Read, Write, Write, Write];
+        [Uniform, Read, Read, Read, Read, Write, Write, Write, Write];
     scan_reduce: "scan_reduce" [] [] [Read, Write];
     scan_spine: "scan_spine" [] ["scan_block"] [Write];
     scan_apply: "scan_apply" [] ["scan_block"] [Write, Read];
     scatter: "scatter" [] ["types", "units", "spheres", "invocation"]
         [Uniform, Read, Read, Read, Read, Read, Read, Write, Write];
     tally: "pairs" [("TALLY", 1.0)]
-        ["types", "carom", "units", "invocation", "opaque", "segments", "grid", "sweep"]
+        ["types", "carom", "units", "invocation", "opaque", "segments", "grid", "sweep", "crowd"]
         [Uniform, Read, Read, Read, Read, Read, Write, Write];
     pairs: "pairs" []
-        ["types", "carom", "units", "invocation", "opaque", "segments", "grid", "sweep"]
+        ["types", "carom", "units", "invocation", "opaque", "segments", "grid", "sweep", "crowd"]
         [Uniform, Read, Read, Read, Read, Read, Write, Write];
-    results: "results" [] ["types", "carom", "dispatch"]
+    results: "results" [] ["types", "carom", "dispatch", "crowd"]
         [Uniform, Read, Read, Write, Write, Write];
 }
 
@@ -519,7 +519,8 @@ mod tests {
             }
             Sphere { center, radius, velocity, groups }
             Counters {
-                segments, candidates, pairs, finished, spheres_needed, invalid, invalid_index, extent
+                segments, candidates, pairs, finished, spheres_needed, invalid, invalid_index, extent,
+                fullest
             }
             SourceLayout {
                 center, radius, motion, groups, constant_radius, constant_groups, motion_kind, count_word,

@@ -209,6 +209,7 @@ impl Recording {
                         &b.cells,
                         &b.binned,
                         table,
+                        &b.counters,
                     ],
                     proxies,
                 )],

@@ -15,6 +15,9 @@ const SOURCE: &str = "
 @group(0) @binding(1) var<storage, read> steps: array<f32>;
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<f32>>;
+// What functions beside `sweep` speak of.
+@group(0) @binding(4) var<storage, read> plan: Plan;
+@group(0) @binding(5) var<storage, read_write> counters: Counters;
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {

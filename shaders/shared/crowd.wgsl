@@ -1,0 +1,17 @@
+// Whether there may be more candidates than allowed, so that they have to be counted
+// before they are tested. Twin of `most_candidates` in `src/cpu/mod.rs`. Reads
+// `params`, `plan` and `counters`.
+
+// If no slot holds more than the fullest: each proxy looks into half its
+// neighbourhood, and at most 4 cells along each axis in all time slabs of the coarser
+// levels.
+fn may_be_crowded() -> bool {
+    var cells = 14.0;
+    for (var number = 1u; number < plan.levels; number++) {
+        cells += 64.0 * f32(1u << plan.level[number].time_power);
+    }
+    let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
+    let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
+    // A little less, for rounding.
+    return most > 0.999 * allowed;
+}
