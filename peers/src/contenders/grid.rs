@@ -22,9 +22,11 @@ pub(crate) struct PlainGrid {
     cell_of: Vec<u32>,
     /// Where each cell begins among the sorted.
     starts: Vec<u32>,
-    /// The sorted spheres: what the first test reads, and what the second does.
+    /// The spheres sorted by cell: which they are, they themselves, and their balls, which are
+    /// tested first.
+    order: Vec<u32>,
+    sorted: Vec<Sphere>,
     balls: Vec<Ball>,
-    sorted: Vec<(Sphere, u32)>,
     /// Pairs as they are found.
     pairs: Vec<Collision>,
 }
@@ -147,28 +149,43 @@ impl Contender for PlainGrid {
         let World { spheres, dt } = world;
         let layout = Layout::new(world);
         self.bin(world, &layout);
-        self.balls.resize(spheres.len(), Ball::default());
-        self.sorted.resize(spheres.len(), Default::default());
-        for (i, (sphere, &cell)) in spheres.iter().zip(&self.cell_of).enumerate() {
+        self.order.resize(spheres.len(), 0);
+        for (i, &cell) in self.cell_of.iter().enumerate() {
             let place = &mut self.starts[cell as usize + 1];
-            self.balls[*place as usize] = Ball::new(sphere, dt);
-            self.sorted[*place as usize] = (*sphere, index(i));
+            self.order[*place as usize] = index(i);
             *place += 1;
         }
-
-        let (starts, balls, sorted_spheres) = (&self.starts, &self.balls, &self.sorted);
+        let in_order = self.order.iter().map(|&i| spheres[i as usize]);
+        self.sorted.clear();
+        self.sorted.extend(in_order);
+        self.balls.clear();
+        self.balls
+            .extend(self.sorted.iter().map(|s| Ball::new(s, dt)));
+        let (starts, balls) = (&self.starts, &self.balls);
+        let (in_cells, order) = (&self.sorted, &self.order);
         let pairs = &mut self.pairs;
         pairs.clear();
         let mut candidates = 0;
-        let mut at = |i: usize, from: usize, to: usize| {
-            candidates += (to - from) as u64;
+        // Collected without a branch, which would be guessed wrong often.
+        let mut near: Vec<u32> = Vec::new();
+        let mut test_against = |i: usize, ranges: &[(usize, usize)]| {
             let ball = balls[i];
-            for (j, other) in (from..to).zip(&balls[from..to]) {
-                if ball.meets(other) {
-                    let ((one, a), (other, b)) = (&sorted_spheres[i], &sorted_spheres[j]);
-                    if let Some(toi) = impact(one, other, dt) {
-                        pairs.push(pair(*a, *b, toi));
-                    }
+            let all: usize = ranges.iter().map(|(from, to)| to - from).sum();
+            candidates += all as u64;
+            if near.len() < all {
+                near.resize(all, 0);
+            }
+            let mut count = 0;
+            for &(from, to) in ranges {
+                for (j, other) in (from..to).zip(&balls[from..to]) {
+                    near[count] = j as u32;
+                    count += usize::from(ball.meets(other));
+                }
+            }
+            for &j in &near[..count] {
+                let j = j as usize;
+                if let Some(toi) = impact(&in_cells[i], &in_cells[j], dt) {
+                    pairs.push(pair(order[i], order[j], toi));
                 }
             }
         };
@@ -176,15 +193,13 @@ impl Contender for PlainGrid {
         let mut i = 0;
         while i < balls.len() {
             // All spheres of a cell have the same neighbours.
-            let cell = layout.cell_of(&sorted_spheres[i].0, dt);
+            let cell = layout.cell_of(&in_cells[i], dt);
             let start = |cell: usize| starts[cell] as usize;
             let (end, next) = (start(cell + 1), start(cell + 2));
             let ranges = rows.map(|row| (start(cell + row - 1), start(cell + row + 2)));
             for i in i..end {
-                at(i, i + 1, next);
-                for (from, to) in ranges {
-                    at(i, from, to);
-                }
+                let [r0, r1, r2, r3] = ranges;
+                test_against(i, &[(i + 1, next), r0, r1, r2, r3]);
             }
             i = end;
         }

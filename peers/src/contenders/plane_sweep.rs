@@ -20,7 +20,7 @@ impl Contender for PlaneSweep {
     }
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
-        let (sorted, _) = sort(world);
+        let sorted = sort(world);
         // Along the axis only, from each hundredth box.
         let [mut seen, mut counted] = [0, 0];
         for (at, entry) in sorted.iter().enumerate().step_by(100) {
@@ -37,7 +37,7 @@ impl Contender for PlaneSweep {
     }
 
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found> {
-        let (entries, _) = sort(world);
+        let entries = sort(world);
         let mut pairs = Vec::new();
         let mut candidates = 0;
         for (at, entry) in entries.iter().enumerate() {
@@ -62,8 +62,8 @@ impl Contender for PlaneSweep {
     }
 }
 
-/// The boxes in order of their lower ends along the best axis, and that axis.
-fn sort(World { spheres, dt }: World<'_>) -> (Vec<Entry>, usize) {
+/// The boxes in order of their lower ends along the best axis.
+fn sort(World { spheres, dt }: World<'_>) -> Vec<Entry> {
     let bounds: Vec<Bounds> = spheres.iter().map(|s| Bounds::new(s, dt)).collect();
     // The fewest overlaps, were they spread evenly: how far all reach over what each does.
     let crowding = |k: usize| {
@@ -87,5 +87,5 @@ fn sort(World { spheres, dt }: World<'_>) -> (Vec<Entry>, usize) {
     };
     let mut entries: Vec<Entry> = bounds.iter().enumerate().map(entry).collect();
     entries.sort_unstable_by(|a, b| a.min[0].total_cmp(&b.min[0]));
-    (entries, axis)
+    entries
 }
