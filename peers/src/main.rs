@@ -17,6 +17,7 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use carom::{Backend, Collision, Detector, Options};
 use clap::Parser;
+use cpu_time::ProcessTime;
 use scenes::Scene;
 use serde::Serialize;
 
@@ -33,7 +34,8 @@ use step::{World, differences};
 ///
 /// Each contender runs once to warm up, which is also when its list is held against the exact one,
 /// and then all take turns. Medians are given, and their ratios to carom on the first number of
-/// threads.
+/// threads: of the clock's time, and of the processors' time, of all threads together, which tells
+/// more where other programs run, too.
 #[derive(Parser)]
 #[command(after_help = help_of_names())]
 struct Arguments {
@@ -91,6 +93,8 @@ struct Row {
     /// Runs that the median is of; 1 if it took too long for a second.
     runs: usize,
     median_seconds: Option<f64>,
+    /// Of all threads together, and not while others had the processor.
+    median_cpu_seconds: Option<f64>,
     pairs: Option<usize>,
     candidates: Option<u64>,
     /// Pairs that are not as in the exact list.
@@ -99,6 +103,7 @@ struct Row {
     grazing: u64,
     /// The median over that of carom.
     ratio: Option<f64>,
+    cpu_ratio: Option<f64>,
     /// Why it did not run.
     not_applicable: Option<String>,
 }
@@ -159,22 +164,26 @@ fn race(
                 threads: contender.threads(),
                 runs: 0,
                 median_seconds: None,
+                median_cpu_seconds: None,
                 pairs: None,
                 candidates: None,
                 differences: None,
                 grazing: exact.grazing,
                 ratio: None,
+                cpu_ratio: None,
                 not_applicable: contender.refusal(world),
             };
             let mut runner = Runner {
                 contender,
                 seconds: Vec::new(),
+                cpu_seconds: Vec::new(),
             };
             let again = row.not_applicable.is_none()
                 && warm_up(&mut runner, world, &exact, &mut row)? <= arguments.patience;
             if again {
                 // A first run also grows what is kept, so it does not count.
                 runner.seconds.clear();
+                runner.cpu_seconds.clear();
             }
             runners.push((runner, row, again));
         }
@@ -185,15 +194,16 @@ fn race(
         }
     }
     let mut rows = Vec::new();
-    let mut of_carom = None;
+    let [mut of_carom, mut cpu_of_carom] = [None; 2];
+    let over = |own: Option<f64>, carom: Option<f64>| Some(own? / carom?);
     for (runner, mut row, _) in runners {
         row.runs = runner.seconds.len();
         row.median_seconds = median(runner.seconds);
+        row.median_cpu_seconds = median(runner.cpu_seconds);
         of_carom = of_carom.or(row.median_seconds);
-        row.ratio = row
-            .median_seconds
-            .zip(of_carom)
-            .map(|(own, carom)| own / carom);
+        cpu_of_carom = cpu_of_carom.or(row.median_cpu_seconds);
+        row.ratio = over(row.median_seconds, of_carom);
+        row.cpu_ratio = over(row.median_cpu_seconds, cpu_of_carom);
         rows.push(row);
     }
     Ok(rows)
@@ -223,15 +233,18 @@ impl Exact {
 struct Runner {
     contender: Box<dyn Contender>,
     seconds: Vec<f64>,
+    cpu_seconds: Vec<f64>,
 }
 
 impl Runner {
     /// Times a step. The list is thrown away after the clock has stopped.
     fn run(&mut self, world: World<'_>) -> anyhow::Result<step::Found> {
         self.contender.prepare(world)?;
-        let start = Instant::now();
+        let (start, cpu_start) = (Instant::now(), ProcessTime::try_now()?);
         let found = self.contender.step(world)?;
         self.seconds.push(start.elapsed().as_secs_f64());
+        self.cpu_seconds
+            .push(cpu_start.try_elapsed()?.as_secs_f64());
         Ok(found)
     }
 }
@@ -268,17 +281,28 @@ fn print_table(out: &mut impl Write, rows: &[Row]) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "  {:<12} {:>7} {:>11} {:>9} {:>5} {:>9} {:>13} {:>7}",
-        "contender", "threads", "median ms", "ratio", "runs", "pairs", "candidates/n", "differ"
+        "  {:<12} {:>7} {:>10} {:>7} {:>10} {:>9} {:>4} {:>8} {:>12} {:>6}",
+        "contender",
+        "threads",
+        "median ms",
+        "ratio",
+        "cpu ms",
+        "cpu ratio",
+        "runs",
+        "pairs",
+        "candidates/n",
+        "differ"
     )?;
     for row in rows {
         write!(out, "  {:<12} {:>7} ", row.contender, row.threads)?;
         match (row.median_seconds, &row.not_applicable) {
             (Some(seconds), _) => writeln!(
                 out,
-                "{:>11.2} {:>9.2} {:>5} {:>9} {:>13.1} {:>7}",
+                "{:>10.2} {:>7.2} {:>10.2} {:>9.2} {:>4} {:>8} {:>12.1} {:>6}",
                 seconds * 1e3,
                 row.ratio.unwrap_or(f64::NAN),
+                row.median_cpu_seconds.unwrap_or(f64::NAN) * 1e3,
+                row.cpu_ratio.unwrap_or(f64::NAN),
                 row.runs,
                 row.pairs.unwrap_or(0),
                 row.candidates.unwrap_or(0) as f64 / row.n.max(1) as f64,
