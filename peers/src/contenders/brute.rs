@@ -1,0 +1,39 @@
+//! Every pair.
+
+use super::Contender;
+use crate::step::{Ball, Found, World, impact, index, pair};
+
+/// Spheres beyond which it would only keep the others waiting.
+const MOST: usize = 20_000;
+
+/// Tests every pair, by swept balls first.
+pub(crate) struct BruteForce;
+
+impl Contender for BruteForce {
+    fn name(&self) -> &'static str {
+        "brute-force"
+    }
+
+    fn refusal(&self, world: World<'_>) -> Option<String> {
+        (world.spheres.len() > MOST).then(|| format!("more than {MOST} spheres"))
+    }
+
+    fn step(&mut self, World { spheres, dt }: World<'_>) -> anyhow::Result<Found> {
+        let balls: Vec<Ball> = spheres.iter().map(|s| Ball::new(s, dt)).collect();
+        let mut pairs = Vec::new();
+        let mut candidates = 0;
+        for (a, ball) in balls.iter().enumerate() {
+            let others = &balls[a + 1..];
+            candidates += others.len() as u64;
+            for (b, other) in (a + 1..).zip(others) {
+                if ball.meets(other)
+                    && let Some(toi) = impact(&spheres[a], &spheres[b], dt)
+                {
+                    // In order already.
+                    pairs.push(pair(index(a), index(b), toi));
+                }
+            }
+        }
+        Ok(Found { pairs, candidates })
+    }
+}

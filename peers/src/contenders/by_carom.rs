@@ -1,0 +1,42 @@
+//! carom itself.
+
+use carom::{Backend, Detector, Options};
+
+use super::Contender;
+use crate::step::{Found, World};
+
+/// A detector on the CPU, kept from step to step.
+pub(crate) struct Carom {
+    detector: Detector,
+    threads: usize,
+}
+
+impl Carom {
+    /// One on so many threads.
+    pub(crate) fn new(threads: usize) -> anyhow::Result<Self> {
+        let detector = Detector::new(Options {
+            backend: Backend::Cpu,
+            threads,
+            ..Options::default()
+        })?;
+        Ok(Self { detector, threads })
+    }
+}
+
+impl Contender for Carom {
+    fn name(&self) -> &'static str {
+        "carom"
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn step(&mut self, world: World<'_>) -> anyhow::Result<Found> {
+        let collisions = self.detector.detect(world.spheres, world.dt)?;
+        Ok(Found {
+            pairs: collisions.pairs,
+            candidates: collisions.statistics.candidates,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! zelll's cell lists.
+
+use zelll::{CellGrid, ParticleLike};
+
+use super::Contender;
+use super::grid::PlainGrid;
+use crate::step::{Ball, Found, World, index, sorted, test};
+
+/// Cells as wide as the two largest spheres reach, made anew each step.
+pub(crate) struct Zelll;
+
+#[derive(Clone, Copy, Default)]
+struct Particle {
+    ball: Ball,
+    sphere: u32,
+}
+
+impl ParticleLike<[f32; 3]> for Particle {
+    fn coords(&self) -> [f32; 3] {
+        self.ball.center
+    }
+}
+
+impl Contender for Zelll {
+    fn name(&self) -> &'static str {
+        "zelll"
+    }
+
+    fn refusal(&self, world: World<'_>) -> Option<String> {
+        // Its cells are about as many as those of the plain grid, but only full ones take memory.
+        PlainGrid::crowded(world)
+    }
+
+    fn step(&mut self, world: World<'_>) -> anyhow::Result<Found> {
+        let World { spheres, dt } = world;
+        let particle = |(i, sphere)| Particle {
+            ball: Ball::new(sphere, dt),
+            sphere: index(i),
+        };
+        let particles: Vec<Particle> = spheres.iter().enumerate().map(particle).collect();
+        let reach = particles.iter().fold(0.0_f32, |x, p| x.max(p.ball.reach));
+        let grid = CellGrid::<_, 3, f32>::new(particles.iter().copied(), 2.0 * reach);
+        let mut pairs = Vec::new();
+        let mut candidates = 0;
+        for (one, other) in grid.particle_pairs() {
+            candidates += 1;
+            if one.ball.meets(&other.ball) {
+                test(world, one.sphere, other.sphere, &mut pairs);
+            }
+        }
+        Ok(Found {
+            pairs: sorted(&pairs, spheres.len()),
+            candidates,
+        })
+    }
+}
