@@ -13,8 +13,9 @@ struct CaromCollision {
     depth: f32,
 }
 
-// Set in `b_and_grazing` when float32 cannot tell whether the two touch. Such a
-// pair may stand in the list several times; a sorted list has it once.
+// Set in `b_and_grazing` when float32 cannot tell whether the two touch, or to which
+// time segments of a fast sphere they belong: then the pair may stand in the list
+// several times; a sorted list has it once. Best taken for touching.
 const CAROM_GRAZING = 0x80000000u;
 
 // Index of the other sphere: the larger one, or that in the second of two sets.
@@ -22,7 +23,7 @@ fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
 
-// Whether float32 cannot tell if the two touch.
+// Whether it has CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
     return (collision.b_and_grazing & CAROM_GRAZING) != 0u;
 }

@@ -196,8 +196,9 @@ impl CollisionBuffers {
     /// [`Error::InvalidTimeStep`]; [`Error::InvalidSphere`] for spheres on the host;
     /// [`Error::SourceBuffer`] for buffers that cannot be read as they are said to
     /// be; [`Error::OverCapacity`]; [`Error::TooManyInFlight`] when each of
-    /// [`BufferOptions::recordings`] is still under way; [`Error::DeviceLost`]. What
-    /// was prepared before still holds then.
+    /// [`BufferOptions::recordings`] is still under way; [`Error::DeviceLimit`] for more
+    /// spheres on the host than one buffer holds; [`Error::DeviceLost`]. What was
+    /// prepared before still holds then.
     pub fn prepare(&mut self, source: Source<'_>, dt: f32) -> Result<(), Error> {
         check_dt(dt)?;
         match source {
@@ -447,7 +448,10 @@ impl CollisionBuffers {
         let [room, _] = room;
         let gathering = match self.gathering.take() {
             Some(gathering) if gathering.room >= room => gathering,
-            _ => scoped(&self.shared.device, || Ok(self.gathering(room)))?,
+            _ => scoped(&self.shared.device, || {
+                self.shared.probe()?;
+                Ok(self.gathering(room))
+            })?,
         };
         {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {

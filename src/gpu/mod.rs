@@ -120,10 +120,11 @@
 //! # What the GPU finds
 //!
 //! Every pair that touches is in [`pairs`](CollisionBuffers::pairs), and no pair
-//! but those and grazing ones, which float32 cannot tell; [`WGSL`] has the structs and
-//! functions to read them. A shader may take grazing pairs for touching or not: the
-//! gap is some 10⁻⁷ of their distance. One that is at the end of a time segment of a
-//! fast sphere may stand in the list several times, marked as grazing each time.
+//! but those and some that are marked as grazing, which float32 cannot tell; [`WGSL`]
+//! has the structs and functions to read them. A shader should take grazing pairs for
+//! touching: those that do not come as close as the bound below. Not the other way
+//! round, because a pair that is closest at the end of a time segment of a fast sphere
+//! is marked, too, however deep it hits, and may stand in the list several times.
 //! Times are such that at `toi` the gap between the two is at most
 //! 2⁻¹⁹ · (distance at the start + sum of the radii), and depths right to the same.
 //! [`read_exact`](CollisionBuffers::read_exact) gives the list that

@@ -105,7 +105,8 @@ pub struct RawCollision {
     pub toi: f32,
     /// Depth in float32.
     pub depth: f32,
-    /// Whether float32 cannot tell if the two touch.
+    /// Whether float32 cannot tell if the two touch, or to which time segments of a
+    /// fast sphere they belong.
     pub grazing: bool,
 }
 
