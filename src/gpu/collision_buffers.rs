@@ -532,25 +532,6 @@ impl CollisionBuffers {
             .read(&self.shared, encoder, &parts, recorded, decode)
     }
 
-    /// The results and ticks of the step last recorded: parts of buffers, names of
-    /// stages, nanoseconds a tick.
-    #[allow(
-        clippy::type_complexity,
-        reason = "each of the three has a use of its own"
-    )]
-    pub(super) fn to_read_now(&self) -> (Vec<(&wgpu::Buffer, u64, u64)>, Vec<&'static str>, f32) {
-        let (stages, period) = (self.recorded.as_ref())
-            .map_or((Vec::new(), 0.0), |step| (step.stages.clone(), step.period));
-        let mut parts = vec![(&self.buffers.results, 0, size_of::<CaromResults>() as u64)];
-        let ticks = 16 * stages.len() as u64;
-        parts.extend(
-            self.timing
-                .as_ref()
-                .map(|timing| (&timing.resolved, 0, ticks)),
-        );
-        (parts, stages, period)
-    }
-
     /// Makes room for what a step needed, and half as much again; nothing is made
     /// smaller. Returns whether that took new buffers: then the next step has to be
     /// prepared anew, and bind groups of the application that hold one of these buffers
@@ -565,6 +546,17 @@ impl CollisionBuffers {
     /// [`Error::DeviceLimit`], [`Error::Device`] if the device cannot hold as much:
     /// the buffers are then what they were.
     pub fn grow(&mut self, needed: &Needed) -> Result<bool, Error> {
+        let (capacity, shortest_segment) = self.grown(needed)?;
+        let grows = capacity != self.buffers.capacity;
+        if grows {
+            self.resize(capacity)?;
+        }
+        self.shortest_segment = shortest_segment;
+        Ok(grows)
+    }
+
+    /// The capacity that meets a need, and how short segments may be then.
+    pub(super) fn grown(&self, needed: &Needed) -> Result<(Capacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.shared.limits;
         let most = Buffers::most_proxies(limits);
@@ -596,11 +588,7 @@ impl CollisionBuffers {
         if needed.pairs > had.pairs {
             capacity.pairs = with_room(needed.pairs, Buffers::most_pairs(limits));
         }
-        if capacity != had {
-            self.resize(capacity)?;
-        }
-        self.shortest_segment = shortest_segment;
-        Ok(capacity != had)
+        Ok((capacity, shortest_segment))
     }
 
     fn resize(&mut self, capacity: Capacity) -> Result<(), Error> {

@@ -1,16 +1,15 @@
 //! The GPU backend of the blocking interface: a device of carom's own.
 
-use std::time::Duration;
-
 use pollster::block_on;
 use wgpu::DeviceType;
 
-use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults};
+use super::buffers::{Buffers, Capacity, CaromCollision};
 use super::collision_buffers::CollisionBuffers;
 use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
 use super::status::{TOO_CROWDED, UNFINISHED};
-use super::step::{Counts, Needed, durations, unfinished};
+use super::step::{Counts, Needed, unfinished};
+use super::ticket::Taken;
 use super::{readback, scoped};
 use crate::cpu::{Limits, Outcome};
 use crate::exact::{GRAZING, Reported};
@@ -159,11 +158,14 @@ impl Gpu {
         if needed.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
-        if let Err(error) = buffers.grow(needed) {
-            // Perhaps both the old and the new do not fit.
+        let (capacity, shortest_segment) = buffers.grown(needed)?;
+        if capacity != buffers.buffers.capacity {
+            let options = buffers.options.clone();
+            // The old ones go first, so that both need not fit.
             drop(buffers);
-            return Err(error);
+            buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
+        buffers.shortest_segment = shortest_segment;
         #[cfg(test)]
         self.fill_with_noise(&buffers.buffers);
         Ok(self.buffers.insert(buffers))
@@ -196,15 +198,17 @@ impl Gpu {
         scoped(&self.device, || {
             let mut encoder = encoder(&self.device);
             buffers.record(&mut encoder)?;
-            let (parts, stages, period) = buffers.to_read_now();
-            let mut words: Vec<u32> = Vec::new();
-            readback::read(&self.device, &self.queue, encoder, &parts, &mut words)?;
-            let bytes: &[u8] = bytemuck::cast_slice(&words);
-            let (results, ticks) = bytes.split_at(size_of::<CaromResults>());
-            let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(ticks);
-            let stages: Vec<(&'static str, Duration)> = durations(&stages, &ticks, period);
-            let results: CaromResults = bytemuck::pod_read_unaligned(results);
-            Ok(Counts::new(&results, stages))
+            let ticket = buffers.read_counts(&mut encoder)?;
+            self.queue.submit([encoder.finish()]);
+            self.device
+                .poll(wgpu::PollType::wait_indefinitely())
+                .map_err(|error| Error::Device(error.to_string()))?;
+            match ticket.try_take()? {
+                Taken::Ready(counts) => Ok(counts),
+                Taken::Pending(_) | Taken::Truncated(_) => {
+                    Err(Error::Device("the results did not come back".to_owned()))
+                }
+            }
         })
     }
 

@@ -183,11 +183,7 @@ fn wide([low, high]: [u32; 2]) -> u64 {
 }
 
 /// Durations of stages from two ticks each.
-pub(super) fn durations(
-    stages: &[&'static str],
-    ticks: &[u64],
-    period: f32,
-) -> Vec<(&'static str, Duration)> {
+fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
         // Some devices' clocks go backwards between passes.
         let ticks = ticks[1].saturating_sub(ticks[0]);
@@ -202,7 +198,7 @@ pub(super) fn durations(
 }
 
 impl Counts {
-    pub(super) fn new(results: &CaromResults, stages: Vec<(&'static str, Duration)>) -> Self {
+    fn new(results: &CaromResults, stages: Vec<(&'static str, Duration)>) -> Self {
         let needed = Needed {
             spheres: results.spheres_needed.into(),
             segments: wide(results.segments),
