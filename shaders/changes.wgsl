@@ -26,32 +26,27 @@ fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
     return one.x < other.x || (one.x == other.x && one.y < other.y);
 }
 
-fn was_there(pair: vec2<u32>, count: u32) -> bool {
-    var low = 0u;
-    var high = count;
-    while low < high {
-        let middle = low + (high - low) / 2u;
-        if is_before(kept[middle], pair) {
-            low = middle + 1u;
-        } else {
-            high = middle;
-        }
+// A pair of the last complete step, or of this one.
+fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
+    if of_kept {
+        return kept[place];
     }
-    return low < count && all(kept[low] == pair);
+    return now(place);
 }
 
-fn is_there(pair: vec2<u32>, count: u32) -> bool {
+// Whether it is one of the first `count` of these.
+fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
     while low < high {
         let middle = low + (high - low) / 2u;
-        if is_before(now(middle), pair) {
+        if is_before(pair_at(middle, of_kept), pair) {
             low = middle + 1u;
         } else {
             high = middle;
         }
     }
-    return low < count && all(now(low) == pair);
+    return low < count && all(pair_at(low, of_kept) == pair);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -82,9 +77,9 @@ fn main(
     if PASS == FLAG {
         var flag = false;
         if index < half {
-            flag = index < count && !was_there(now(index), before);
+            flag = index < count && !is_among(now(index), before, true);
         } else {
-            flag = of_kept < before && !is_there(kept[of_kept], count);
+            flag = of_kept < before && !is_among(kept[of_kept], count, false);
         }
         table[index] = select(0u, 1u, flag);
         return;

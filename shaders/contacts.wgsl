@@ -18,28 +18,21 @@ override PASS: u32 = COPY;
 @group(0) @binding(4) var<storage, read_write> offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> indices: array<u32>;
 
-// How many pairs have an a of an earlier row.
-fn before_by_a(row: u32) -> u32 {
-    var low = 0u;
-    var high = results.sorted;
-    while low < high {
-        let middle = low + (high - low) / 2u;
-        if sorted[middle].a < row {
-            low = middle + 1u;
-        } else {
-            high = middle;
-        }
+// The row of a in the sorted list, or that of b in the other order.
+fn row_at(place: u32, of_b: bool) -> u32 {
+    if of_b {
+        return by_b[place].x;
     }
-    return low;
+    return sorted[place].a;
 }
 
-// How many pairs have a b of an earlier row.
-fn before_by_b(row: u32) -> u32 {
+// How many pairs have their a, or their b, in an earlier row.
+fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
     while low < high {
         let middle = low + (high - low) / 2u;
-        if by_b[middle].x < row {
+        if row_at(middle, of_b) < row {
             low = middle + 1u;
         } else {
             high = middle;
@@ -57,8 +50,8 @@ fn main(
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
     if PASS == ROWS {
         if index < arrayLength(&offsets) {
-            starts[index] = before_by_a(index);
-            offsets[index] = starts[index] + before_by_b(index);
+            starts[index] = before(index, false);
+            offsets[index] = starts[index] + before(index, true);
         }
         return;
     }
