@@ -1,5 +1,6 @@
 // How many spheres there are, when the caller's buffers tell. One invocation.
-// Twin of `Params::new` in `src/gpu/buffers.rs`.
+// Twin of `Params::new` in `src/gpu/buffers.rs`, and of `sample_size` in
+// `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<storage, read_write> params: Params;
 @group(0) @binding(1) var<uniform> first: SourceLayout;
@@ -27,5 +28,6 @@ fn main() {
     }
     params.spheres = select(0u, all, some);
     params.split = select(0u, counts.x, some && between);
-    params.sample = min(clamp(params.spheres / SPHERES_A_SAMPLE, FEWEST_SAMPLED, MOST_SAMPLED), params.spheres);
+    let few = clamp(params.spheres / SPHERES_A_SMALL_SAMPLE, FEWEST_OF_FEW_SAMPLED, FEWEST_SAMPLED);
+    params.sample = min(clamp(params.spheres / SPHERES_A_SAMPLE, few, MOST_SAMPLED), params.spheres);
 }

@@ -17,11 +17,32 @@ struct Group {
     low: vec3<f32>,
     high: vec3<f32>,
     last_bin: u32,
+    // The least, of several groups.
     power: u32,
     // The set its spheres are of.
     of_set: u32,
+    // Half of the cell that tells who looks for these: in one set that of the
+    // smallest group, between two sets that of the largest.
+    reference: f32,
     // Proxies of all smaller groups that look for these.
     finer: f32,
+}
+
+// Two groups in one level.
+fn merged(group: Group, other: Group) -> Group {
+    var both = group;
+    both.proxies += other.proxies;
+    both.inside += other.inside;
+    both.half_cell = max(both.half_cell, other.half_cell);
+    both.low = min(both.low, other.low);
+    both.high = max(both.high, other.high);
+    both.power = min(both.power, other.power);
+    let one = params.split == 0u;
+    if select(both.reference, other.reference, one) < select(other.reference, both.reference, one) {
+        both.reference = other.reference;
+        both.finer = other.finer;
+    }
+    return both;
 }
 
 // Groups of neighbouring bins that are not empty, finest first.
@@ -87,15 +108,18 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
 }
 
 // Whether the proxies of one group look for those of another, and not these for
-// them.
-fn looks_for(group: u32, other: u32) -> bool {
-    let apart = params.split == 0u || sh_group[group].of_set != sh_group[other].of_set;
-    return apart && sh_group[group].half_cell < sh_group[other].half_cell;
+// them; between two sets, those of one size may do either.
+fn looks_for(group: u32, of_set: u32, reference: f32) -> bool {
+    let half_cell = sh_group[group].half_cell;
+    if params.split > 0u {
+        return sh_group[group].of_set != of_set && half_cell <= reference;
+    }
+    return half_cell < reference;
 }
 
 // Gives a level its time slabs, cells and slots, these counted from 0, and at
-// most `share` of them. `first` is its smallest group, `group` all of them.
-fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
+// most `share` of them. `group` are all of its groups.
+fn lay_out(group: Group, groups: u32, share: f32) -> Level {
     let outside = 1.0 - group.inside / group.proxies;
     let hashed = share * clamp(outside, 0.25, 1.0);
     var level: Level;
@@ -105,7 +129,7 @@ fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
     var chosen = 2u;
     var longest = SEGMENT_BITS;
     for (var k = 0u; k < groups; k++) {
-        if looks_for(k, first) {
+        if looks_for(k, group.of_set, group.reference) {
             longest = min(longest, sh_group[k].power);
         }
     }
@@ -132,7 +156,7 @@ fn lay_out(group: Group, first: u32, groups: u32, share: f32) -> Level {
             var cost = group.proxies * (look + 0.5 * others(group.proxies, 1.5 * cell) / slabs) * one_set();
             let met = others(group.proxies, cell);
             for (var k = 0u; k < groups; k++) {
-                if looks_for(k, first) {
+                if looks_for(k, group.of_set, group.reference) {
                     // One that has longer segments looks into several slabs,
                     // all it meets there being as many as in its own time.
                     let looks = f32(1u << (max(power, sh_group[k].power) - sh_group[k].power));
@@ -185,7 +209,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         at += sh_groups_of[before];
     }
     for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
-        var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0u, 0.0);
+        var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0u, 0.0, 0.0);
         var half_cell = 0u;
         group.last_bin = thread * BINS_EACH + base + (1u << shift) - 1u;
         group.power = (group.last_bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
@@ -204,6 +228,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
             }
         }
         group.half_cell = bitcast<f32>(half_cell);
+        group.reference = group.half_cell;
         if group.proxies > 0.0 {
             sh_group[at] = group;
             at++;
@@ -214,7 +239,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread < groups {
         var finer = 0.0;
         for (var k = 0u; k < groups; k++) {
-            finer += select(0.0, sh_group[k].proxies, looks_for(k, thread));
+            finer += select(0.0, sh_group[k].proxies, looks_for(k, sh_group[thread].of_set, sh_group[thread].reference));
         }
         sh_group[thread].finer = finer;
     }
@@ -229,14 +254,18 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     // The best cut up to each end, from the best cuts up to the ends before it.
     for (var end = 1u; end <= MAX_LEVELS; end++) {
         if end <= groups && thread < end {
-            let power = sh_group[end - 1u].power;
-            let proxies = sh_before[end] - sh_before[thread];
-            let slab = proxies / f32(1u << power);
-            let cell = cell_edge(slab, sh_group[end - 1u].half_cell);
+            var level = sh_group[end - 1u];
+            for (var k = end - 1u; k > thread; k--) {
+                level = merged(level, sh_group[k - 1u]);
+            }
+            let proxies = level.proxies;
+            let slab = proxies / f32(1u << level.power);
+            let cell = cell_edge(slab, level.half_cell);
             let own = proxies * (OWN_RANGES * LOOK + 0.5 * others(slab, 1.5 * cell)) * one_set();
-            let from_finer = sh_group[thread].finer * (COARSER_RANGES * LOOK + others(proxies, cell));
-            // A level has one set and one power of segments.
-            let alike = sh_group[thread].power == power && sh_group[thread].of_set == sh_group[end - 1u].of_set;
+            let from_finer = level.finer * (COARSER_RANGES * LOOK + others(proxies, cell));
+            // One set, and none that are not cut with such as are.
+            let alike = sh_group[thread].of_set == level.of_set
+                && (sh_group[thread].power > 0u) == (sh_group[end - 1u].power > 0u);
             sh_cost[thread] = select(GREATEST, sh_best[thread] + own + from_finer, alike);
         }
         workgroupBarrier();
@@ -271,15 +300,11 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         let from_to = sh_level[thread];
         var group = sh_group[from_to.x];
         for (var k = from_to.x + 1u; k < from_to.y; k++) {
-            group.proxies += sh_group[k].proxies;
-            group.inside += sh_group[k].inside;
-            group.half_cell = max(group.half_cell, sh_group[k].half_cell);
-            group.low = min(group.low, sh_group[k].low);
-            group.high = max(group.high, sh_group[k].high);
+            group = merged(group, sh_group[k]);
         }
         let available = f32(params.slots) - f32(groups * 2u * FEWEST_HASHED);
         let share = available * (group.proxies / sh_before[groups]) * 0.999;
-        level = lay_out(group, from_to.x, groups, share);
+        level = lay_out(group, groups, share);
         sh_edge[thread] = level.cell;
     }
     workgroupBarrier();

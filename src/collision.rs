@@ -234,6 +234,9 @@ pub struct Statistics {
     pub proxies: u64,
     /// Grids in use.
     pub levels: u32,
+    /// Slots of the grids' table: one for each cell within a grid's box, and some
+    /// that the cells outside share.
+    pub slots: u64,
     /// Pairs of proxies that were tested.
     pub candidates: u64,
     /// Pairs that touch.
@@ -245,6 +248,9 @@ pub struct Statistics {
     /// How many of the grazing pairs float64 could not tell either, so that exact
     /// integers decided.
     pub grazing_by_integers: u64,
+    /// Bytes of working memory that are kept for the next step, beyond the spheres
+    /// given and the list returned. On a GPU, its buffers.
+    pub memory: u64,
     /// Where the work was done: [`Backend::Gpu`] or [`Backend::Cpu`].
     pub backend: Backend,
     /// Why there, in a sentence.

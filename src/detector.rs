@@ -2,15 +2,18 @@
 
 use std::time::Instant;
 
-use crate::cpu::{self, Limits};
-use crate::exact::{Decided, decide};
+use crate::cpu::{Cpu, Limits, Outcome, Step};
+use crate::exact::Decided;
 use crate::gpu::Gpu;
 use crate::sphere::{check_dt, check_spheres};
-use crate::units::Units;
-use crate::{Collisions, Error, Sphere, Statistics};
+use crate::{Collision, Collisions, Error, Sphere, Statistics};
 
 /// One bit of an index tells grazing pairs, and another keeps sums in range.
 pub(crate) const MOST_SPHERES: usize = 1 << 30;
+
+/// So few spheres are done before a thread of the pool is awake: the caller's does
+/// them.
+const FEW: usize = 1024;
 
 /// Where to do the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,7 +35,8 @@ pub enum Backend {
 pub struct Options {
     /// Where to do the work.
     pub backend: Backend,
-    /// Threads of the CPU backend; 0, the default, takes one for each core.
+    /// Threads of the CPU backend; 0, the default, takes one for each core. Worlds of
+    /// up to 1024 spheres are done on the caller's.
     pub threads: usize,
     /// A world with more candidate pairs than this is refused with
     /// [`Error::TooManyCandidates`] instead of keeping the machine busy for
@@ -69,6 +73,7 @@ pub struct Detector {
     options: Options,
     pool: Option<rayon::ThreadPool>,
     gpu: Option<Gpu>,
+    cpu: Cpu,
     reason: String,
 }
 
@@ -118,6 +123,7 @@ impl Detector {
             options,
             pool,
             gpu,
+            cpu: Cpu::default(),
             reason,
         })
     }
@@ -148,9 +154,37 @@ impl Detector {
     /// # Errors
     /// See [`Error`]; the list is whole or there is none.
     pub fn detect(&mut self, spheres: &[Sphere], dt: f32) -> Result<Collisions, Error> {
-        check_dt(dt)?;
-        let extent = self.within_pool(|| check_spheres(spheres, dt, None))?;
-        self.run(spheres, 0, dt, extent)
+        self.run(spheres, None, dt, Vec::new())
+    }
+
+    /// The same, in the memory of a list that is done with. After an error it is
+    /// empty.
+    ///
+    /// ```
+    /// use carom::{Collisions, Detector, Options, Sphere};
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let mut spheres = [Sphere::new([0.0; 3], 1.0).with_velocity([6.0, 0.0, 0.0]); 2];
+    /// spheres[1] = Sphere::new([5.0, 0.0, 0.0], 1.0);
+    /// let mut found = Collisions::default();
+    /// for _ in 0..2 {
+    ///     detector.detect_into(&spheres, 0.25, &mut found)?;
+    ///     spheres[0].center[0] += 6.0 * 0.25;
+    /// }
+    /// assert_eq!(found.pairs[0].toi, 0.25); // at the end of the second step
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn detect_into(
+        &mut self,
+        spheres: &[Sphere],
+        dt: f32,
+        found: &mut Collisions,
+    ) -> Result<(), Error> {
+        let pairs = std::mem::take(found).pairs;
+        *found = self.run(spheres, None, dt, pairs)?;
+        Ok(())
     }
 
     /// Every pair of one sphere of `first` (a) and one of `second` (b) that
@@ -174,30 +208,36 @@ impl Detector {
         second: &[Sphere],
         dt: f32,
     ) -> Result<Collisions, Error> {
-        check_dt(dt)?;
-        let extent = self.within_pool(|| {
-            let one = check_spheres(first, dt, Some(0))?;
-            Ok(one.max(check_spheres(second, dt, Some(1))?))
-        })?;
-        if first.is_empty() || second.is_empty() {
-            let mut found = self.run(&[], 0, dt, 0.0)?;
-            found.statistics.spheres = (first.len() + second.len()) as u64;
-            found.statistics.first_set = first.len() as u64;
-            return Ok(found);
-        }
-        self.run(&[first, second].concat(), first.len(), dt, extent)
+        self.run(&[first, second].concat(), Some(first.len()), dt, Vec::new())
     }
 
-    /// `split` is where the second of two sets begins, 0 if there is one set;
-    /// `extent` the largest length there is.
+    /// `second` is where the second of two sets begins; `pairs` is memory for the
+    /// list.
     fn run(
         &mut self,
         spheres: &[Sphere],
-        split: usize,
+        second: Option<usize>,
         dt: f32,
-        extent: f32,
+        pairs: Vec<Collision>,
     ) -> Result<Collisions, Error> {
-        if spheres.len() > MOST_SPHERES {
+        check_dt(dt)?;
+        let check = || {
+            let Some((first, second)) = second.and_then(|second| spheres.split_at_checked(second))
+            else {
+                return check_spheres(spheres, dt, None);
+            };
+            let first = check_spheres(first, dt, Some(0))?;
+            Ok(first.merge(check_spheres(second, dt, Some(1))?))
+        };
+        let mut step = Step {
+            spheres,
+            split: second.unwrap_or(0),
+            dt,
+        };
+        if second.is_some_and(|second| second == 0 || second == spheres.len()) {
+            step.spheres = &[];
+        }
+        if step.spheres.len() > MOST_SPHERES {
             return Err(Error::TooManySpheres {
                 count: spheres.len(),
                 limit: MOST_SPHERES,
@@ -207,86 +247,69 @@ impl Detector {
             candidates: self.options.max_candidates,
             pairs: self.options.max_pairs,
         };
-        let mut reason = self.reason.clone();
-        let units = Units::new(dt, extent);
+        let mut statistics = Statistics {
+            spheres: spheres.len() as u64,
+            first_set: step.split as u64,
+            reason: self.reason.clone(),
+            ..Statistics::default()
+        };
+        let pool = self.pool.as_ref().filter(|_| spheres.len() > FEW);
         if let Some(gpu) = &mut self.gpu {
-            match gpu.run(spheres, split, dt, units, limits) {
-                Ok(outcome) => {
-                    let adapter = Some(gpu.adapter().to_owned());
-                    let mut found = self.finish(spheres, split, dt, outcome)?;
-                    found.statistics = Statistics {
-                        backend: Backend::Gpu,
-                        adapter,
-                        reason,
-                        ..found.statistics
-                    };
+            let facts = within(pool, check)?;
+            match gpu.run(step, facts, limits) {
+                Ok((outcome, reported)) => {
+                    let clock = Instant::now();
+                    let decided = within(pool, || step.decide(reported))?;
+                    let time = clock.elapsed();
+                    statistics.backend = Backend::Gpu;
+                    statistics.adapter = Some(gpu.adapter().to_owned());
+                    let mut found = collisions(statistics, outcome, decided);
+                    found.statistics.stages.push(("decide", time));
                     return Ok(found);
                 }
                 Err(error @ (Error::DeviceLimit { .. } | Error::Device(_)))
                     if self.options.backend == Backend::Auto =>
                 {
-                    reason = format!("the GPU could not do it: {error}");
-                    log::warn!("carom falls back to the CPU: {reason}");
+                    statistics.reason = format!("the GPU could not do it: {error}");
+                    log::warn!("carom falls back to the CPU: {}", statistics.reason);
                 }
                 Err(error) => return Err(error),
             }
         }
-        let outcome = self
-            .within_pool(|| cpu::run(&units.scale(spheres, dt), split, units.step(dt), limits))?;
-        let mut found = self.finish(spheres, split, dt, outcome)?;
-        found.statistics = Statistics {
-            backend: Backend::Cpu,
-            reason,
-            ..found.statistics
-        };
-        Ok(found)
+        let cpu = &mut self.cpu;
+        let (outcome, decided) = within(pool, || cpu.run(step, check()?, limits, pairs))?;
+        statistics.backend = Backend::Cpu;
+        Ok(collisions(statistics, outcome, decided))
     }
+}
 
-    /// From what a backend reported to what a user gets.
-    fn finish(
-        &self,
-        spheres: &[Sphere],
-        split: usize,
-        dt: f32,
-        outcome: cpu::Outcome,
-    ) -> Result<Collisions, Error> {
-        let clock = Instant::now();
-        let cpu::Outcome {
-            reported,
-            proxies,
-            levels,
-            candidates,
-            mut stages,
-        } = outcome;
-        let Decided {
-            pairs,
-            grazing,
-            by_integers,
-        } = self.within_pool(|| {
-            let two = |a: u32, b: u32| Some([*spheres.get(a as usize)?, *spheres.get(b as usize)?]);
-            decide(two, split, dt, reported)
-        })?;
-        stages.push(("decide", clock.elapsed()));
-        let statistics = Statistics {
-            spheres: spheres.len() as u64,
-            first_set: split as u64,
-            proxies,
-            levels,
-            candidates,
-            pairs: pairs.len() as u64,
-            grazing,
-            grazing_by_integers: by_integers,
-            stages,
-            ..Statistics::default()
-        };
-        Ok(Collisions { pairs, statistics })
-    }
+/// What a user gets.
+fn collisions(statistics: Statistics, outcome: Outcome, decided: Decided) -> Collisions {
+    let Decided {
+        pairs,
+        grazing,
+        by_integers,
+    } = decided;
+    let statistics = Statistics {
+        proxies: outcome.proxies,
+        levels: outcome.levels,
+        slots: outcome.slots,
+        candidates: outcome.candidates,
+        memory: outcome.memory,
+        stages: outcome.stages,
+        pairs: pairs.len() as u64,
+        grazing,
+        grazing_by_integers: by_integers,
+        ..statistics
+    };
+    Collisions { pairs, statistics }
+}
 
-    fn within_pool<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.pool {
-            Some(pool) => pool.install(work),
-            None => work(),
-        }
+/// Works on the threads of a pool, or on all.
+fn within<R: Send>(pool: Option<&rayon::ThreadPool>, work: impl FnOnce() -> R + Send) -> R {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
     }
 }
 
@@ -308,6 +331,7 @@ mod tests {
             options,
             pool: None,
             gpu: Some(gpu),
+            cpu: Cpu::default(),
             reason: String::new(),
         };
         let few = vec![Sphere::new([0.0; 3], 1.0); 2];

@@ -14,19 +14,13 @@
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
 
 use crate::Sphere;
-use crate::sweep::EPSILON;
+use crate::number::three;
+use crate::segments::Cut;
 
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
-/// Rounding on the way from a sphere to its cell, in units of ε times the largest
-/// coordinate it passes, as seen from the frame: docs/exact.md adds it up. What it
-/// leaves over is for pairs that barely move past one another, see
-/// [`STILL`](crate::sweep::STILL). So a cell is at least 2⁻¹⁹ of that coordinate,
-/// and cells are small integers, exact in float32.
-pub(crate) const MARGIN: f32 = 10.0;
 /// No cell is smaller: 2⁻⁶⁰. So a cell's reciprocal is in range, and what
 /// subnormal coordinates lose is nothing beside a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
@@ -81,97 +75,22 @@ pub(crate) fn segment_of(tag: u32) -> u32 {
     tag >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// How a sphere is cut, and how large its proxies are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Size {
-    /// It is cut into 2^power segments.
-    pub(crate) power: u32,
-    /// Half extent of each, with the margin for rounding.
-    pub(crate) reach: f32,
-    /// Half of the smallest cell it may lie in.
-    pub(crate) half_cell: f32,
-}
-
-impl Size {
-    /// Cuts a sphere into as few segments as keep each within its diameter or
-    /// `length`.
-    pub(crate) fn new(motion: &Motion, length: f32) -> Self {
-        let longest = (2.0 * motion.radius).max(length);
-        let mut own = motion.length();
-        let mut power = 0;
-        while own > longest && power < SEGMENT_BITS {
-            own *= 0.5;
-            power += 1;
-        }
-        Self::of_segment(motion, power)
-    }
-
-    /// The size of each segment of a sphere that is cut into 2^power.
-    pub(crate) fn of_segment(motion: &Motion, power: u32) -> Self {
-        let shift = motion.shift.abs();
-        let far = (motion.center.abs() + shift).max_element();
-        let half = motion.radius + shift.max_element() * (0.5 / (1_u32 << power) as f32);
-        let reach = half + MARGIN * EPSILON * (far + half);
-        Self {
-            power,
-            reach,
-            half_cell: reach.max(0.5 * SMALLEST_CELL),
-        }
-    }
-
-    /// Its bin of the histogram, if it is of a sphere of the first or second
-    /// set.
-    pub(crate) fn bin(self, set: u32) -> u32 {
-        let size = (self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
-        size | self.power << BIN_BITS | set << (BIN_BITS + POWER_BITS)
+/// The segment of a tag.
+pub(crate) fn cut_of(tag: u32) -> Cut {
+    Cut {
+        power: segment_power(tag),
+        segment: segment_of(tag),
     }
 }
 
-/// Where cells are counted from: an origin amid the world, drifting with it.
-/// Far from zero, or in a common fast motion, differences are all that matters,
-/// and all that float32 can tell.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Frame {
-    /// Its place at the start of the step.
-    pub(crate) origin: Vec3,
-    /// Its velocity.
-    pub(crate) drift: Vec3,
-}
-
-/// A sphere's path, as seen from the frame.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Motion {
-    center: Vec3,
-    radius: f32,
-    velocity: Vec3,
-    /// Velocity times dt.
-    shift: Vec3,
-    dt: f32,
-}
-
-impl Motion {
-    /// The path of a sphere during a step of length `dt`.
-    pub(crate) fn new(sphere: &Sphere, frame: &Frame, dt: f32) -> Self {
-        let velocity = Vec3::from(sphere.velocity) - frame.drift;
-        Self {
-            center: Vec3::from(sphere.center) - frame.origin,
-            radius: sphere.radius,
-            velocity,
-            shift: velocity * dt,
-            dt,
-        }
-    }
-
-    /// How far it moves along its longest axis.
-    pub(crate) fn length(&self) -> f32 {
-        self.shift.abs().max_element()
-    }
-
-    /// The middle of segment k of 2^power.
-    pub(crate) fn middle(&self, power: u32, segment: u32) -> Vec3 {
-        let part = (2 * segment + 1) as f32 / (1_u32 << (power + 1)) as f32;
-        self.center + self.velocity * (part * self.dt)
-    }
+/// The whole numbers below. Not by `f32::floor`, which without SSE 4.1 is a call
+/// to the C library.
+#[inline(always)]
+fn floor(point: [f32; 3]) -> [i32; 3] {
+    three(point, |x| {
+        let whole = x as i32;
+        whole - i32::from(whole as f32 > x)
+    })
 }
 
 /// What the swept test reads of a proxy: the motion of its whole sphere, never
@@ -189,7 +108,23 @@ pub(crate) struct SortedProxy {
     pub(crate) sphere: u32,
 }
 
-/// A proxy's cell: read only when the swept test has found a hit.
+impl SortedProxy {
+    pub(crate) fn new(sphere: &Sphere, index: u32) -> Self {
+        Self {
+            center: sphere.center,
+            radius: sphere.radius,
+            velocity: sphere.velocity,
+            sphere: index,
+        }
+    }
+
+    /// The sphere, but for its groups, where its index stands.
+    pub(crate) fn sphere(&self) -> &Sphere {
+        bytemuck::cast_ref(self)
+    }
+}
+
+/// A proxy's cell.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
@@ -233,27 +168,39 @@ pub(crate) struct Level {
 
 impl Level {
     /// The cell of a point.
-    pub(crate) fn cell_of(&self, point: Vec3) -> [i32; 3] {
-        (point * self.inverse_cell)
-            .floor()
-            .to_array()
-            .map(|x| x as i32)
+    #[inline(always)]
+    pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
+        floor(three(point, |x| x * self.inverse_cell))
     }
 
     /// Whether a row of cells from x0 to x1 lies within the box.
+    #[inline(always)]
     pub(crate) fn in_box(&self, x0: i32, x1: i32, y: i32, z: i32) -> bool {
         let within =
             |x: i32, axis: usize| (x.wrapping_sub(self.origin[axis]) as u32) < self.dims[axis];
         within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
     }
 
-    /// The slot of a cell in a time slab. Nothing else knows how cells map to
-    /// slots, but that within the box x runs contiguously.
+    /// The slot of a cell within the box, in a time slab.
+    #[inline(always)]
+    pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
+        let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
+        let (x, y, z) = (at(0), at(1), at(2));
+        let slot = ((slab * self.dims[2] + z) * self.dims[1] + y) * self.dims[0] + x;
+        (self.first_slot + slot) as usize
+    }
+
+    /// How many slots it is within the box from one row to the next in y, and in z.
+    pub(crate) fn strides(&self) -> [usize; 2] {
+        let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
+        [x, x * y]
+    }
+
+    /// The slot of a cell in a time slab. Nothing but this and the shaders' twin
+    /// knows how cells outside the box map to slots.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
-            let [x, y, z] =
-                [(x, 0), (y, 1), (z, 2)].map(|(x, k)| x.wrapping_sub(self.origin[k]) as u32);
-            self.first_slot + ((slab * self.dims[2] + z) * self.dims[1] + y) * self.dims[0] + x
+            self.slot_in_box([x, y, z], slab) as u32
         } else {
             let mut row = slab.wrapping_mul(0x27d4_eb2f)
                 ^ (y as u32).wrapping_mul(0x9e37_79b1)
@@ -302,139 +249,120 @@ pub(crate) struct Grid<'a> {
     pub(crate) levels: &'a [Level],
     /// Where each slot begins among the sorted proxies.
     pub(crate) starts: &'a [u32],
-    /// Where cells are counted from.
-    pub(crate) frame: &'a Frame,
     /// Length of the step.
     pub(crate) dt: f32,
     /// Whether only pairs between two sets count.
     pub(crate) between: bool,
 }
 
+/// A proxy that looks for others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seeker {
+    /// Its place among the sorted proxies.
+    pub(crate) index: usize,
+    /// Its middle.
+    pub(crate) middle: [f32; 3],
+    /// How far it reaches along each axis, with the margin of a cell.
+    pub(crate) reach: f32,
+    /// Its cell.
+    pub(crate) own: SortedCell,
+}
+
 impl Grid<'_> {
     /// Everything that one proxy has to be tested against, as ranges of the
     /// sorted proxies: half of its own neighbourhood, so that each pair of a
     /// level is met from one side only, and the cells of each coarser level
-    /// that it can reach. A coarse proxy never looks down.
+    /// that it can reach. A coarse proxy never looks down. Some ranges may be empty.
+    /// What lies outside a box comes with what was asked for.
     pub(crate) fn for_each_range(
         &self,
-        index: usize,
-        proxy: &SortedProxy,
-        own: &SortedCell,
-        mut visit: impl FnMut(Range<usize>, Asked),
+        seeker: &Seeker,
+        mut visit: impl FnMut(Range<usize>, Option<Asked>),
     ) {
-        let own_level = level_of(own.tag);
-        let [x, y, z] = own.cell;
-        let level = &self.levels[own_level as usize];
-        let slab = slab_of(own.tag, level.time_power);
+        match self.ranges_around(seeker) {
+            Some(ranges) => ranges.into_iter().for_each(|range| visit(range, None)),
+            None => self.look_around(seeker, &mut visit),
+        }
+        self.look_up(seeker, &mut visit);
+    }
+
+    /// Half of its own neighbourhood, if it is all within the box, as for most: all
+    /// rows begin at fixed distances from the own slot then.
+    #[inline(always)]
+    pub(crate) fn ranges_around(&self, seeker: &Seeker) -> Option<[Range<usize>; 5]> {
+        let level = &self.levels[level_of(seeker.own.tag) as usize];
+        let [x, y, z] = seeker.own.cell;
         let inside = level.in_box(x - 1, x + 1, y - 1, z) && level.in_box(x, x, y + 1, z + 1);
-        if inside && !self.between {
-            // As most are: all rows begin at fixed distances from the own slot.
-            let own_slot = level.slot_of(own.cell, slab) as usize;
-            let (row, plane) = (
-                level.dims[0] as usize,
-                (level.dims[0] * level.dims[1]) as usize,
-            );
-            let rows = [
-                (own_slot, y, z),
-                (own_slot + row, y + 1, z),
-                (own_slot + plane - row, y - 1, z + 1),
-                (own_slot + plane, y, z + 1),
-                (own_slot + plane + row, y + 1, z + 1),
-            ];
-            for (middle, y, z) in rows {
-                let end = self.starts[middle + 2] as usize;
-                let (first, start) = if middle == own_slot {
-                    (x, index + 1)
-                } else {
-                    (x - 1, self.starts[middle - 1] as usize)
-                };
-                if start < end {
-                    let asked = Asked {
-                        level: own_level,
-                        time_power: level.time_power,
-                        slab,
-                        x: [first, x + 1],
-                        y,
-                        z,
-                    };
-                    visit(start..end, asked);
-                }
-            }
+        if !inside || self.between {
+            return None;
         }
-        let mut look = |number: u32, level: &Level, slab: u32, low: [i32; 3], high: [i32; 3]| {
-            let asked = Asked {
-                level: number,
-                time_power: level.time_power,
-                slab,
-                x: [0; 2],
-                y: 0,
-                z: 0,
-            };
-            for z in low[2]..=high[2] {
-                // Own level: the own row from self on, and the rows that come
-                // after it.
-                let own_plane = number == own_level && z == own.cell[2];
-                let first_row = if own_plane { own.cell[1] } else { low[1] };
-                for y in first_row..=high[1] {
-                    let own_row = own_plane && y == own.cell[1];
-                    let x = [if own_row { own.cell[0] } else { low[0] }, high[0]];
-                    let mut piece = |x: [i32; 2]| {
-                        let slot = level.slot_of([x[0], y, z], slab) as usize;
-                        let end = self.starts[slot + (x[1] - x[0]) as usize + 1] as usize;
-                        let from_self = own_row && x[0] == own.cell[0];
-                        let start = if from_self {
-                            index + 1
-                        } else {
-                            self.starts[slot] as usize
-                        };
-                        if start < end {
-                            visit(start..end, Asked { x, y, z, ..asked });
-                        }
-                    };
-                    if level.in_box(x[0], x[1], y, z) {
-                        piece(x);
-                    } else {
-                        (x[0]..=x[1]).for_each(|x| piece([x, x]));
-                    }
-                }
-            }
+        let slab = slab_of(seeker.own.tag, level.time_power);
+        let slot = level.slot_in_box(seeker.own.cell, slab);
+        let [row, plane] = level.strides();
+        let around = |middle: usize| {
+            let slots = self.starts.get(middle - 1..)?.first_chunk::<4>()?;
+            Some(slots[0] as usize..slots[3] as usize)
         };
-        if !(inside || self.between) {
-            look(
-                own_level,
-                level,
-                slab,
-                [x - 1, y - 1, z],
-                [x + 1, y + 1, z + 1],
-            );
-        }
-        let coarser = &self.levels[own_level as usize + 1..];
-        if coarser.is_empty() {
+        let own_end = *self.starts.get(slot + 2)? as usize;
+        Some([
+            seeker.index + 1..own_end,
+            around(slot + row)?,
+            around(slot + plane - row)?,
+            around(slot + plane)?,
+            around(slot + plane + row)?,
+        ])
+    }
+
+    /// Half of the own neighbourhood, where it is not all within the box: the own
+    /// row from self on, and the rows that come after it.
+    #[cold]
+    pub(crate) fn look_around(
+        &self,
+        seeker: &Seeker,
+        visit: &mut impl FnMut(Range<usize>, Option<Asked>),
+    ) {
+        if self.between {
             return;
         }
-        let sphere = Sphere {
-            center: proxy.center,
-            radius: proxy.radius,
-            velocity: proxy.velocity,
-            groups: 0,
-        };
-        let motion = Motion::new(&sphere, self.frame, self.dt);
-        let power = segment_power(own.tag);
-        let center = motion.middle(power, segment_of(own.tag));
-        let reach = Size::of_segment(&motion, power).reach;
-        let own_set = level.of_set;
-        for (level, number) in coarser.iter().zip(own_level + 1..) {
+        let [x, y, z] = seeker.own.cell;
+        let number = level_of(seeker.own.tag);
+        let slab = slab_of(seeker.own.tag, self.levels[number as usize].time_power);
+        self.for_each_piece(number, slab, [x, x + 1], y, z, |mut range, asked| {
+            if asked.x[0] == x {
+                range.start = seeker.index + 1;
+            }
+            visit(range, Some(asked));
+        });
+        for [y, z] in [[y + 1, z], [y - 1, z + 1], [y, z + 1], [y + 1, z + 1]] {
+            self.for_each_piece(number, slab, [x - 1, x + 1], y, z, |range, asked| {
+                visit(range, Some(asked));
+            });
+        }
+    }
+
+    /// The cells in reach of the coarser levels.
+    pub(crate) fn look_up(
+        &self,
+        seeker: &Seeker,
+        visit: &mut impl FnMut(Range<usize>, Option<Asked>),
+    ) {
+        let Seeker { middle, reach, .. } = *seeker;
+        let tag = seeker.own.tag;
+        let power = segment_power(tag);
+        let own_set = self.levels[level_of(tag) as usize].of_set;
+        for number in level_of(tag) + 1..self.levels.len() as u32 {
+            let level = &self.levels[number as usize];
             if self.between && level.of_set == own_set {
                 continue;
             }
             // Another's centre is at most the two reaches away, its own being
             // half a cell at most.
-            let at = center * level.inverse_cell;
+            let at = three(middle, |x| x * level.inverse_cell);
             let around = reach * level.inverse_cell + 0.5;
-            let [low, high] =
-                [at - around, at + around].map(|x| x.floor().to_array().map(|x| x as i32));
+            let low = floor(three(at, |x| x - around));
+            let high = floor(three(at, |x| x + around));
             // The slabs that its own time spans.
-            let segment = segment_of(own.tag);
+            let segment = segment_of(tag);
             let slabs = match power.checked_sub(level.time_power) {
                 Some(shift) => segment >> shift..=segment >> shift,
                 None => {
@@ -442,7 +370,69 @@ impl Grid<'_> {
                     segment << shift..=((segment + 1) << shift) - 1
                 }
             };
-            slabs.for_each(|slab| look(number, level, slab, low, high));
+            let boxed = level.in_box(low[0], high[0], low[1], low[2])
+                && level.in_box(low[0], high[0], high[1], high[2]);
+            for slab in slabs {
+                if boxed {
+                    let first = level.slot_in_box(low, slab);
+                    let [row, plane] = level.strides();
+                    let [cells, rows, planes] =
+                        [0, 1, 2].map(|axis| (high[axis] - low[axis]) as usize);
+                    for plane_slot in (first..).step_by(plane).take(planes + 1) {
+                        for slot in (plane_slot..).step_by(row).take(rows + 1) {
+                            let [start, end] =
+                                [slot, slot + cells + 1].map(|slot| self.starts[slot] as usize);
+                            if start < end {
+                                visit(start..end, None);
+                            }
+                        }
+                    }
+                } else {
+                    for z in low[2]..=high[2] {
+                        for y in low[1]..=high[1] {
+                            let x = [low[0], high[0]];
+                            self.for_each_piece(number, slab, x, y, z, |range, asked| {
+                                visit(range, Some(asked));
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The cells of a row from one x to another: one range if they are within the
+    /// box, otherwise one each.
+    fn for_each_piece(
+        &self,
+        number: u32,
+        slab: u32,
+        x: [i32; 2],
+        y: i32,
+        z: i32,
+        mut visit: impl FnMut(Range<usize>, Asked),
+    ) {
+        let level = &self.levels[number as usize];
+        let mut piece = |x: [i32; 2]| {
+            let slot = level.slot_of([x[0], y, z], slab) as usize;
+            let end = slot + (x[1] - x[0]) as usize + 1;
+            let [start, end] = [slot, end].map(|slot| self.starts[slot] as usize);
+            let asked = Asked {
+                level: number,
+                time_power: level.time_power,
+                slab,
+                x,
+                y,
+                z,
+            };
+            if start < end {
+                visit(start..end, asked);
+            }
+        };
+        if level.in_box(x[0], x[1], y, z) {
+            piece(x);
+        } else {
+            (x[0]..=x[1]).for_each(|x| piece([x, x]));
         }
     }
 }

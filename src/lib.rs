@@ -67,6 +67,7 @@ struct Readme;
 #[cfg(test)]
 extern crate self as carom;
 
+mod ball;
 mod collision;
 mod cpu;
 mod detector;
@@ -74,6 +75,8 @@ mod error;
 mod exact;
 pub mod gpu;
 mod grid;
+mod number;
+mod segments;
 mod sphere;
 mod sweep;
 mod units;

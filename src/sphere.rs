@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 use rayon::prelude::*;
+use wide::f32x4;
 
 use crate::error::{Error, Field};
 
@@ -111,32 +112,61 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     fields.find(|&(_, x)| !in_range(x))
 }
 
+/// What of the spheres tells how to work on them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// Whether carom can work with all of them.
+    valid: bool,
+    /// The largest magnitude of a coordinate, radius or displacement.
+    extent: f32,
+    /// All bits that any has.
+    groups: u32,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            valid: true,
+            extent: 0.0,
+            groups: 0,
+        }
+    }
+}
+
+impl Facts {
+    /// Of two sets together.
+    pub(crate) fn merge(self, other: Self) -> Self {
+        Self {
+            valid: self.valid && other.valid,
+            extent: self.extent.max(other.extent),
+            groups: self.groups | other.groups,
+        }
+    }
+
+    /// The largest magnitude of a coordinate, radius or displacement.
+    pub(crate) fn extent(self) -> f32 {
+        self.extent
+    }
+
+    /// Whether there are groups that may leave out a pair.
+    pub(crate) fn groups(self) -> bool {
+        self.groups >> 16 & self.groups & 0xffff != 0
+    }
+}
+
 /// Checks a slice of spheres against the range in which carom is exact, and
-/// returns the largest magnitude of a coordinate, radius or displacement. `set` is
-/// what an error is to say of the slice.
-pub(crate) fn check_spheres(spheres: &[Sphere], dt: f32, set: Option<usize>) -> Result<f32, Error> {
-    // The bits of magnitudes are ordered as these are, with NaN above all; those
-    // of a negative radius are above all too.
-    let bits = |x: f32| x.abs().to_bits();
-    let largest = |sphere: &Sphere| {
-        let &Sphere {
-            center: c,
-            radius,
-            velocity: v,
-            ..
-        } = sphere;
-        let lengths = (bits(c[0]).max(bits(c[1])).max(bits(c[2])))
-            .max((radius + 0.0).to_bits())
-            .max(bits(v[0] * dt).max(bits(v[1] * dt)).max(bits(v[2] * dt)));
-        [lengths, bits(v[0]).max(bits(v[1])).max(bits(v[2]))]
-    };
-    let [lengths, speeds] = spheres
-        .par_iter()
-        .with_min_len(1 << 14)
-        .map(largest)
-        .reduce(|| [0; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
-    if lengths.max(speeds) <= MAX_MAGNITUDE.to_bits() {
-        return Ok(f32::from_bits(lengths));
+/// tells what there is. `set` is what an error is to say of the slice.
+pub(crate) fn check_spheres(
+    spheres: &[Sphere],
+    dt: f32,
+    set: Option<usize>,
+) -> Result<Facts, Error> {
+    let facts = spheres
+        .par_chunks(1 << 14)
+        .map(|spheres| facts_of(spheres, dt))
+        .reduce(Facts::default, Facts::merge);
+    if facts.valid {
+        return Ok(facts);
     }
     let invalid = spheres
         .par_iter()
@@ -148,6 +178,35 @@ pub(crate) fn check_spheres(spheres: &[Sphere], dt: f32, set: Option<usize>) -> 
             field,
             value,
         }),
-        None => Ok(MAX_MAGNITUDE),
+        None => Ok(facts),
+    }
+}
+
+fn facts_of(spheres: &[Sphere], dt: f32) -> Facts {
+    const MOST: f32 = MAX_MAGNITUDE;
+    // Of centre and radius, and of velocity; the groups are none of these numbers.
+    let least = f32x4::new([-MOST, -MOST, -MOST, 0.0]);
+    let most = f32x4::splat(MOST);
+    let all = f32::from_bits(u32::MAX);
+    let no_groups = f32x4::new([all, all, all, 0.0]);
+    let mut valid = f32x4::splat(all);
+    let mut extent = f32x4::splat(0.0);
+    let mut groups = 0;
+    for sphere in spheres {
+        let &[place, velocity] = bytemuck::cast_ref::<Sphere, [[f32; 4]; 2]>(sphere);
+        let (place, velocity) = (f32x4::new(place), f32x4::new(velocity) & no_groups);
+        let shift = (velocity * f32x4::splat(dt)).abs();
+        valid = valid
+            & place.simd_ge(least)
+            & place.simd_le(most)
+            & velocity.abs().simd_le(most)
+            & shift.simd_le(most);
+        extent = extent.fast_max(place.abs()).fast_max(shift);
+        groups |= sphere.groups;
+    }
+    Facts {
+        valid: valid.to_bitmask() == 0b1111,
+        extent: extent.to_array().into_iter().fold(0.0, f32::max),
+        groups,
     }
 }

@@ -10,8 +10,10 @@
 )]
 
 use glam::Vec3;
+use wide::f32x4;
 
 use crate::grid::{SEGMENT_BITS, SortedProxy, segment_of, segment_power};
+use crate::number::{LANES, Number, dot, each, rows};
 
 /// What one operation may be off by, relatively, where no rounding mode is
 /// promised: the distance from 1 to the next float32.
@@ -42,7 +44,7 @@ pub(crate) const TIME: f32 = 8.0;
 /// reach of one another there too, by the margin of their cells.
 pub(crate) const STILL: f32 = 3.0;
 
-/// What the filter found out about two spheres.
+/// Two spheres as they pass one another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweep {
     /// Centre of the second less that of the first.
@@ -53,62 +55,100 @@ pub(crate) struct Sweep {
     slow: bool,
     /// Time of closest approach within [0, dt].
     t: f32,
+}
+
+/// What the filter computes of two spheres.
+#[derive(Clone, Copy, Debug)]
+struct Filtered<T> {
+    /// v·v.
+    a: T,
+    /// Time of closest approach within [0, dt].
+    t: T,
     /// r² less the squared distance at that time.
-    margin: f32,
+    margin: T,
     /// How much the margin may be wrong.
-    bound: f32,
+    bound: T,
+}
+
+/// The filter: of p and v, the differences of centres and velocities, and r, the sum
+/// of the radii, in a step of length `dt`.
+#[inline(always)]
+fn filter<T: Number>(p: [T; 3], v: [T; 3], r: T, dt: T) -> Filtered<T> {
+    let sum = |x: [T; 3]| x[0].abs() + x[1].abs() + x[2].abs();
+    let zero = T::of(0.0);
+    let a = dot(v, v);
+    let b = dot(p, v);
+    let t = ((zero - b) / a).max(zero).min(dt);
+    // Not a subnormal number, which may count as 0 in one product but not in
+    // another.
+    let t = a.if_below(SLOW, zero, t.if_below(f32::MIN_POSITIVE, zero, t));
+    let q = each(p, v, |p, v| p + v * t);
+    let (rr, qq) = (r * r, dot(q, q));
+    let margin = rr - qq;
+    let distance = sum(p);
+    let speed = sum(v);
+    let rounding = T::of(ROUNDING) * (distance + T::of(2.0) * speed * t);
+    let bound = rounding * (T::of(LINEAR) * sum(q) + T::of(QUADRATIC) * rounding)
+        + T::of(ROUNDING * SQUARES) * (rr + qq)
+        + T::of(ABSOLUTE);
+    // What the whole motion of a slow pair can change of the margin.
+    let whole = T::of(SLOWLY) * distance * (speed * dt);
+    let bound = bound + a.if_below(SLOW, whole, zero);
+    Filtered {
+        a,
+        t,
+        margin,
+        bound,
+    }
+}
+
+/// p, v and r of two spheres.
+fn relative(i: &SortedProxy, j: &SortedProxy) -> ([f32; 3], [f32; 3], f32) {
+    let less = |x, y| each(x, y, |x, y| x - y);
+    let (p, v) = (less(j.center, i.center), less(j.velocity, i.velocity));
+    (p, v, j.radius + i.radius)
+}
+
+/// What the filter found out about several pairs, one bit each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verdicts {
+    /// Those that may touch: the others certainly do not.
+    pub(crate) may_hit: usize,
+    /// Those that are too close to tell.
+    pub(crate) grazing: usize,
+}
+
+impl Verdicts {
+    /// Sweeps [`LANES`] pairs of spheres.
+    #[inline(always)]
+    pub(crate) fn new(i: [&SortedProxy; LANES], j: [&SortedProxy; LANES], dt: f32) -> Self {
+        let [[px, py, pz, pr], [vx, vy, vz, _]] = rows(i);
+        let [[qx, qy, qz, qr], [ux, uy, uz, _]] = rows(j);
+        let (p, v, r) = (
+            [qx - px, qy - py, qz - pz],
+            [ux - vx, uy - vy, uz - vz],
+            qr + pr,
+        );
+        let Filtered { margin, bound, .. } = filter(p, v, r, f32x4::splat(dt));
+        let zero = f32x4::splat(0.0);
+        Self {
+            may_hit: margin.simd_ge(zero - bound).to_bitmask() as usize,
+            grazing: margin.simd_le(bound).to_bitmask() as usize,
+        }
+    }
 }
 
 impl Sweep {
     /// Sweeps two spheres over a step of length `dt`.
-    #[inline(always)]
     pub(crate) fn new(i: &SortedProxy, j: &SortedProxy, dt: f32) -> Self {
-        let p = Vec3::from(j.center) - Vec3::from(i.center);
-        let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
-        let r = j.radius + i.radius;
-        let a = v.dot(v);
-        let b = p.dot(v);
-        let slow = a < SLOW;
-        let t = (-b / a).clamp(0.0, dt);
-        // Not a subnormal number, which may count as 0 in one product but not in
-        // another.
-        let t = if slow || t < f32::MIN_POSITIVE {
-            0.0
-        } else {
-            t
-        };
-        let q = p + v * t;
-        let (rr, qq) = (r * r, q.dot(q));
-        let margin = rr - qq;
-        let distance = p.abs().element_sum();
-        let speed = v.abs().element_sum();
-        let rounding = ROUNDING * (distance + 2.0 * speed * t);
-        let mut bound = rounding * (LINEAR * q.abs().element_sum() + QUADRATIC * rounding)
-            + ROUNDING * SQUARES * (rr + qq)
-            + ABSOLUTE;
-        if slow {
-            // What the whole motion can change of the margin.
-            bound += SLOWLY * distance * (speed * dt);
-        }
+        let (p, v, r) = relative(i, j);
+        let Filtered { a, t, .. } = filter(p, v, r, dt);
         Self {
-            p,
-            v,
-            slow,
+            p: p.into(),
+            v: v.into(),
+            slow: a < SLOW,
             t,
-            margin,
-            bound,
         }
-    }
-
-    /// Whether they may touch: false is certain.
-    #[inline(always)]
-    pub(crate) fn may_hit(&self) -> bool {
-        self.margin >= -self.bound
-    }
-
-    /// Whether it takes higher precision to tell.
-    pub(crate) fn is_grazing(&self) -> bool {
-        self.margin <= self.bound
     }
 
     /// Which of two time segments (tags of sorted cells) the pair belongs to:

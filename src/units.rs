@@ -88,6 +88,7 @@ impl Units {
             velocity: sphere.velocity.map(|v| times_power(v, velocity)),
             ..*sphere
         };
-        spheres.par_iter().map(scaled).collect()
+        let several = spheres.par_iter().with_min_len(1 << 14);
+        several.map(scaled).collect()
     }
 }

@@ -272,3 +272,25 @@ fn spheres_in_one_place_do_not_cut_others_to_dust() {
     );
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
+
+/// One set against another of the same kind has half the pairs of both together, and is no reason to
+/// try more.
+#[test]
+fn bullets_among_others_cost_no_more_between_two_sets_than_in_one() {
+    let rng = &mut Rng::with_seed(1);
+    let mut vector = |scale: f32| [0; 3].map(|_| (2.0 * rng.f32() - 1.0) * scale);
+    let spheres: Vec<Sphere> = (0..2000)
+        .map(|i| match i % 100 {
+            0 => Sphere::new(vector(12.6), 0.1).with_velocity(vector(100.0)),
+            _ => Sphere::new(vector(12.6), 0.3),
+        })
+        .collect();
+    let together = cost("bullets among others", &spheres);
+    let (one, other) = spheres.split_at(1000);
+    let between = detector(Backend::Cpu, Options::default())
+        .detect_between(one, other, 1.0)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let candidates = between.statistics.candidates as f64 / spheres.len() as f64;
+    println!("between: {candidates:.2}");
+    assert!(candidates <= 1.5 * together.candidates);
+}

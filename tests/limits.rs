@@ -261,6 +261,7 @@ fn statistics_tell_what_was_done() {
             .statistics
     });
     for statistics in [&cpu, &gpu] {
+        assert!(statistics.slots >= 1000 && statistics.memory >= 4 * statistics.slots);
         assert_eq!(
             (statistics.spheres, statistics.proxies, statistics.pairs),
             (1000, 1000, 999)
@@ -278,8 +279,11 @@ fn statistics_tell_what_was_done() {
     let stages = [
         "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
     ];
-    // The CPU need not count what is far from the limit beforehand.
-    let on_cpu: Vec<_> = stages.into_iter().filter(|&name| name != "tally").collect();
+    // The CPU need not count what is far from the limit beforehand, and scans as it scatters.
+    let on_cpu: Vec<_> = stages
+        .into_iter()
+        .filter(|name| !["tally", "scan"].contains(name))
+        .collect();
     assert_eq!(names(&cpu), on_cpu);
     // A GPU that keeps no time tells only of what the host does.
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
@@ -355,5 +359,25 @@ fn slow_motion_and_long_steps_leave_few_pairs_in_doubt() {
             found.pairs
         });
         assert_eq!(cpu, gpu);
+    }
+}
+
+/// What is kept from step to step has room for a little more, and is let go when it is far too
+/// large: none of that shows.
+#[test]
+fn worlds_that_grow_and_shrink_by_a_little_are_as_new() {
+    let row = |count: usize| -> Vec<Sphere> {
+        let place = |i: usize| [i % 8, i / 8 % 4, i / 32].map(|x| 1.5 * x as f32);
+        (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
+    };
+    let mut kept = detector(Backend::Cpu, Options::default());
+    let sizes = (1..700).chain([
+        253, 260, 381, 392, 2045, 2108, 70_000, 4, 8, 5000, 4096, 4224,
+    ]);
+    for count in sizes {
+        let world = row(count);
+        let found = kept.detect(&world, 1.0).map(|found| found.pairs);
+        let fresh = detector(Backend::Cpu, Options::default()).detect(&world, 1.0);
+        assert_eq!(found, fresh.map(|found| found.pairs), "{count}");
     }
 }

@@ -50,6 +50,7 @@ mutant() {
 
 tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)
 spans=(--test nothing_lost closest_approach_at_span_boundaries_on_the_)
+balls=(--lib balls_of_two_that_touch_meet)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
 mutant 'a bound below the worst error seen' src/sweep.rs \
@@ -77,8 +78,14 @@ mutant '< for <=, at the start' src/exact/integers.rs \
                     depth: 0.0,
                 });
             }" '            Equal => return None,' --test reference touching_at_the_start
-mutant 'no margin in the size of a proxy' src/grid.rs \
+mutant 'no margin in the size of a proxy' src/segments.rs \
     'MARGIN: f32 = 10.0' 'MARGIN: f32 = 0.0' "${cells[@]}"
+mutant 'no margin in the balls' src/ball.rs \
+    'BALL_MARGIN: f32 = 2.0 * MARGIN' 'BALL_MARGIN: f32 = 0.0 * MARGIN' "${balls[@]}"
+mutant 'motions lost when their squares underflow' src/segments.rs \
+    ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
+mutant 'pairs that several segments report get lost' src/cpu/pairs.rs \
+    'self.found.shared.push(Reported' 'let _ = std::convert::identity(Reported' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the CPU' src/sweep.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \

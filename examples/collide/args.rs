@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use carom::{Backend, MAX_MAGNITUDE};
+use carom::Backend;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, ValueEnum, error::ErrorKind};
 
-use crate::number;
+use crate::input::{Format, Input, Pick, extension, time_step};
 
 /// Finds every pair of moving spheres that touch during a time step, and when.
 ///
@@ -146,30 +146,6 @@ impl Args {
     }
 }
 
-/// What `--frame` says.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Pick {
-    /// The last one.
-    Last,
-    /// Each by itself.
-    All,
-    /// One, counted from 0.
-    Number(u64),
-}
-
-impl Pick {
-    fn parse(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "last" => Ok(Self::Last),
-            "all" => Ok(Self::All),
-            _ => text
-                .parse()
-                .map(Self::Number)
-                .map_err(|_| "must be a number from 0, last or all"),
-        }
-    }
-}
-
 /// What `--backend` says.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {
@@ -191,75 +167,6 @@ impl From<Where> for Backend {
     }
 }
 
-/// Where the spheres come from, and in which format.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
-    /// What it is called in messages.
-    pub(crate) name: String,
-    /// The file; without it, standard input.
-    pub(crate) path: Option<PathBuf>,
-    pub(crate) format: Format,
-}
-
-/// A format of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// A header and rows.
-    Csv,
-    /// A LAMMPS text dump.
-    Lammps,
-    /// A NumPy array.
-    Npy,
-    /// Named NumPy arrays.
-    Npz,
-}
-
-impl Input {
-    fn from_path(path: PathBuf) -> Result<Self, String> {
-        if path.as_os_str() == "-" {
-            let name = "standard input".to_owned();
-            return Ok(Self {
-                name,
-                path: None,
-                format: Format::Csv,
-            });
-        }
-        let packed = extension(&path) == "gz";
-        let format = match extension(&if packed {
-            path.with_extension("")
-        } else {
-            path.clone()
-        })
-        .as_str()
-        {
-            "csv" => Format::Csv,
-            "lammpstrj" | "dump" => Format::Lammps,
-            "npy" => Format::Npy,
-            "npz" if !packed => Format::Npz,
-            _ => {
-                return Err(
-                    "the name must end in .csv, .lammpstrj, .dump or .npy, or any of these \
-                            and .gz, or in .npz, or be - for CSV on standard input"
-                        .into(),
-                );
-            }
-        };
-        Ok(Self {
-            name: path.display().to_string(),
-            path: Some(path),
-            format,
-        })
-    }
-}
-
-/// What a name ends in, in small letters.
-pub(crate) fn extension(path: &Path) -> String {
-    path.extension()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_lowercase()
-}
-
 fn output_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     match extension(&path).as_str() {
         "csv" | "npy" => Ok(path),
@@ -272,15 +179,6 @@ fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
         Ok(path)
     } else {
         Err("the name must end in .png")
-    }
-}
-
-fn time_step(text: &str) -> Result<f32, String> {
-    let dt = number::parse(text.as_bytes()).map_err(|what| format!("the time step {what}"))?;
-    if (0.0..=MAX_MAGNITUDE).contains(&dt) {
-        Ok(dt)
-    } else {
-        Err(format!("the time step must be from 0 to {MAX_MAGNITUDE:e}"))
     }
 }
 

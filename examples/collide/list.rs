@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use npyz::{DType, DTypeError, Field, NpyWriter, Serialize, TypeWrite, WriterBuilder};
 
-use crate::args::extension;
+use crate::input::extension;
 use crate::output::Output;
 use crate::pairs::Pair;
 

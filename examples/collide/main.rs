@@ -28,8 +28,9 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use args::{Args, Pick};
+use args::Args;
 use carom::{Collisions, Detector, Options};
+use input::Pick;
 use list::{Form, List};
 use output::Output;
 use plot::Picture;
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
-    let mut worlds = input::open(args, &progress)?;
+    let mut worlds = input::open(&args.input, args.frame, args.ids, &progress)?;
     let mut next = worlds.next()?;
     // Made before the work is done, so that a place that cannot be written to
     // does not cost a long run.

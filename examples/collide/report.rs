@@ -63,6 +63,8 @@ impl Report<'_> {
             candidates,
             proxies,
             levels,
+            slots: _,
+            memory: _,
             backend,
             reason,
             adapter,

@@ -17,6 +17,19 @@ use sample::{direction, in_cube, log_uniform, normal, single};
 
 /// The radius of the scenes in which all spheres are of one size.
 const RADIUS: f32 = 0.5;
+/// The largest radius of the others.
+const LARGEST: f32 = 5.0;
+
+/// What a scene is made with: what is published, or something else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Parameters {
+    /// The sum of the spheres' volumes over the cube's.
+    pub(crate) density: f64,
+    /// The largest radius there can be over the smallest.
+    pub(crate) ratio: f32,
+    /// How far one sphere in a hundred moves, in diameters; 0 where there is no such kind.
+    pub(crate) bullets: f32,
+}
 
 /// A benchmark scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,19 +98,68 @@ impl Scene {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
+    /// What the published scene is made with.
+    pub(crate) fn parameters(self) -> Parameters {
+        let (density, ratio, bullets) = match self {
+            Self::Gas => (0.05, 1.0, 0.0),
+            Self::Dense => (0.30, 1.0, 0.0),
+            Self::Polydisperse => (0.10, 100.0, 0.0),
+            Self::Fast => (0.05, 1.0, 50.0),
+            Self::Clustered => (0.01, 1.0, 0.0),
+            Self::Lattice | Self::Touching => (density_of_lattice(self.spacing()), 1.0, 0.0),
+            Self::Thermal => (0.10, 1000.0, 0.0),
+        };
+        Parameters {
+            density,
+            ratio,
+            bullets,
+        }
+    }
+
+    /// Whether the density is free.
+    pub(crate) fn has_density(self) -> bool {
+        !matches!(self, Self::Lattice | Self::Touching)
+    }
+
+    /// Whether the radii differ.
+    pub(crate) fn has_ratio(self) -> bool {
+        matches!(self, Self::Polydisperse | Self::Thermal)
+    }
+
+    /// Whether some spheres are bullets.
+    pub(crate) fn has_bullets(self) -> bool {
+        matches!(self, Self::Fast)
+    }
+
     /// `n` spheres of this scene, moving for a step of dt = 1.
     pub(crate) fn generate(self, n: usize, seed: u64) -> Vec<Sphere> {
+        self.generate_with(&self.parameters(), n, seed)
+    }
+
+    /// The same with other parameters. Those that the scene does not have do nothing.
+    pub(crate) fn generate_with(self, with: &Parameters, n: usize, seed: u64) -> Vec<Sphere> {
         let rng = &mut Rng::with_seed(seed);
+        let density = with.density;
+        let radii = LARGEST / with.ratio..LARGEST;
         match self {
-            Self::Gas => equal_in_box(n, 0.05, rng, |rng| 0.5 * rng.f32()),
-            Self::Dense => equal_in_box(n, 0.30, rng, |rng| 0.1 * rng.f32()),
-            Self::Polydisperse => grains(n, 0.05..5.0, rng, |radius, rng| 0.5 * radius * rng.f32()),
-            Self::Fast => fast(n, rng),
-            Self::Clustered => clustered(n, rng),
-            Self::Lattice => lattice(n, 0.57),
+            Self::Gas => equal_in_box(n, density, rng, |rng| 0.5 * rng.f32()),
+            Self::Dense => equal_in_box(n, density, rng, |rng| 0.1 * rng.f32()),
+            Self::Polydisperse => grains(n, density, radii, rng, |radius, rng| {
+                0.5 * radius * rng.f32()
+            }),
+            Self::Fast => fast(n, density, 2.0 * RADIUS * with.bullets, rng),
+            Self::Clustered => clustered(n, density, rng),
+            Self::Lattice | Self::Touching => lattice(n, self.spacing()),
+            Self::Thermal => grains(n, density, radii, rng, |_, _| 5.0),
+        }
+    }
+
+    /// From one site of a lattice to the next.
+    fn spacing(self) -> f32 {
+        match self {
+            Self::Lattice => 0.57,
             // Whole numbers and halves, so that not even a square is rounded.
-            Self::Touching => lattice(n, 1.0),
-            Self::Thermal => grains(n, 0.005..5.0, rng, |_, _| 5.0),
+            _ => 1.0,
         }
     }
 }
@@ -130,12 +192,20 @@ pub(crate) fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
 /// `polydisperse` with radii of any range instead of 0.05 to 5.
 pub(crate) fn polydisperse_of(n: usize, radii: std::ops::Range<f32>, seed: u64) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(seed);
-    grains(n, radii, rng, |radius, rng| 0.5 * radius * rng.f32())
+    grains(n, 0.10, radii, rng, |radius, rng| 0.5 * radius * rng.f32())
+}
+
+/// The sphere's part of a cell, which is above 1 where they overlap.
+fn density_of_lattice(spacing: f32) -> f64 {
+    volume(RADIUS) / f64::from(spacing).powi(3)
+}
+
+fn volume(radius: f32) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3)
 }
 
 /// The side of the cube that spheres of these radii fill to `density`.
 fn side(radii: impl Iterator<Item = f32>, density: f64) -> f64 {
-    let volume = |radius: f32| 4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3);
     (radii.map(volume).sum::<f64>() / density).cbrt()
 }
 
@@ -154,15 +224,16 @@ fn equal_in_box(
     (0..n).map(sphere).collect()
 }
 
-/// Spheres of log-uniform radii, 10 % of a cube, that move `length` in a random direction.
+/// Spheres of log-uniform radii, uniform in a cube, that move `length` in a random direction.
 fn grains(
     n: usize,
+    density: f64,
     radii: std::ops::Range<f32>,
     rng: &mut Rng,
     length: impl Fn(f32, &mut Rng) -> f32,
 ) -> Vec<Sphere> {
     let radii: Vec<f32> = (0..n).map(|_| log_uniform(&radii, rng)).collect();
-    let side = single(side(radii.iter().copied(), 0.10));
+    let side = single(side(radii.iter().copied(), density));
     let sphere = |radius| {
         let sphere = Sphere::new(in_cube(side, rng), radius);
         sphere.with_velocity(direction(rng) * length(radius, rng))
@@ -171,15 +242,15 @@ fn grains(
 }
 
 /// A gas in which exactly one sphere in a hundred, but never the same neighbours in memory, moves
-/// 50 long and the others 0.1.
-fn fast(n: usize, rng: &mut Rng) -> Vec<Sphere> {
+/// `far` and the others 0.1.
+fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     let mut lengths = vec![0.1; n];
     lengths
         .iter_mut()
         .take(n / 100)
-        .for_each(|length| *length = 50.0);
+        .for_each(|length| *length = far);
     rng.shuffle(&mut lengths);
-    let mut spheres = equal_in_box(n, 0.05, rng, |_| 1.0);
+    let mut spheres = equal_in_box(n, density, rng, |_| 1.0);
     for (sphere, length) in spheres.iter_mut().zip(lengths) {
         sphere.velocity = sphere.velocity.map(|v| v * length);
     }
@@ -187,8 +258,8 @@ fn fast(n: usize, rng: &mut Rng) -> Vec<Sphere> {
 }
 
 /// Nine in ten in Gaussian clusters, which are not cut off at the faces of the cube.
-fn clustered(n: usize, rng: &mut Rng) -> Vec<Sphere> {
-    let side = side(std::iter::repeat_n(RADIUS, n), 0.01);
+fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
+    let side = side(std::iter::repeat_n(RADIUS, n), density);
     let count = (n / 5000).max(2);
     // count · 4/3 π (2σ)³ is 1 % of the cube.
     let balls = 4.0 / 3.0 * std::f64::consts::PI * count as f64;

@@ -1,5 +1,5 @@
 // How a sphere is cut into time segments, and how large each is. Twin of
-// `Motion` and `Size` in `src/grid.rs`. Reads `params`, for opaque().
+// `Motion` and `Size` in `src/segments.rs`. Reads `params`, for opaque().
 
 // A sphere's path, as seen from the frame.
 struct Motion {

@@ -1,64 +1,62 @@
-//! `bin`: each proxy's cell and slot, and how many proxies a slot holds.
+//! `bin`: the slot of each proxy.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use bytemuck::Zeroable;
 
-use rayon::prelude::*;
-
+use super::CHUNK;
+use super::buckets::Buckets;
 use super::measure::{Segment, Sizes, Space};
 use super::plan::Plan;
-use crate::error::allocate;
-use crate::grid::{Motion, SortedCell, bin_power, make_tag, slab_of};
+use crate::grid::{bin_power, make_tag, slab_of};
+use crate::segments::{Cut, Motion};
 use crate::{Error, Sphere};
 
-/// Where a proxy goes.
-#[derive(Clone, Copy, Debug)]
+/// A proxy, and where it goes.
+#[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
-    /// Its cell.
-    pub(crate) cell: SortedCell,
-    /// The slot of that cell.
+    /// The slot of its cell.
     pub(crate) slot: u32,
-    /// How many proxies came to the slot before it.
-    pub(crate) place: u32,
+    /// Its sphere.
+    pub(crate) sphere: u32,
+    /// Its level and segment, see [`make_tag`].
+    pub(crate) tag: u32,
 }
 
-/// Bins every proxy. Also returns the number of proxies of each slot, with a 0
-/// at the end where `scan` will put their total.
+/// Bins every proxy.
 pub(crate) fn bin(
     spheres: &[Sphere],
     dt: f32,
     space: &Space,
-    sizes: &Sizes,
+    sizes: &Sizes<'_>,
     plan: &Plan,
-) -> Result<(Vec<Binned>, Vec<u32>), Error> {
-    let mut counts = allocate(plan.slots as usize + 1, "the slot table")?;
-    counts.resize_with(plan.slots as usize + 1, || AtomicU32::new(0));
-    let firsts = (0..spheres.len() as u32)
-        .into_par_iter()
-        .map(|sphere| Segment { sphere, number: 0 });
-    let mut binned = allocate(
-        spheres.len() + sizes.segments.len(),
-        "the cells of the proxies",
-    )?;
-    binned.par_extend(firsts.chain(sizes.segments.par_iter().copied()).map(
-        |Segment { sphere, number }| {
+    binned: &mut Buckets<Binned>,
+) -> Result<(), Error> {
+    let proxies = spheres.len() + sizes.segments.len();
+    let make = |chunk: usize, binned: &mut Vec<Binned>| {
+        let begin = chunk * CHUNK;
+        let end = proxies.min(begin + CHUNK);
+        binned.extend((begin..end).map(|proxy| {
+            let Segment {
+                sphere,
+                number: segment,
+            } = sizes.segment(proxy);
             let bin = usize::from(sizes.bin_of[sphere as usize]);
             let power = bin_power(bin);
-            let number_of_level = plan.level_of_bin[bin];
-            let level = &plan.levels[usize::from(number_of_level)];
+            let number = plan.level_of_bin[bin];
+            let level = &plan.levels[usize::from(number)];
             let motion = Motion::new(&spheres[sphere as usize], &space.frame, dt);
-            let cell = level.cell_of(motion.middle(power, number));
-            let tag = make_tag(u32::from(number_of_level), power, number);
-            let slot = level.slot_of(cell, slab_of(tag, level.time_power));
-            let place = counts[slot as usize].fetch_add(1, Relaxed);
+            let cell = level.cell_of(motion.at(Cut { power, segment }.middle()));
+            let tag = make_tag(number.into(), power, segment);
             Binned {
-                cell: SortedCell { cell, tag },
-                slot,
-                place,
+                slot: level.slot_of(cell, slab_of(tag, level.time_power)),
+                sphere,
+                tag,
             }
-        },
-    ));
-    Ok((
-        binned,
-        counts.into_iter().map(AtomicU32::into_inner).collect(),
-    ))
+        }));
+        Ok(())
+    };
+    let chunks = proxies.div_ceil(CHUNK);
+    binned.fill(chunks, plan.slots as usize, proxies, make, |binned| {
+        binned.slot
+    })?;
+    Ok(())
 }

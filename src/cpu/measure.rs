@@ -1,22 +1,27 @@
 //! `measure`: how far apart the spheres are, how each is cut into segments, and
 //! how many proxies there are of each size, and where.
 
+use std::array::from_fn;
 use std::num::NonZeroU16;
 
 use glam::Vec3;
 use rayon::prelude::*;
+use wide::f32x4;
 
+use super::CHUNK;
 use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
-use crate::error::allocate;
-use crate::grid::{BINS, Frame, Motion, Size, bin_power};
+use crate::error::enough;
+use crate::grid::{BINS, bin_power};
+use crate::number::LANES;
+use crate::segments::{Cut, Frame, Motion, Size};
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
-/// Spheres that stand for all: one in 512, but no fewer and no more than these.
-/// Enough to tell the spacing within clusters of some thousands, few enough
-/// that all their pairs are nothing beside the rest.
-pub(crate) const FEWEST_SAMPLED: usize = 512;
+/// Spheres that stand for all: one in 512, but no more than 2048, so that all their
+/// pairs are nothing beside the rest; and no fewer than 512, enough to tell the
+/// spacing within clusters of some thousands, or in a small world one in 16 and 128.
+pub(crate) const SPHERES_A_SAMPLE: [usize; 2] = [512, 16];
 pub(crate) const MOST_SAMPLED: usize = 2048;
-pub(crate) const SPHERES_A_SAMPLE: usize = 512;
+pub(crate) const FEWEST_SAMPLED: [usize; 2] = [512, 128];
 /// Octaves of distance, by the exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
 /// Fewer ordered pairs than this within a distance tell nothing: what is below
@@ -131,9 +136,9 @@ impl Space {
 
 /// How many spheres stand for all.
 pub(crate) fn sample_size(spheres: usize) -> usize {
-    (spheres / SPHERES_A_SAMPLE)
-        .clamp(FEWEST_SAMPLED, MOST_SAMPLED)
-        .min(spheres)
+    let few = (spheres / SPHERES_A_SAMPLE[1]).clamp(FEWEST_SAMPLED[1], FEWEST_SAMPLED[0]);
+    let some = (spheres / SPHERES_A_SAMPLE[0]).clamp(few, MOST_SAMPLED);
+    some.min(spheres)
 }
 
 /// The sphere number k of a sample of `count`: one out of each stretch of the
@@ -239,12 +244,14 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
 
     // All ordered pairs nearer than the upper end of each octave.
     let mut within = [0_u32; OCTAVES];
+    for octaves in &near {
+        for (pairs, &more) in within.iter_mut().zip(octaves) {
+            *pairs += u32::from(more);
+        }
+    }
     let mut sum = 0;
-    for (octave, pairs) in within.iter_mut().enumerate() {
-        sum += near
-            .iter()
-            .map(|octaves| u32::from(octaves[octave]))
-            .sum::<u32>();
+    for pairs in &mut within {
+        sum += *pairs;
         *pairs = sum;
     }
     let log = |pairs: u32| (pairs as f32 / sum as f32 * space.spheres).log2();
@@ -272,7 +279,7 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
     // Worlds as small as a fuzzer makes them are never worth cutting; and a list
     // must not depend on how they are cut.
     if cfg!(carom_fuzzing) {
-        let longest = some.iter().map(Motion::length).fold(0.0, f32::max);
+        let longest = some.iter().map(Motion::extent).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
     }
     space
@@ -323,13 +330,26 @@ pub(crate) struct Segment {
 }
 
 /// How the spheres are cut, and how many proxies there are of each size.
-pub(crate) struct Sizes {
+pub(crate) struct Sizes<'a> {
     /// The bin of each sphere.
-    pub(crate) bin_of: Vec<u16>,
+    pub(crate) bin_of: &'a [u16],
     /// The segments after the first of each sphere: proxies from N on.
     pub(crate) segments: Vec<Segment>,
     /// The histogram: its bins in use, by their numbers.
     pub(crate) bins: Vec<(usize, Bin)>,
+}
+
+impl Sizes<'_> {
+    /// Which segment of which sphere a proxy is.
+    pub(crate) fn segment(&self, proxy: usize) -> Segment {
+        match proxy.checked_sub(self.bin_of.len()) {
+            Some(further) => self.segments[further],
+            None => Segment {
+                sphere: proxy as u32,
+                number: 0,
+            },
+        }
+    }
 }
 
 /// Bins in use, as they come: of thousands that there may be, most worlds use a
@@ -337,99 +357,214 @@ pub(crate) struct Sizes {
 struct Histogram {
     /// For each number the place of its bin, if it has one.
     places: Vec<Option<NonZeroU16>>,
-    bins: Vec<(usize, Bin)>,
+    bins: Vec<(usize, Tally)>,
 }
 
-impl Histogram {
-    fn new() -> Self {
+/// A [`Bin`] as it is filled: the lower corner; the upper one, and the largest half
+/// cell.
+#[derive(Clone, Copy)]
+struct Tally {
+    count: u32,
+    inside: u32,
+    low: f32x4,
+    high: f32x4,
+}
+
+impl Tally {
+    #[inline(always)]
+    fn merge(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.inside = self.inside.saturating_add(other.inside);
+        self.low = self.low.fast_min(other.low);
+        self.high = self.high.fast_max(other.high);
+    }
+
+    fn bin(&self) -> Bin {
+        let ([x, y, z, _], [u, v, w, half_cell]) = (self.low.to_array(), self.high.to_array());
+        Bin {
+            count: self.count,
+            inside: self.inside,
+            half_cell,
+            bounds: [Vec3::new(x, y, z), Vec3::new(u, v, w)],
+        }
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
         Self {
             places: vec![None; BINS],
             bins: Vec::new(),
         }
     }
+}
 
-    fn add(&mut self, number: usize, bin: &Bin) {
+impl Histogram {
+    #[inline(always)]
+    fn add(&mut self, number: usize, tally: &Tally) {
         match self.places[number] {
-            Some(place) => self.bins[usize::from(place.get()) - 1].1.merge(bin),
+            Some(place) => self.bins[usize::from(place.get()) - 1].1.merge(tally),
             None => {
-                self.bins.push((number, *bin));
+                self.bins.push((number, *tally));
                 self.places[number] = NonZeroU16::new(self.bins.len() as u16);
             }
         }
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        for (number, tally) in &other.bins {
+            self.add(*number, tally);
+        }
+        self
+    }
+}
+
+/// Measures spheres.
+struct Sizer<'a> {
+    space: &'a Space,
+    dt: f32,
+    length: f32,
+}
+
+impl Sizer<'_> {
+    /// Adds one sphere of a set, and returns its bin.
+    fn add(&self, histogram: &mut Histogram, sphere: &Sphere, set: u32) -> u16 {
+        let motion = Motion::new(sphere, &self.space.frame, self.dt);
+        let size = Size::new(&motion, self.length);
+        let Size { power, half_cell } = size;
+        let count = 1 << power;
+        let ends =
+            [0, count - 1].map(|segment| Vec3::from(motion.at(Cut { power, segment }.middle())));
+        let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        let trimmed = self.space.trimmed;
+        let inside = low.cmpge(trimmed[0]).all() && high.cmple(trimmed[1]).all();
+        let tally = Tally {
+            count,
+            inside: if inside { count } else { 0 },
+            low: f32x4::from(low.extend(half_cell).to_array()),
+            high: f32x4::from(high.extend(half_cell).to_array()),
+        };
+        let number = size.bin(set);
+        histogram.add(number as usize, &tally);
+        number as u16
+    }
+
+    /// Adds several spheres of a set, if none is cut. The same as one by one.
+    #[inline(always)]
+    fn add_uncut(
+        &self,
+        histogram: &mut Histogram,
+        spheres: &[Sphere; LANES],
+        set: u32,
+    ) -> Option<[u16; LANES]> {
+        let motion = Motion::of_several(spheres.each_ref(), &self.space.frame, self.dt);
+        let half_cell = Size::of_uncut(&motion, self.length)?;
+        let whole = Cut {
+            power: 0,
+            segment: 0,
+        };
+        let [x, y, z] = motion.at(f32x4::splat(whole.middle()));
+        let [low, high] = self.space.trimmed.map(|corner| corner.to_array());
+        let within = [(x, 0), (y, 1), (z, 2)]
+            .map(|(x, k)| x.simd_ge(f32x4::splat(low[k])) & x.simd_le(f32x4::splat(high[k])));
+        let inside = (within[0] & within[1] & within[2]).to_bitmask();
+        let points = f32x4::transpose([x, y, z, half_cell]);
+        let half_cells = half_cell.to_array();
+        Some(from_fn(|lane| {
+            let tally = Tally {
+                count: 1,
+                inside: inside >> lane & 1,
+                low: points[lane],
+                high: points[lane],
+            };
+            let size = Size {
+                power: 0,
+                half_cell: half_cells[lane],
+            };
+            let number = size.bin(set);
+            histogram.add(number as usize, &tally);
+            number as u16
+        }))
     }
 }
 
 /// Cuts every sphere into segments and counts the proxies of each size. `split`
 /// is where the second of two sets begins, 0 if there is one set. The segments
 /// become longer than planned as far as it takes to have at most `most` proxies.
-pub(crate) fn sizes(
+/// `bin_of` is memory to use.
+pub(crate) fn sizes<'a>(
     spheres: &[Sphere],
     dt: f32,
     space: &Space,
     split: usize,
     most: u64,
-) -> Result<Sizes, Error> {
-    let motion = |sphere: &Sphere| Motion::new(sphere, &space.frame, dt);
+    bin_of: &'a mut Vec<u16>,
+) -> Result<Sizes<'a>, Error> {
+    let bin_of = enough(bin_of, spheres.len(), "the sizes of the spheres")?;
     let mut length = space.segment;
     loop {
-        let proxies: u64 = spheres
-            .par_iter()
-            .with_min_len(1 << 14)
-            .map(|sphere| 1_u64 << Size::new(&motion(sphere), length).power)
-            .sum();
-        if proxies <= most || length > MAX_MAGNITUDE {
-            break;
-        }
-        length *= 2.0;
-    }
-
-    let mut bin_of = allocate(spheres.len(), "the sizes of the spheres")?;
-    let set = |index: usize| u32::from(split > 0 && index >= split);
-    bin_of.par_extend(spheres.par_iter().enumerate().map(|(index, sphere)| {
-        let size = Size::new(&motion(sphere), length);
-        size.bin(set(index)) as u16
-    }));
-    let segments: Vec<Segment> = bin_of
-        .par_iter()
-        .zip(0..spheres.len() as u32)
-        .with_min_len(1 << 14)
-        .flat_map_iter(|(&own, sphere)| {
-            (1..1 << bin_power(own.into())).map(move |number| Segment { sphere, number })
-        })
-        .collect();
-    let bins = spheres
-        .par_iter()
-        .enumerate()
-        .with_min_len(1 << 16)
-        .fold(Histogram::new, |mut bins, (index, sphere)| {
-            let motion = motion(sphere);
-            let size = Size::new(&motion, length);
-            let count = 1 << size.power;
-            let ends = [0, count - 1].map(|k| motion.middle(size.power, k));
-            let bounds = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-            let inside =
-                bounds[0].cmpge(space.trimmed[0]).all() && bounds[1].cmple(space.trimmed[1]).all();
-            let bin = Bin {
-                count,
-                inside: if inside { count } else { 0 },
-                half_cell: size.half_cell,
-                bounds,
+        let sizer = Sizer { space, dt, length };
+        let of_chunk = |mut histogram: Histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
+            let (k, (spheres, bin_of)) = chunk;
+            // Up to here they are of the first set.
+            let first = match split {
+                0 => spheres.len(),
+                split => split.saturating_sub(k * CHUNK).min(spheres.len()),
             };
-            bins.add(size.bin(set(index)) as usize, &bin);
-            bins
-        })
-        .reduce_with(|mut bins, others| {
-            others
-                .bins
-                .iter()
-                .for_each(|(number, bin)| bins.add(*number, bin));
-            bins
+            for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
+                let (blocks, rest) = spheres[range.clone()].as_chunks::<LANES>();
+                let (bin_blocks, bin_rest) = bin_of[range].as_chunks_mut::<LANES>();
+                for (spheres, bins) in blocks.iter().zip(bin_blocks) {
+                    *bins = sizer
+                        .add_uncut(&mut histogram, spheres, set)
+                        .unwrap_or_else(|| {
+                            spheres
+                                .each_ref()
+                                .map(|sphere| sizer.add(&mut histogram, sphere, set))
+                        });
+                }
+                for (sphere, bin) in rest.iter().zip(bin_rest) {
+                    *bin = sizer.add(&mut histogram, sphere, set);
+                }
+            }
+            histogram
+        };
+        let histogram = spheres
+            .par_chunks(CHUNK)
+            .zip(bin_of.par_chunks_mut(CHUNK))
+            .enumerate()
+            .fold(Histogram::default, of_chunk)
+            .reduce_with(Histogram::merge)
+            .unwrap_or_default();
+        let mut bins: Vec<(usize, Bin)> = histogram
+            .bins
+            .iter()
+            .map(|(number, tally)| (*number, tally.bin()))
+            .collect();
+        let proxies: u64 = bins.iter().map(|(_, bin)| u64::from(bin.count)).sum();
+        if proxies > most && length <= MAX_MAGNITUDE {
+            // From 0, too.
+            length = (2.0 * length).max(f32::MIN_POSITIVE);
+            continue;
+        }
+        bins.sort_unstable_by_key(|&(number, _)| number);
+        let bin_of = &*bin_of;
+        let segments = if proxies == spheres.len() as u64 {
+            Vec::new()
+        } else {
+            bin_of
+                .par_iter()
+                .zip(0..spheres.len() as u32)
+                .with_min_len(CHUNK)
+                .flat_map_iter(|(&own, sphere)| {
+                    (1..1 << bin_power(own.into())).map(move |number| Segment { sphere, number })
+                })
+                .collect()
+        };
+        return Ok(Sizes {
+            bin_of,
+            segments,
+            bins,
         });
-    let mut bins = bins.map_or_else(Vec::new, |bins| bins.bins);
-    bins.sort_unstable_by_key(|&(number, _)| number);
-    Ok(Sizes {
-        bin_of,
-        segments,
-        bins,
-    })
+    }
 }

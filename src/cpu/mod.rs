@@ -8,9 +8,11 @@
 )]
 
 mod bin;
+mod buckets;
 pub(crate) mod changes;
 pub(crate) mod contacts;
 pub(crate) mod earliest;
+mod list;
 pub(crate) mod measure;
 mod pairs;
 pub(crate) mod plan;
@@ -20,23 +22,30 @@ pub(crate) mod sort;
 
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
-use crate::exact::Reported;
+use self::bin::Binned;
+use self::buckets::Buckets;
+use self::scatter::Sorted;
+use crate::exact::{Decided, Reported, decide};
 use crate::grid::{Grid, Level};
+use crate::sphere::Facts;
+use crate::units::Units;
 use crate::{Collision, Error, Sphere};
+
+/// Proxies that are worked on in one go: what is made of them stays in the cache.
+const CHUNK: usize = 1 << 14;
 
 /// What a step came to, on either backend.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// The pairs that touch or graze.
-    pub(crate) reported: Vec<Reported>,
     /// Entries in the grids.
     pub(crate) proxies: u64,
-    /// Grids in use.
+    /// Grids in use, and slots of their table.
     pub(crate) levels: u32,
+    pub(crate) slots: u64,
     /// Pairs that were tested.
     pub(crate) candidates: u64,
+    /// Bytes of working memory.
+    pub(crate) memory: u64,
     /// Time of each stage.
     pub(crate) stages: Vec<(&'static str, Duration)>,
 }
@@ -58,7 +67,13 @@ const SLOTS_PER_PROXY: usize = 16;
 /// More proxies than this are worth neither the memory nor the time: the
 /// segments are made longer instead.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
-    (spheres as u64 * 16 + (1 << 18)).min(1 << 31)
+    let spheres = spheres as u64;
+    // To look for others costs a proxy as much as 20 tests or more, and the spheres
+    // themselves have no more pairs than N²/2.
+    let worth = spheres + spheres.saturating_mul(spheres) / 32;
+    // But a fuzzer's, which are few, are to be cut all the same.
+    let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
+    (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }
 
 /// More candidates than so many proxies can have, if no slot holds more than
@@ -79,68 +94,128 @@ fn rows(pair: &Collision, spheres: usize, split: usize) -> Option<[usize; 2]> {
     rows.iter().all(|&row| row < spheres).then_some(rows)
 }
 
-/// Runs all stages. `split` is where the second of two sets begins, 0 if there
-/// is one set.
-pub(crate) fn run(
-    spheres: &[Sphere],
-    split: usize,
-    dt: f32,
-    limits: Limits,
-) -> Result<Outcome, Error> {
-    let mut stages = Vec::new();
-    let mut clock = Instant::now();
-    let mut lap = |name| {
-        let now = Instant::now();
-        stages.push((name, now - clock));
-        clock = now;
-    };
+/// The CPU backend, and what it keeps from step to step: nothing that the next one
+/// needs but the memory.
+#[derive(Debug, Default)]
+pub(crate) struct Cpu {
+    bins: Vec<u16>,
+    binned: Buckets<Binned>,
+    sorted: Sorted,
+    pairs: Buckets<Collision>,
+}
 
-    let space = measure::spacing(spheres, dt);
-    let sizes = measure::sizes(spheres, dt, &space, split, most_proxies(spheres.len()))?;
-    lap("measure");
-    let proxies = spheres.len() + sizes.segments.len();
-    let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
-    let plan = plan::plan(&space, &sizes.bins, split > 0, slots as u32);
-    lap("plan");
-    let (binned, mut table) = bin::bin(spheres, dt, &space, &sizes, &plan)?;
-    lap("bin");
-    let fullest = table.par_iter().copied().max().unwrap_or(0);
-    scan::scan(&mut table);
-    lap("scan");
-    let (sorted, cells) = scatter::scatter(spheres, &sizes.segments, &binned, &table)?;
-    drop(binned);
-    lap("scatter");
-    let grid = Grid {
-        levels: &plan.levels,
-        starts: &table,
-        frame: &space.frame,
-        dt,
-        between: split > 0,
-    };
-    let world = pairs::World {
-        spheres,
-        grid,
-        sorted: &sorted,
-        cells: &cells,
-    };
-    // Most worlds are so far from the limit that they need not be counted first.
-    if most_candidates(&plan.levels, proxies, fullest) > limits.candidates {
-        let candidates = pairs::tally(&world);
-        if candidates > limits.candidates {
-            return Err(Error::TooManyCandidates {
-                needed: candidates,
-                limit: limits.candidates,
+/// A step as the caller has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step<'a> {
+    pub(crate) spheres: &'a [Sphere],
+    /// Where the second of two sets begins, 0 if there is one set.
+    pub(crate) split: usize,
+    pub(crate) dt: f32,
+}
+
+impl Step<'_> {
+    /// Decides pairs that were reported.
+    pub(crate) fn decide(self, reported: Vec<Reported>) -> Result<Decided, Error> {
+        let sphere = |index: u32| self.spheres.get(index as usize).copied();
+        let two = |a, b| Some([sphere(a)?, sphere(b)?]);
+        decide(two, self.split, self.dt, reported)
+    }
+}
+
+impl Cpu {
+    /// Runs all stages. `pairs` is memory for the list.
+    pub(crate) fn run(
+        &mut self,
+        step: Step<'_>,
+        facts: Facts,
+        limits: Limits,
+        mut pairs: Vec<Collision>,
+    ) -> Result<(Outcome, Decided), Error> {
+        let Step { split, .. } = step;
+        let mut stages = Vec::new();
+        let mut clock = Instant::now();
+        let mut lap = |name| {
+            let now = Instant::now();
+            stages.push((name, now - clock));
+            clock = now;
+        };
+
+        let units = Units::new(step.dt, facts.extent());
+        let spheres = &*units.scale(step.spheres, step.dt);
+        let dt = units.step(step.dt);
+        let space = measure::spacing(spheres, dt);
+        let most = most_proxies(spheres.len());
+        let sizes = measure::sizes(spheres, dt, &space, split, most, &mut self.bins)?;
+        lap("measure");
+        let proxies = spheres.len() + sizes.segments.len();
+        let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
+        let plan = plan::plan(&space, &sizes.bins, split > 0, slots as u32);
+        lap("plan");
+        bin::bin(spheres, dt, &space, &sizes, &plan, &mut self.binned)?;
+        lap("bin");
+        let slots = plan.slots as usize;
+        let fullest = self
+            .sorted
+            .fill(spheres, dt, &space.frame, slots, proxies, &self.binned)?;
+        lap("scatter");
+        let world = pairs::World {
+            grid: Grid {
+                levels: &plan.levels,
+                starts: &self.sorted.starts,
+                between: split > 0,
+                dt,
+            },
+            frame: &space.frame,
+            sorted: &self.sorted,
+            proxies,
+            spheres: step.spheres,
+            dt: step.dt,
+            as_given: units == Units::default(),
+            cut: !sizes.segments.is_empty(),
+            groups: facts.groups(),
+            split: split as u32,
+        };
+        // Most worlds are so far from the limit that they need not be counted first.
+        if most_candidates(&plan.levels, proxies, fullest) > limits.candidates {
+            let candidates = pairs::tally(&world);
+            if candidates > limits.candidates {
+                return Err(Error::TooManyCandidates {
+                    needed: candidates,
+                    limit: limits.candidates,
+                });
+            }
+            lap("tally");
+        }
+        let found = pairs::pairs(&world, limits.pairs, &mut self.pairs)?;
+        lap("pairs");
+        let shared = step.decide(found.shared)?;
+        let needed = found.pairs + shared.pairs.len() as u64;
+        if needed > limits.pairs {
+            return Err(Error::TooManyPairs {
+                needed,
+                limit: limits.pairs,
             });
         }
-        lap("tally");
+        self.pairs.add(shared.pairs, |pair| pair.a)?;
+        list::list(&self.pairs, &mut pairs)?;
+        let decided = Decided {
+            pairs,
+            grazing: found.grazing + shared.grazing,
+            by_integers: found.by_integers + shared.by_integers,
+        };
+        lap("decide");
+        let memory = self.bins.capacity() * size_of::<u16>()
+            + self.binned.memory()
+            + self.sorted.memory()
+            + self.pairs.memory();
+        let outcome = Outcome {
+            proxies: proxies as u64,
+            levels: plan.levels.len() as u32,
+            slots: plan.slots.into(),
+            candidates: found.candidates,
+            memory: memory as u64,
+            stages,
+        };
+        Ok((outcome, decided))
     }
-    let (reported, candidates) = pairs::pairs(&world, limits.pairs)?;
-    lap("pairs");
-    Ok(Outcome {
-        reported,
-        proxies: proxies as u64,
-        levels: plan.levels.len() as u32,
-        candidates,
-        stages,
-    })
 }

@@ -1,42 +1,98 @@
-//! `pairs`: the swept test of every proxy against those in reach of it.
+//! `pairs`: tests every proxy against those in reach of it: by their balls first,
+//! and those that pass with the swept test. What that finds is decided at once,
+//! while both spheres are at hand.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::error::allocate;
-use crate::exact::{GRAZING, Reported};
-use crate::grid::{Grid, SortedCell, SortedProxy};
-use crate::sweep::{Ownership, Sweep};
-use crate::{Error, Sphere};
+use super::buckets::Buckets;
+use super::scatter::Sorted;
+use crate::ball::{Ball, Probe};
+use crate::exact::{By, GRAZING, Impact, Reported, impact, impact_of_touching, not_certain};
+use crate::grid::{Asked, Grid, Seeker, SortedCell, cut_of, level_of};
+use crate::number::{LANES, four};
+use crate::segments::{Frame, MARGIN, Motion};
+use crate::sweep::{Ownership, Sweep, Verdicts};
+use crate::{Collision, Error, Sphere};
 
 /// What the earlier stages have made.
 pub(crate) struct World<'a> {
-    /// The spheres, for their groups.
-    pub(crate) spheres: &'a [Sphere],
     /// The grids.
     pub(crate) grid: Grid<'a>,
-    /// The sorted proxies.
-    pub(crate) sorted: &'a [SortedProxy],
-    /// Their cells.
-    pub(crate) cells: &'a [SortedCell],
+    /// Where cells are counted from.
+    pub(crate) frame: &'a Frame,
+    /// What is in them.
+    pub(crate) sorted: &'a Sorted,
+    /// Proxies.
+    pub(crate) proxies: usize,
+    /// The spheres as the caller has them, and the length of the step.
+    pub(crate) spheres: &'a [Sphere],
+    pub(crate) dt: f32,
+    /// Whether the sorted proxies have their numbers, not others in other units.
+    pub(crate) as_given: bool,
+    /// Whether any sphere is cut into time segments.
+    pub(crate) cut: bool,
+    /// Whether groups may leave out a pair.
+    pub(crate) groups: bool,
+    /// Where the second of two sets begins, 0 if there is one set.
+    pub(crate) split: u32,
 }
 
-/// Proxies a task: their neighbours overlap, so they are best done together.
-const TASK: usize = 2048;
+impl World<'_> {
+    #[inline(always)]
+    fn seeker(&self, index: usize, ball: &Ball) -> Seeker {
+        let own = self.cell(index, ball);
+        // Asked for only where there are coarser levels: the ball reaches farther.
+        let reach = if self.grid.levels.len() > 1 {
+            let motion = Motion::new(
+                self.sorted.proxies[index].sphere(),
+                self.frame,
+                self.grid.dt,
+            );
+            motion.reach(motion.extent(), cut_of(own.tag).half(), MARGIN)
+        } else {
+            ball.reach
+        };
+        Seeker {
+            index,
+            middle: ball.middle,
+            reach,
+            own,
+        }
+    }
+
+    #[inline(always)]
+    fn cell(&self, index: usize, ball: &Ball) -> SortedCell {
+        let tag = self.sorted.tags[index];
+        let level = &self.grid.levels[level_of(tag) as usize];
+        SortedCell {
+            cell: level.cell_of(ball.middle),
+            tag,
+        }
+    }
+
+    /// Proxies a task: their neighbours overlap, so they are best done together.
+    fn task(&self) -> usize {
+        (self.proxies / 64).clamp(1024, 8192)
+    }
+
+    fn of_task(&self, task: usize) -> Range<usize> {
+        let begin = task * self.task();
+        begin..self.proxies.min(begin + self.task())
+    }
+}
 
 /// How many pairs there are to test.
 pub(crate) fn tally(world: &World<'_>) -> u64 {
-    let proxies = world
-        .sorted
-        .par_iter()
-        .zip(world.cells)
-        .enumerate()
-        .with_min_len(TASK);
-    proxies
-        .map(|(index, (proxy, own))| {
+    (0..world.proxies)
+        .into_par_iter()
+        .with_min_len(1024)
+        .map(|index| {
             let mut candidates = 0;
-            world.grid.for_each_range(index, proxy, own, |range, _| {
+            let seeker = world.seeker(index, &world.sorted.ball(index));
+            world.grid.for_each_range(&seeker, |range, _| {
                 candidates += range.len() as u64;
             });
             candidates
@@ -44,72 +100,322 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
         .sum()
 }
 
-/// Tests them, and reports those that touch or may, if they are no more than
-/// `most`; and how many were tested.
-pub(crate) fn pairs(world: &World<'_>, most: u64) -> Result<(Vec<Reported>, u64), Error> {
-    // Goes on past the limit, so that an error can tell what was needed.
-    let [count, candidates] = [const { AtomicU64::new(0) }; 2];
-    let tasks = (0..world.sorted.len().div_ceil(TASK))
-        .into_par_iter()
-        .map(|task| {
-            let mut found = Vec::new();
-            let mut tested = 0;
-            let end = world.sorted.len().min((task + 1) * TASK);
-            for index in task * TASK..end {
-                let before = found.len();
-                let mut dropped = 0;
-                let (proxy, own) = (&world.sorted[index], &world.cells[index]);
-                let room = most.saturating_sub(count.load(Relaxed)) as usize;
-                world
-                    .grid
-                    .for_each_range(index, proxy, own, |range, asked| {
-                        tested += range.len() as u64;
-                        for other in range {
-                            let sweep = Sweep::new(proxy, &world.sorted[other], world.grid.dt);
-                            if sweep.may_hit()
-                                && asked.holds(&world.cells[other])
-                                && let Some(pair) = report(world, sweep, index, other)
-                            {
-                                if found.len() - before < room {
-                                    found.push(pair);
-                                } else {
-                                    dropped += 1;
-                                }
-                            }
-                        }
-                    });
-                count.fetch_add((found.len() - before) as u64 + dropped, Relaxed);
-            }
-            candidates.fetch_add(tested, Relaxed);
-            found
-        })
-        .collect::<Vec<Vec<Reported>>>();
-    let count = count.into_inner();
-    if count > most {
+/// What was found beside the pairs that are certain.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Pairs that touch, and are in the list already.
+    pub(crate) pairs: u64,
+    /// Pairs that several time segments may have reported: still to be decided.
+    pub(crate) shared: Vec<Reported>,
+    /// Pairs of proxies that were tested.
+    pub(crate) candidates: u64,
+    /// Pairs that the filter could not tell, but for those above, and how many of
+    /// these float64 could not tell either.
+    pub(crate) grazing: u64,
+    pub(crate) by_integers: u64,
+}
+
+/// Tests them, and fills `pairs` with those that touch, if they are no more than
+/// `most`.
+pub(crate) fn pairs(
+    world: &World<'_>,
+    most: u64,
+    pairs: &mut Buckets<Collision>,
+) -> Result<Found, Error> {
+    let counts = Counts::default();
+    let make = |number: usize, pairs: &mut Vec<Collision>| {
+        let mut task = Task {
+            world,
+            near: [[0; NEAR]; 2],
+            nearby: 0,
+            counts: &counts,
+            most,
+            pairs,
+            found: Found::default(),
+            memory: Ok(()),
+        };
+        for index in world.of_task(number) {
+            task.seek(index);
+        }
+        task.test();
+        task.memory.map(|()| task.found)
+    };
+    let tasks = world.proxies.div_ceil(world.task());
+    let first_set = if world.split > 0 {
+        world.split as usize
+    } else {
+        world.spheres.len()
+    };
+    let mut all = Found::default();
+    for found in pairs.fill(tasks, first_set, first_set, make, |pair| pair.a)? {
+        all.shared.extend(found.shared);
+        all.candidates += found.candidates;
+        all.grazing += found.grazing;
+        all.by_integers += found.by_integers;
+    }
+    if counts.are_too_many([0; 2], most) {
         return Err(Error::TooManyPairs {
-            needed: count,
+            needed: counts.found.into_inner() + counts.shared.into_inner(),
             limit: most,
         });
     }
-    let mut reported = allocate(tasks.iter().map(Vec::len).sum(), "the pairs found")?;
-    tasks.into_iter().for_each(|task| reported.extend(task));
-    Ok((reported, candidates.into_inner()))
+    all.pairs = counts.found.into_inner();
+    Ok(all)
 }
 
-/// The pair of two proxies that may touch, if it is one to report, and theirs.
-fn report(world: &World<'_>, sweep: Sweep, index: usize, other: usize) -> Option<Reported> {
-    let (i, j) = (&world.sorted[index], &world.sorted[other]);
-    let (a, b) = (i.sphere.min(j.sphere), i.sphere.max(j.sphere));
-    if a == b || world.spheres[a as usize].ignores(&world.spheres[b as usize]) {
-        return None;
+/// What all tasks have come to. Goes on past the limit, so that an error can tell
+/// what was needed.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Pairs that touch.
+    found: AtomicU64,
+    /// Reports of pairs that are still to be decided, some of them more than once.
+    shared: AtomicU64,
+}
+
+impl Counts {
+    /// Counts some more, and tells whether the pairs are certainly too many, or the
+    /// reports more than are worth their memory.
+    fn are_too_many(&self, [found, shared]: [usize; 2], most: u64) -> bool {
+        let found = self.found.fetch_add(found as u64, Relaxed) + found as u64;
+        let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
+        found > most || shared / 8 > most.max(1 << 16)
     }
-    let grazing = match sweep.ownership([index, other].map(|k| world.cells[k].tag), world.grid.dt) {
-        Ownership::Other => return None,
-        Ownership::Shared => true,
-        Ownership::Own => sweep.is_grazing(),
-    };
-    Some(Reported {
-        a,
-        b: b | if grazing { GRAZING } else { 0 },
-    })
+}
+
+/// Pairs that passed the first test are collected before the next, so that neither
+/// has to wait for the other: so many at most.
+const NEAR: usize = 4096;
+
+/// Where those of [`LANES`] are that a mask has a bit for, and how many they are.
+const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
+    let mut patterns = [([0; LANES], 0); 1 << LANES];
+    let mut mask = 0;
+    while mask < patterns.len() {
+        let (lanes, count) = &mut patterns[mask];
+        let mut lane = 0;
+        while lane < LANES {
+            if mask >> lane & 1 == 1 {
+                lanes[*count] = lane as u32;
+                *count += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    patterns
+};
+
+/// Some of the proxies, being tested.
+struct Task<'a> {
+    world: &'a World<'a>,
+    /// Pairs whose balls meet: places among the sorted.
+    near: [[u32; NEAR]; 2],
+    nearby: usize,
+    /// What all tasks have found so far, and how many pairs there may be.
+    counts: &'a Counts,
+    most: u64,
+    pairs: &'a mut Vec<Collision>,
+    found: Found,
+    /// Whether there was enough of it.
+    memory: Result<(), Error>,
+}
+
+impl Task<'_> {
+    /// Looks for the partners of one.
+    #[inline(always)]
+    fn seek(&mut self, index: usize) {
+        let World { grid, .. } = self.world;
+        let ball = self.world.sorted.ball(index);
+        let seeker = self.world.seeker(index, &ball);
+        let probe = Probe::new(&ball);
+        match grid.ranges_around(&seeker) {
+            Some([own, beside, before, behind, beyond]) => {
+                self.collect(index as u32, &probe, own);
+                self.collect(index as u32, &probe, beside);
+                self.collect(index as u32, &probe, before);
+                self.collect(index as u32, &probe, behind);
+                self.collect(index as u32, &probe, beyond);
+            }
+            None => grid.look_around(&seeker, &mut |range, asked| {
+                if let Some(asked) = asked {
+                    self.collect_asked(index as u32, &probe, range, asked);
+                }
+            }),
+        }
+        if grid.levels.len() > 1 {
+            grid.look_up(&seeker, &mut |range, asked| match asked {
+                None => self.collect(index as u32, &probe, range),
+                Some(asked) => self.collect_asked(index as u32, &probe, range, asked),
+            });
+        }
+    }
+
+    /// Collects those of a range whose balls meet. Most ranges are so short that one
+    /// block will do, be it for nothing: nothing is asked but whether that is so.
+    #[inline(always)]
+    fn collect(&mut self, index: u32, probe: &Probe, range: Range<usize>) {
+        if self.nearby + range.len() + LANES > NEAR {
+            self.collect_in_pieces(index, probe, range);
+            return;
+        }
+        self.found.candidates += range.len() as u64;
+        let [own, others] = &mut self.near;
+        let begin = self.nearby;
+        let mut end = begin;
+        let mut block = range.start / LANES;
+        let mut there = usize::MAX << (range.start % LANES);
+        while let Some(balls) = self.world.sorted.balls.get(block) {
+            let rest = range.end - block * LANES;
+            if rest < LANES {
+                there &= (1 << rest) - 1;
+            }
+            // Adds all without a branch for each, which would be guessed wrong often.
+            let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
+            let first = (block * LANES) as u32;
+            if let Some(others) = others.get_mut(end..end + LANES) {
+                others.copy_from_slice(&four(*lanes, |lane| first + lane));
+            }
+            end += count;
+            if rest <= LANES {
+                break;
+            }
+            block += 1;
+            there = usize::MAX;
+        }
+        if let Some(own) = own.get_mut(begin..begin + LANES) {
+            own.fill(index);
+        }
+        if end > begin + LANES {
+            own[begin + LANES..end].fill(index);
+        }
+        self.nearby = end;
+    }
+
+    /// Collects from a range that does not fit.
+    #[cold]
+    #[inline(never)]
+    fn collect_in_pieces(&mut self, index: u32, probe: &Probe, range: Range<usize>) {
+        const PIECE: usize = NEAR / 2;
+        for first in range.clone().step_by(PIECE) {
+            self.test();
+            self.collect(index, probe, first..range.end.min(first + PIECE));
+        }
+    }
+
+    /// Collects from a range outside the boxes, where several cells share a slot.
+    #[cold]
+    fn collect_asked(&mut self, index: u32, probe: &Probe, range: Range<usize>, asked: Asked) {
+        self.found.candidates += range.len() as u64;
+        for other in range {
+            let balls = &self.world.sorted.balls[other / LANES];
+            let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
+            if meets && asked.holds(&self.world.cell(other, &balls.get(other % LANES))) {
+                self.collect(index, probe, other..other + 1);
+                self.found.candidates -= 1;
+            }
+        }
+    }
+
+    /// Sweeps those collected, and decides those that may touch.
+    #[inline(never)]
+    fn test(&mut self) {
+        let nearby = std::mem::take(&mut self.nearby);
+        if self.pairs.try_reserve(nearby).is_err() {
+            self.memory = Err(Error::OutOfMemory {
+                what: "the pairs found",
+                needed: ((self.pairs.len() + nearby) * size_of::<Collision>()) as u64,
+            });
+            return;
+        }
+        // What is computed past the end is not used, but has to be some proxy's.
+        let end = NEAR.min(nearby + LANES);
+        self.near[0][nearby..end].fill(0);
+        self.near[1][nearby..end].fill(0);
+        let before = [self.pairs.len(), self.found.shared.len()];
+        let proxies = &self.world.sorted.proxies[..];
+        for first in (0..nearby).step_by(LANES) {
+            let lanes = |near: &[u32; NEAR]| near[first..].first_chunk::<LANES>().copied();
+            let [own, others] = &self.near;
+            let (own, others) = (
+                lanes(own).unwrap_or_default(),
+                lanes(others).unwrap_or_default(),
+            );
+            let proxy = |place: u32| &proxies[place as usize];
+            let verdicts = Verdicts::new(four(own, proxy), four(others, proxy), self.world.grid.dt);
+            let mut hits = verdicts.may_hit & ((1 << (nearby - first).min(LANES)) - 1);
+            while hits != 0 {
+                let lane = hits.trailing_zeros() as usize;
+                hits &= hits - 1;
+                let grazing = verdicts.grazing >> lane & 1 == 1;
+                self.decide([own[lane] as usize, others[lane] as usize], grazing);
+            }
+        }
+        let more = [
+            self.pairs.len() - before[0],
+            self.found.shared.len() - before[1],
+        ];
+        if self.counts.are_too_many(more, self.most) {
+            // There will be no list.
+            self.pairs.clear();
+            self.found.shared.clear();
+        }
+    }
+
+    /// Decides the pair of two proxies that may touch, if it is theirs alone.
+    #[inline(always)]
+    fn decide(&mut self, places: [usize; 2], grazing: bool) {
+        let world = self.world;
+        let [i, j] = places;
+        let mut proxies = [&world.sorted.proxies[i], &world.sorted.proxies[j]];
+        if proxies[0].sphere > proxies[1].sphere {
+            proxies.swap(0, 1);
+        }
+        let [a, b] = [proxies[0].sphere, proxies[1].sphere];
+        if a == b {
+            return;
+        }
+        let given = || [&world.spheres[a as usize], &world.spheres[b as usize]];
+        if world.groups {
+            let [one, other] = given();
+            if one.ignores(other) {
+                return;
+            }
+        }
+        if world.cut {
+            let tags = [world.sorted.tags[i], world.sorted.tags[j]];
+            let sweep = Sweep::new(proxies[0], proxies[1], world.grid.dt);
+            match sweep.ownership(tags, world.grid.dt) {
+                Ownership::Own => {}
+                Ownership::Other => return,
+                Ownership::Shared => {
+                    self.found.shared.push(Reported { a, b: b | GRAZING });
+                    return;
+                }
+            }
+        }
+        let [one, other] = if world.as_given {
+            [proxies[0].sphere(), proxies[1].sphere()]
+        } else {
+            given()
+        };
+        let impact = if grazing {
+            let (impact, by) = impact(one, other, world.dt);
+            self.found.grazing += 1;
+            self.found.by_integers += u64::from(by == By::Integers);
+            impact
+        } else {
+            impact_of_touching(one, other, world.dt)
+        };
+        match impact {
+            Some(Impact { toi, depth }) => self.pairs.push(Collision {
+                a,
+                b: b - world.split,
+                toi,
+                depth,
+            }),
+            None if !grazing => not_certain(a, b),
+            None => {}
+        }
+    }
 }

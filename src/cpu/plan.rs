@@ -32,21 +32,53 @@ pub(crate) struct Plan {
     pub(crate) slots: u32,
 }
 
-/// Neighbouring bins of one set and one power of segments, not all empty.
+/// Neighbouring bins of one set and one power of segments, not all empty; or the
+/// groups of a level together.
+#[derive(Clone)]
 struct Group {
     bin: Bin,
+    /// The least, of several groups.
     power: u32,
     set: u32,
     last_bin: usize,
+    /// Half of the cell that tells who looks for these: in one set that of the
+    /// smallest group, for the others of the level are no finer; between two sets
+    /// that of the largest, for whoever is smaller looks into the level's cells.
+    reference: f32,
     /// Proxies of all smaller groups that look for these.
     finer: f32,
 }
 
 impl Group {
     /// Whether its proxies look for those of another group, and not these for
-    /// them.
+    /// them; between two sets, those of one size may do either.
     fn looks_for(&self, other: &Self, between: bool) -> bool {
-        self.bin.half_cell < other.bin.half_cell && !(between && self.set == other.set)
+        if between {
+            self.set != other.set && self.bin.half_cell <= other.reference
+        } else {
+            self.bin.half_cell < other.reference
+        }
+    }
+
+    /// Whether both may be in one level: of spheres that are cut, though not alike,
+    /// or of such as are not. One that is not would take all time slabs from others.
+    fn shares_level(&self, other: &Self) -> bool {
+        self.set == other.set && (self.power > 0) == (other.power > 0)
+    }
+
+    /// With one more group in the level.
+    fn merge(&mut self, other: &Self, between: bool) {
+        self.bin.merge(&other.bin);
+        self.power = self.power.min(other.power);
+        let (least, most) = if between {
+            (self.reference, other.reference)
+        } else {
+            (other.reference, self.reference)
+        };
+        if least < most {
+            self.reference = other.reference;
+            self.finer = other.finer;
+        }
     }
 }
 
@@ -60,10 +92,12 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
     let mut first = 0;
     let mut levels: Vec<(Level, usize)> = Vec::new();
     for end in cuts(space, &groups, between) {
-        let own = &groups[first..end];
-        let proxies: f32 = own.iter().map(|group| group.bin.count as f32).sum();
-        let share = available * (proxies / total) * 0.999;
-        levels.push((lay_out(space, &groups, own, between, share), end));
+        let mut own = groups[first].clone();
+        groups[first + 1..end]
+            .iter()
+            .for_each(|group| own.merge(group, between));
+        let share = available * (own.bin.count as f32 / total) * 0.999;
+        levels.push((lay_out(space, &groups, &own, between, share), end));
         first = end;
     }
     // A proxy looks into the levels after its own: cheap when these are
@@ -106,6 +140,7 @@ fn group(bins: &[(usize, Bin)], between: bool) -> Vec<Group> {
             bins.iter().for_each(|(_, bin)| merged.merge(bin));
             Group {
                 bin: merged,
+                reference: merged.half_cell,
                 power: bin_power(i << shift),
                 set: bin_set(i << shift),
                 last_bin: ((i + 1) << shift) - 1,
@@ -132,22 +167,24 @@ fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
     // begins.
     let mut best: Vec<(f32, usize)> = vec![(0.0, 0)];
     for end in 1..=groups.len() {
-        let last = &groups[end - 1];
+        let mut level = groups[end - 1].clone();
         let mut least = (f32::INFINITY, end - 1);
-        let mut proxies = 0.0;
         for first in (0..end)
             .rev()
-            .take_while(|&first| (groups[first].power, groups[first].set) == (last.power, last.set))
+            .take_while(|&first| groups[first].shares_level(&groups[end - 1]))
         {
-            proxies += groups[first].bin.count as f32;
-            let slab = proxies / (1_u32 << last.power) as f32;
-            let cell = space.cell_edge(slab, last.bin.half_cell);
+            if first < end - 1 {
+                level.merge(&groups[first], between);
+            }
+            let proxies = level.bin.count as f32;
+            let slab = proxies / (1_u32 << level.power) as f32;
+            let cell = space.cell_edge(slab, level.bin.half_cell);
             let own = if between {
                 0.0
             } else {
                 proxies * (look + 0.5 * space.others(slab, 1.5 * cell))
             };
-            let from_finer = groups[first].finer * (look_coarser + space.others(proxies, cell));
+            let from_finer = level.finer * (look_coarser + space.others(proxies, cell));
             let cost = best[first].0 + own + from_finer;
             if cost < least.0 {
                 least = (cost, first);
@@ -169,9 +206,8 @@ fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
 /// most `share` of them: a box around all its proxies, or around most of them
 /// with a hash for the rest, or only a hash, whichever is expected to cost
 /// least. `own` are its groups.
-fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share: f32) -> Level {
-    let mut bin = Bin::EMPTY;
-    own.iter().for_each(|group| bin.merge(&group.bin));
+fn lay_out(space: &Space, groups: &[Group], own: &Group, between: bool, share: f32) -> Level {
+    let bin = own.bin;
     let proxies = bin.count as f32;
     let whole = bin.bounds;
     let trimmed = [
@@ -188,21 +224,17 @@ fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share:
     ];
 
     let mut level = Level {
-        of_set: own[0].set,
+        of_set: own.set,
         ..Level::default()
     };
     let mut least = f32::INFINITY;
     let mut chosen = (layouts[2], false);
-    let finer = || {
-        groups
-            .iter()
-            .filter(|group| group.looks_for(&own[0], between))
-    };
+    let finer = || groups.iter().filter(|group| group.looks_for(own, between));
     let longest = finer()
         .map(|group| group.power)
         .min()
         .unwrap_or(SEGMENT_BITS);
-    for power in 0..=own[0].power.min(longest + MOST_SLABS) {
+    for power in 0..=own.power.min(longest + MOST_SLABS) {
         let slabs = (1_u32 << power) as f32;
         let edge = space.cell_edge(proxies / slabs, bin.half_cell);
         for layout in layouts {
@@ -241,7 +273,7 @@ fn lay_out(space: &Space, groups: &[Group], own: &[Group], between: bool, share:
     let ((bounds, _, hashed_slots, _), boxed) = chosen;
     level.inverse_cell = 1.0 / level.cell;
     if boxed {
-        let (low, high) = (level.cell_of(bounds[0]), level.cell_of(bounds[1]));
+        let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
         for axis in 0..3 {
             // One more on each side, so that most rows lie within.
             level.origin[axis] = low[axis] - 1;

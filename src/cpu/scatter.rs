@@ -1,59 +1,146 @@
 //! `scatter`: the proxies in the order of their slots, in the form in which
 //! `pairs` reads them.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::array::from_fn;
 
 use rayon::prelude::*;
 
+use super::CHUNK;
 use super::bin::Binned;
-use super::measure::Segment;
-use crate::error::allocate;
-use crate::grid::{SortedCell, SortedProxy};
+use super::buckets::Buckets;
+use super::scan::exclusive;
+use crate::ball::{Ball, Balls};
+use crate::error::enough;
+use crate::grid::{SortedProxy, cut_of};
+use crate::number::LANES;
+use crate::segments::{Frame, Motion};
 use crate::{Error, Sphere};
 
-/// Sorts the proxies by slot.
-pub(crate) fn scatter(
-    spheres: &[Sphere],
-    segments: &[Segment],
-    binned: &[Binned],
-    starts: &[u32],
-) -> Result<(Vec<SortedProxy>, Vec<SortedCell>), Error> {
-    // The order first, then the records: written in a row, from wherever they
-    // are.
-    let mut order = allocate(binned.len(), "the order of the proxies")?;
-    order.resize_with(binned.len(), || AtomicU32::new(0));
-    binned
-        .par_iter()
-        .zip(0..binned.len() as u32)
-        .with_min_len(1 << 12)
-        .for_each(|(binned, proxy)| {
-            order[(starts[binned.slot as usize] + binned.place) as usize].store(proxy, Relaxed);
-        });
-    let mut sorted = allocate(order.len(), "the sorted proxies")?;
-    sorted.par_extend(order.par_iter().map(|proxy| {
-        let proxy = proxy.load(Relaxed);
-        let sphere = match (proxy as usize).checked_sub(spheres.len()) {
-            Some(segment) => segments[segment].sphere,
-            None => proxy,
-        };
-        let Sphere {
-            center,
-            radius,
-            velocity,
-            ..
-        } = spheres[sphere as usize];
-        SortedProxy {
-            center,
-            radius,
-            velocity,
-            sphere,
+/// The sorted proxies.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    /// Where each slot begins, and at the end where the last one ends.
+    pub(crate) starts: Vec<u32>,
+    /// What the swept test reads.
+    pub(crate) proxies: Vec<SortedProxy>,
+    /// What the test before it reads: LANES to a block.
+    pub(crate) balls: Vec<Balls>,
+    /// Level and segment, see [`make_tag`](crate::grid::make_tag).
+    pub(crate) tags: Vec<u32>,
+}
+
+/// Spheres that are asked for before they are worked on: as many as the first cache
+/// holds with ease.
+const AHEAD: usize = 128;
+
+/// One bucket's part of it.
+struct Part<'a> {
+    bucket: usize,
+    /// How many proxies come before it.
+    before: u32,
+    starts: &'a mut [u32],
+    proxies: &'a mut [SortedProxy],
+    tags: &'a mut [u32],
+}
+
+/// Splits off the first so many.
+fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    rest.split_off_mut(..count).unwrap_or_default()
+}
+
+impl Sorted {
+    /// Sorts the proxies by slot. Returns how many are in the slot that has most.
+    pub(crate) fn fill(
+        &mut self,
+        spheres: &[Sphere],
+        dt: f32,
+        frame: &Frame,
+        slots: usize,
+        proxies: usize,
+        binned: &Buckets<Binned>,
+    ) -> Result<u32, Error> {
+        let mut starts = enough(&mut self.starts, slots + 1, "the slot table")?;
+        starts[slots] = proxies as u32;
+        let mut records = enough(&mut self.proxies, proxies, "the sorted proxies")?;
+        let mut tags = enough(&mut self.tags, proxies, "the segments of the proxies")?;
+        let blocks = proxies.div_ceil(LANES);
+        let balls = enough(&mut self.balls, blocks, "the balls around the spheres")?;
+        let mut before = 0;
+        let mut parts = Vec::with_capacity(binned.count);
+        for bucket in 0..binned.count {
+            let count = binned.len(bucket);
+            parts.push(Part {
+                bucket,
+                before,
+                starts: take(&mut starts, binned.range(bucket).len()),
+                proxies: take(&mut records, count),
+                tags: take(&mut tags, count),
+            });
+            before += count as u32;
         }
-    }));
-    let mut cells = allocate(order.len(), "the sorted cells")?;
-    cells.par_extend(
-        order
-            .par_iter()
-            .map(|proxy| binned[proxy.load(Relaxed) as usize].cell),
-    );
-    Ok((sorted, cells))
+        let place = |order: &mut Vec<[u32; 2]>, part: Part<'_>| {
+            let first_slot = binned.range(part.bucket).start as u32;
+            part.starts.fill(0);
+            for Binned { slot, .. } in binned.items(part.bucket).flatten() {
+                part.starts[(slot - first_slot) as usize] += 1;
+            }
+            let fullest = part.starts.iter().copied().max().unwrap_or(0);
+            exclusive(part.starts, 0);
+            order.resize(part.proxies.len(), [0; 2]);
+            for &Binned { slot, sphere, tag } in binned.items(part.bucket).flatten() {
+                let place = &mut part.starts[(slot - first_slot) as usize];
+                order[*place as usize] = [sphere, tag];
+                *place += 1;
+            }
+            // Each slot's start is that of the next by now.
+            let mut start = part.before;
+            for slot in part.starts {
+                start = std::mem::replace(slot, start) + part.before;
+            }
+            for (block, order) in order.chunks(AHEAD).enumerate() {
+                // From all over memory. Asking for both ends of many before working on
+                // any, the processor waits for all of them at once.
+                let ahead = order.iter().map(|[sphere, _]| {
+                    let Sphere { center, groups, .. } = spheres[*sphere as usize];
+                    center[0].to_bits() ^ groups
+                });
+                std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
+                for (k, &[sphere, tag]) in (block * AHEAD..).zip(order) {
+                    part.tags[k] = tag;
+                    part.proxies[k] = SortedProxy::new(&spheres[sphere as usize], sphere);
+                }
+            }
+            fullest
+        };
+        let fullest = parts
+            .into_par_iter()
+            .map_init(Vec::new, place)
+            .max()
+            .unwrap_or(0);
+        balls
+            .par_iter_mut()
+            .zip(self.proxies[..proxies].par_chunks(LANES))
+            .zip(self.tags[..proxies].par_chunks(LANES))
+            .with_min_len(CHUNK / LANES)
+            .for_each(|((balls, proxies), tags)| {
+                // The last block may have fewer; it does not matter what it holds more.
+                let lane = |lane: usize| lane.min(proxies.len() - 1);
+                let spheres = from_fn(|k| proxies[lane(k)].sphere());
+                let motion = Motion::of_several(spheres, frame, dt);
+                *balls = Balls::new(&motion, from_fn(|k| cut_of(tags[lane(k)])));
+            });
+        Ok(fullest)
+    }
+
+    /// The ball of one.
+    pub(crate) fn ball(&self, index: usize) -> Ball {
+        self.balls[index / LANES].get(index % LANES)
+    }
+
+    /// Bytes that are kept.
+    pub(crate) fn memory(&self) -> usize {
+        self.balls.capacity() * size_of::<Balls>()
+            + (self.starts.capacity() + self.tags.capacity()) * size_of::<u32>()
+            + self.proxies.capacity() * size_of::<SortedProxy>()
+    }
 }

@@ -59,6 +59,7 @@ pub(super) struct Float64 {
 }
 
 impl Float64 {
+    #[inline(always)]
     pub(super) fn new(a: &Sphere, b: &Sphere) -> Self {
         let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
         let p = vector(b.center) - vector(a.center);
@@ -115,8 +116,22 @@ impl Float64 {
         }
     }
 
+    /// The same as it stands (5 for each of v² and p·v), which is no worse but near
+    /// tangency.
+    fn plain_discriminant(&self) -> Bounded {
+        let closing = self.closing();
+        let (square, vv) = (closing.value * closing.value, self.v.length_squared());
+        let sum = vv * (self.squares[0] + self.squares[1]);
+        Bounded {
+            value: square - self.outside().value * vv,
+            error: closing.error * (2.0 * closing.value.abs() + closing.error)
+                + 16.0 * U * (square + 2.0 * sum),
+        }
+    }
+
     /// When they first touch, as c / (−p·v + √discriminant). All three have to be
     /// positive beyond doubt.
+    #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
         for number in [outside, closing, discriminant] {
@@ -136,20 +151,41 @@ impl Float64 {
         .filter(|_| off < 0.5 * sum)
     }
 
+    /// How deep they overlap at the start: r − |p|, without its cancellation.
+    #[inline(always)]
+    fn overlap(&self) -> Option<Impact> {
+        let sum = self.r + self.squares[0].sqrt();
+        let depth = Bounded {
+            value: if sum > 0.0 {
+                -self.outside().value / sum
+            } else {
+                0.0
+            },
+            error: 16.0 * U * sum,
+        };
+        let depth = depth.round([0.0, f64::MAX])?;
+        Some(Impact { toi: 0.0, depth })
+    }
+
+    /// When and how deep two touch that are known to touch in a step of length `dt`;
+    /// `None` when it cannot be told with so little work.
+    #[inline(always)]
+    pub(super) fn impact_of_touching(&self, dt: f32) -> Option<Impact> {
+        if self.outside().sign()? != Ordering::Greater {
+            return self.overlap();
+        }
+        let toi = self.touch(self.plain_discriminant())?;
+        let toi = toi.round([0.0, dt.into()])?;
+        Some(Impact { toi, depth: 0.0 })
+    }
+
     /// Whether, when and how deep they touch in a step of length `dt`; `None`
     /// when one of the three cannot be told.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
         let outside = self.outside();
         if outside.sign()? != Ordering::Greater {
-            // r − |p|, without its cancellation.
-            let sum = self.r + self.squares[0].sqrt();
-            let depth = Bounded {
-                value: if sum > 0.0 { -outside.value / sum } else { 0.0 },
-                error: 16.0 * U * sum,
-            };
-            let depth = depth.round([0.0, f64::MAX])?;
-            return Some(Some(Impact { toi: 0.0, depth }));
+            return self.overlap().map(Some);
         }
         let closing = self.closing();
         if closing.sign()? != Ordering::Greater {

@@ -1,6 +1,8 @@
 //! The buffers of a world, sized by its capacities, and checked against what
 //! the device can hold.
 
+use std::cell::Cell;
+
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;
 
@@ -233,6 +235,8 @@ pub(crate) struct Buffers {
     pub(crate) results: wgpu::Buffer,
     /// Workgroups for indirect dispatches over the pairs.
     pub(crate) dispatch: wgpu::Buffer,
+    /// Bytes of all of them but spheres and pairs.
+    pub(crate) working: u64,
 }
 
 /// Checks that a buffer can be made and bound.
@@ -283,9 +287,13 @@ impl Buffers {
         let none = BufferUsages::empty();
         // Tests fill them with noise.
         let for_tests = if cfg!(test) { source | target } else { none };
+        let working = Cell::new(0);
         let buffer = |what: &'static str, count: u64, size: usize, usage| {
             let size = count.max(1) * size as u64;
             check(limits, what, size)?;
+            if !["spheres", "pairs"].contains(&what) {
+                working.set(working.get() + size);
+            }
             Ok(device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(&format!("carom {what}")),
                 size,
@@ -365,6 +373,7 @@ impl Buffers {
                 4,
                 source | BufferUsages::INDIRECT,
             )?,
+            working: working.get(),
         })
     }
 }

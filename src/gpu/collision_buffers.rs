@@ -203,18 +203,19 @@ impl CollisionBuffers {
         check_dt(dt)?;
         match source {
             Source::Host(spheres) => {
-                let extent = check_spheres(spheres, dt, None)?;
-                self.prepare_host([spheres, &[]], 0, dt, Units::new(dt, extent))
+                let facts = check_spheres(spheres, dt, None)?;
+                self.prepare_host([spheres, &[]], 0, dt, Units::new(dt, facts.extent()))
             }
             Source::HostBetween(first, second) => {
-                let extent = check_spheres(first, dt, Some(0))?;
-                let extent = extent.max(check_spheres(second, dt, Some(1))?);
+                let facts = check_spheres(first, dt, Some(0))?;
+                let facts = facts.merge(check_spheres(second, dt, Some(1))?);
                 let sets = if first.is_empty() || second.is_empty() {
                     [&[][..]; 2]
                 } else {
                     [first, second]
                 };
-                self.prepare_host(sets, sets[0].len(), dt, Units::new(dt, extent))
+                let units = Units::new(dt, facts.extent());
+                self.prepare_host(sets, sets[0].len(), dt, units)
             }
             Source::Buffers(spheres) => self.prepare_buffers(spheres, None, dt),
             Source::BuffersBetween(first, second) => self.prepare_buffers(first, Some(second), dt),

@@ -11,10 +11,11 @@ use super::status::{TOO_CROWDED, UNFINISHED};
 use super::step::{Counts, Needed, unfinished};
 use super::ticket::Taken;
 use super::{readback, scoped};
-use crate::cpu::{Limits, Outcome};
+use crate::cpu::{Limits, Outcome, Step};
 use crate::exact::{GRAZING, Reported};
+use crate::sphere::Facts;
 use crate::units::Units;
-use crate::{Error, Options, Sphere};
+use crate::{Error, Options};
 
 /// A device of our own, and the buffers on it.
 pub(crate) struct Gpu {
@@ -95,15 +96,15 @@ impl Gpu {
     /// where the second of two sets begins, 0 if there is one set.
     pub(crate) fn run(
         &mut self,
-        spheres: &[Sphere],
-        split: usize,
-        dt: f32,
-        units: Units,
+        step: Step<'_>,
+        facts: Facts,
         limits: Limits,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<(Outcome, Vec<Reported>), Error> {
+        let Step { spheres, split, dt } = step;
         if spheres.is_empty() {
-            return Ok(Outcome::default());
+            return Ok((Outcome::default(), Vec::new()));
         }
+        let units = Units::new(dt, facts.extent());
         let mut needed = Needed::spheres(spheres.len() as u64);
         loop {
             let buffers = self.ensure(&needed, limits)?;
@@ -113,6 +114,7 @@ impl Gpu {
                 return Err(unfinished());
             }
             let candidates = counts.candidates;
+            let (slots, memory) = self.size();
             if counts.status & TOO_CROWDED != 0 {
                 return Err(Error::TooManyCandidates {
                     needed: candidates,
@@ -129,14 +131,22 @@ impl Gpu {
                 needed = more;
                 continue;
             }
-            return Ok(Outcome {
-                reported: self.read_pairs(counts.found, split)?,
+            let outcome = Outcome {
                 proxies: counts.proxies,
                 levels: counts.levels,
+                slots,
                 candidates,
+                memory,
                 stages: counts.stages,
-            });
+            };
+            return Ok((outcome, self.read_pairs(counts.found, split)?));
         }
+    }
+
+    /// Slots of the table, and bytes of the buffers that are neither spheres nor pairs.
+    fn size(&self) -> (u64, u64) {
+        let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
+        buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
     /// Makes buffers, or larger ones, where it takes.
@@ -179,7 +189,8 @@ impl Gpu {
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
             spheres,
-            segments: or(segments, spheres / 4 + 1024).min(room),
+            // Few, for they grow, and most worlds have none.
+            segments: or(segments, spheres / 64 + 1024).min(room),
             pairs: or(pairs, spheres + 1024).min(Buffers::most_pairs(limits)),
         };
         let options = BufferOptions {
@@ -287,6 +298,8 @@ impl Gpu {
 mod tests {
     use super::super::sweep_on_gpu::adapter as gpu;
     use super::*;
+    use crate::Sphere;
+    use crate::sphere::check_spheres;
 
     const LIMITS: Limits = Limits {
         candidates: 1 << 34,
@@ -307,19 +320,21 @@ mod tests {
     }
 
     /// Every pair reported, in order.
-    fn pairs(outcome: &Outcome) -> Vec<(u32, u32)> {
-        let mut pairs: Vec<_> = outcome
-            .reported
-            .iter()
-            .map(|pair| (pair.a, pair.b))
-            .collect();
+    fn pairs((_, reported): &(Outcome, Vec<Reported>)) -> Vec<(u32, u32)> {
+        let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
         pairs.sort_unstable();
         pairs.dedup();
         pairs
     }
 
-    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> Outcome {
-        gpu.run(spheres, 0, 1.0, Units::default(), LIMITS)
+    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<Reported>) {
+        let step = Step {
+            spheres,
+            split: 0,
+            dt: 1.0,
+        };
+        check_spheres(spheres, 1.0, None)
+            .and_then(|facts| gpu.run(step, facts, LIMITS))
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -340,7 +355,7 @@ mod tests {
         let spheres = world(5000);
         let expected = run(&mut gpu(Options::default()), &spheres);
         assert!(
-            expected.proxies > 5000 + 1,
+            expected.0.proxies > 5000 + 1,
             "no sphere is cut into segments"
         );
         let tight = Options {

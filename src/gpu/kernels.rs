@@ -9,7 +9,7 @@ use crate::cpu::measure::{
 };
 use crate::cpu::plan;
 use crate::units::LEAST_USUAL;
-use crate::{MAX_MAGNITUDE, grid, sweep};
+use crate::{MAX_MAGNITUDE, grid, segments, sweep};
 
 /// How a kernel uses one of its bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ kernels! {
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 30] = [
+    let words: [(&str, u32); 32] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -169,8 +169,10 @@ fn constants() -> String {
         ("QUANTITIES", QUANTITIES),
         ("LENGTHS", LENGTHS),
         ("WEIGHED", WEIGHED as u32),
-        ("SPHERES_A_SAMPLE", SPHERES_A_SAMPLE as u32),
-        ("FEWEST_SAMPLED", FEWEST_SAMPLED as u32),
+        ("SPHERES_A_SAMPLE", SPHERES_A_SAMPLE[0] as u32),
+        ("SPHERES_A_SMALL_SAMPLE", SPHERES_A_SAMPLE[1] as u32),
+        ("FEWEST_SAMPLED", FEWEST_SAMPLED[0] as u32),
+        ("FEWEST_OF_FEW_SAMPLED", FEWEST_SAMPLED[1] as u32),
         ("INVALID_LISTED", INVALID_LISTED as u32),
         ("NO_BIN", u32::MAX),
     ];
@@ -190,7 +192,7 @@ fn constants() -> String {
         ("STILL", sweep::STILL),
         ("SHORTEST", SHORTEST),
         ("LEAST_USUAL", LEAST_USUAL),
-        ("MARGIN", grid::MARGIN),
+        ("MARGIN", segments::MARGIN),
         ("SMALLEST_CELL", grid::SMALLEST_CELL),
         ("LOOK", plan::LOOK),
         ("LOOK_HASHED", plan::LOOK_HASHED),

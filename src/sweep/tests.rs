@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::any_gpu::AnyGpu;
 use super::*;
-use crate::exact::{By, impact};
+use crate::exact::{By, impact, impact_of_touching};
 use crate::gpu::sweep_on_gpu;
 use crate::units::Units;
 use crate::{Options, Sphere};
@@ -89,6 +89,8 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     );
     if margin > bound {
         assert!(touches, "a certain hit misses: {pair:?}");
+        let quick = impact_of_touching(a, b, pair.dt);
+        assert_eq!(quick, impact(a, b, pair.dt).0, "{pair:?}");
     }
     if margin < -bound {
         assert!(!touches, "a certain miss touches: {pair:?}");
@@ -144,8 +146,12 @@ fn filter_is_right(count: usize) {
                 .collect();
             let prepared: Vec<_> = pairs.iter().map(prepared).collect();
             let on_cpu = prepared.iter().map(|&([i, j], dt, _)| {
-                let sweep = Sweep::new(&i, &j, dt);
-                [sweep.margin, sweep.bound]
+                let (p, v, r) = relative(&i, &j);
+                let Filtered { margin, bound, .. } = filter(p, v, r, dt);
+                let Verdicts { may_hit, grazing } = Verdicts::new([&i; 4], [&j; 4], dt);
+                let expected = [margin >= -bound, margin <= bound].map(|all| 15 * usize::from(all));
+                assert_eq!([may_hit, grazing], expected, "side by side: {i:?} {j:?}");
+                [margin, bound]
             });
             let on_any = prepared
                 .iter()

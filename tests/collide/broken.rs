@@ -164,9 +164,15 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // Somebody else may not get to where it was built.
+    // Somebody else may not get to where it was built. Not copied by this process: another test
+    // may be starting a program just then, which would have the copy open for writing, and what is
+    // open cannot be run.
     let copy = folder.path("collide")?;
-    fs::copy(binary()?, &copy)?;
+    let copied = std::process::Command::new("cp")
+        .arg(binary()?)
+        .arg(&copy)
+        .status()?;
+    assert!(copied.success());
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
     let mut command = std::process::Command::new(&copy);
     if fs::File::open(&input).is_ok() {

@@ -1,0 +1,112 @@
+//! `--check`: the list held against the truth before anything is timed.
+
+use anyhow::{Context, bail, ensure};
+use carom::{Collision, Sphere, verify_between};
+use fastrand::Rng;
+
+/// Pairs to try, some seconds' worth: all in a world of up to 14 142 spheres, else those of as many
+/// spheres as have so many.
+const TRIED: usize = 200_000_000;
+
+/// Tries spheres, chosen at random, against all, in exact arithmetic. Tells how many pairs that
+/// were.
+pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::Result<u64> {
+    let in_order = list
+        .windows(2)
+        .all(|pair| (pair[0].a, pair[0].b) < (pair[1].a, pair[1].b));
+    ensure!(
+        in_order,
+        "the check failed: the list is not in order, or has a pair twice"
+    );
+    let count = (TRIED / spheres.len().max(1)).clamp(1, spheres.len().max(1));
+    // carom has taken them, so there are no more than 2³⁰.
+    let rows = 0..u32::try_from(spheres.len())?;
+    let mut chosen = Rng::with_seed(0).choose_multiple(rows, count);
+    chosen.sort_unstable();
+    let sample: Vec<Sphere> = chosen.iter().map(|&row| spheres[row as usize]).collect();
+    let found = verify_between(&sample, spheres, dt, &of_chosen(spheres, list, &chosen))
+        .context("nothing was checked")?;
+    let mistakes = [found.missing.first(), found.invented.first()];
+    let wrong = found.wrong.first().map(|(listed, _)| listed);
+    let first = mistakes.into_iter().flatten().chain(wrong).next();
+    if let Some(&Collision { a, b, .. }) = first.or(found.repeated.first()) {
+        bail!(
+            "the check failed: of the pairs of {} spheres, {} are missing, {} do not touch, and {} \
+             have a wrong time or depth; the first is that of {} and {b}",
+            chosen.len(),
+            found.missing.len(),
+            found.invented.len(),
+            found.wrong.len(),
+            chosen.get(a as usize).copied().unwrap_or_default(),
+        );
+    }
+    Ok(found.tried)
+}
+
+/// What a list says of the chosen spheres, as the first set, and all as the second; and each of them
+/// touches itself, as far as that goes.
+fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
+    let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
+    let mut entries = Vec::new();
+    for pair in list {
+        let Collision { a, b, .. } = *pair;
+        let from = |one, b| {
+            Some(Collision {
+                a: place(one)?,
+                b,
+                ..*pair
+            })
+        };
+        entries.extend([from(a, b), from(b, a)].into_iter().flatten());
+    }
+    for (a, &row) in (0..).zip(chosen) {
+        let sphere = &spheres[row as usize];
+        if !sphere.ignores(sphere) {
+            entries.push(Collision {
+                a,
+                b: row,
+                toi: 0.0,
+                depth: 2.0 * sphere.radius,
+            });
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use carom::{Backend, Detector, Options};
+
+    use super::*;
+    use crate::scenes::Scene;
+
+    #[test]
+    fn a_list_that_lacks_a_pair_or_has_one_too_many_fails() -> anyhow::Result<()> {
+        let mut detector = Detector::new(Options {
+            backend: Backend::Cpu,
+            ..Options::default()
+        })?;
+        let spheres = Scene::Gas.generate(300, 1);
+        let mut list = detector.detect(&spheres, 1.0)?.pairs;
+        assert_eq!(check(&spheres, 1.0, &list)?, 300 * 300);
+        assert_eq!(check(&[], 1.0, &[])?, 0);
+
+        let Some(pair) = list.pop() else {
+            bail!("no pair touches");
+        };
+        assert!(check(&spheres, 1.0, &list).is_err());
+        let late = Collision {
+            toi: pair.toi + 0.5,
+            ..pair
+        };
+        list.push(late);
+        assert!(check(&spheres, 1.0, &list).is_err());
+        list.pop();
+        list.extend([pair, pair]);
+        assert!(check(&spheres, 1.0, &list).is_err());
+        list.pop();
+        list.insert(0, Collision { a: 0, b: 0, ..pair });
+        assert!(check(&spheres, 1.0, &list).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Draws what `bench` and `carom-peers --json` have printed, as SVG.
+//!
+//! ```sh
+//! cargo run --release --example bench -- --n 1000,10000,100000 > bench.jsonl
+//! cargo run --release -p carom-peers -- --json > peers.jsonl
+//! cargo run --release -p carom-peers --bin plot -- --output docs/plots bench.jsonl peers.jsonl
+//! ```
+
+mod axis;
+mod bars;
+mod input;
+mod lines;
+mod svg;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use clap::Parser;
+
+use axis::{Axis, Scale};
+use input::{Part, Run, read};
+use lines::{Chart, Series};
+
+/// Draws what `bench` and `carom-peers --json` have printed, as SVG.
+///
+/// From the lines of `bench`: the time a sphere takes against the number of spheres (n.svg), the
+/// density (density.svg), the ratio of the radii (ratio.svg) and how far bullets fly (bullets.svg),
+/// each as far as the lines have more than one value of it for the same world. Of lines that are
+/// alike the last counts. From those of `carom-peers`: each contender's time as a ratio to carom's,
+/// for each number of spheres (peers-N.svg).
+#[derive(Parser)]
+struct Arguments {
+    /// JSON lines of either program.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Folder to write to; what is there of these names is replaced.
+    #[arg(long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// What to say under each plot: which machine, and when.
+    #[arg(long, default_value = "")]
+    caption: String,
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments {
+        files,
+        output,
+        caption,
+    } = Arguments::parse();
+    let lines = read(&files)?;
+    let mut plots = Vec::new();
+    for (name, part, title, x, scales) in [
+        (
+            "n",
+            Part::N,
+            "Cost against number of spheres",
+            "spheres",
+            [Scale::Log, Scale::Log],
+        ),
+        (
+            "density",
+            Part::Density,
+            "Cost against density",
+            "density (volume of the spheres over that of the cube)",
+            [Scale::Linear, Scale::Linear],
+        ),
+        (
+            "ratio",
+            Part::Ratio,
+            "Cost against ratio of radii",
+            "largest radius over smallest",
+            [Scale::Log, Scale::Linear],
+        ),
+        (
+            "bullets",
+            Part::Bullets,
+            "Cost against speed of bullets",
+            "length of the moves of one sphere in a hundred, diameters",
+            [Scale::Linear, Scale::Linear],
+        ),
+    ] {
+        let (series, about) = series(&lines.runs, part);
+        if series.is_empty() {
+            continue;
+        }
+        let all = |k: usize| {
+            series
+                .iter()
+                .flat_map(move |one| &one.points)
+                .map(move |p| p[k])
+        };
+        let chart = Chart {
+            title,
+            about: &about,
+            caption: &caption,
+            x: Axis::new(x, scales[0], all(0)),
+            y: Axis::new("nanoseconds a sphere", scales[1], all(1)),
+            series: &series,
+        };
+        plots.push((format!("{name}.svg"), chart.draw()));
+    }
+    let mut sizes: Vec<u64> = lines.peers.iter().map(|peer| peer.n).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    for n in sizes {
+        let plot = bars::draw(&lines.peers, n, &caption);
+        plots.push((format!("peers-{n}.svg"), plot));
+    }
+    ensure!(
+        !plots.is_empty(),
+        "there is nothing to draw: no two lines are of the same world but for one of --n, --density, \
+         --ratio and --bullets, and none is of carom-peers"
+    );
+    fs::create_dir_all(&output).with_context(|| format!("cannot make {}", output.display()))?;
+    for (name, plot) in plots {
+        let path = output.join(name);
+        fs::write(&path, plot).with_context(|| format!("cannot write {}", path.display()))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// The runs that differ in nothing but this part, as far as there are several; and what holds of all.
+fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
+    let mut groups: Vec<(&Run, Vec<[f64; 2]>)> = Vec::new();
+    for run in runs {
+        let Some(x) = run.value(part) else { continue };
+        let point = [x, run.nanoseconds_a_sphere()];
+        match groups
+            .iter_mut()
+            .find(|(other, _)| run.is_like(other, part))
+        {
+            Some((_, points)) => {
+                points.retain(|[other, _]| *other != x);
+                points.push(point);
+            }
+            None => groups.push((run, vec![point])),
+        }
+    }
+    groups.retain(|(_, points)| points.len() > 1);
+    let all: Vec<&Run> = groups.iter().map(|&(run, _)| run).collect();
+    let of_group = |(run, mut points): (&Run, Vec<[f64; 2]>)| {
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        Series {
+            label: run.label(&all, part),
+            points,
+        }
+    };
+    let series = groups.into_iter().map(of_group).collect();
+    (series, Run::common(&all, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(lines: &[&str]) -> Vec<Run> {
+        let parsed = lines.iter().map(|line| serde_json::from_str(line));
+        parsed
+            .collect::<Result<_, _>>()
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    const GAS: &str = r#"{"scene":"gas","input":null,"n":10,"dt":1,"at_rest":false,"seed":1,
+        "density":0.05,"ratio":1,"bullets":0,"backend":"cpu","threads":2,"median_seconds":1e-6}"#;
+
+    #[test]
+    fn runs_that_differ_in_one_part_are_a_series_and_the_last_of_a_kind_counts() {
+        let larger = GAS.replace("\"n\":10", "\"n\":5");
+        let again = larger.replace("1e-6", "2e-6");
+        let still = GAS.replace("false", "true");
+        let still_too = still.replace("\"n\":10", "\"n\":20");
+        let runs = runs(&[GAS, &larger, &again, &still, &still_too]);
+        let (series, about) = series(&runs, Part::N);
+        assert_eq!(about, "cpu, 2 threads");
+        let labels: Vec<&str> = series.iter().map(|one| one.label.as_str()).collect();
+        assert_eq!(labels, ["gas", "gas, at rest"]);
+        assert_eq!(series[0].points.len(), 2);
+        assert!((series[0].points[0][1] - 400.0).abs() < 1e-9);
+        assert!(super::series(&runs, Part::Density).0.is_empty());
+    }
+
+    #[test]
+    fn a_label_tells_what_series_of_one_scene_differ_in() {
+        let with = |n: u32, density: &str| {
+            GAS.replace("\"n\":10", &format!("\"n\":{n}"))
+                .replace("0.05", density)
+        };
+        let lines = [
+            with(10, "0.1"),
+            with(10, "0.2"),
+            with(20, "0.1"),
+            with(20, "0.2"),
+        ];
+        let runs = runs(&lines.each_ref().map(String::as_str));
+        let labels = |part| {
+            let (series, _) = series(&runs, part);
+            series.into_iter().map(|one| one.label).collect()
+        };
+        let of_density: Vec<String> = labels(Part::Density);
+        assert_eq!(of_density, ["gas, 10 spheres", "gas, 20 spheres"]);
+        let of_n: Vec<String> = labels(Part::N);
+        assert_eq!(of_n, ["gas, density 0.1", "gas, density 0.2"]);
+    }
+}

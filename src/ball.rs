@@ -1,0 +1,192 @@
+//! The first test of two proxies: whether the balls that hold them meet. It is four
+//! numbers a proxy and a handful of operations a pair, and what passes it is swept.
+
+use bytemuck::Zeroable;
+use wide::f32x4;
+
+use crate::number::{LANES, four};
+use crate::segments::{Cut, MARGIN, Motion};
+
+/// A ball that holds one time segment of a sphere.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ball {
+    /// Where the sphere is in the middle of the segment, in the frame.
+    pub(crate) middle: [f32; 3],
+    /// The radius, with [`BALL_MARGIN`].
+    pub(crate) reach: f32,
+}
+
+/// Twice the margin of a cell. That one is for each axis, and √3 of it for all three
+/// leaves something over for the test itself: docs/exact.md has the proof.
+pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
+
+/// [`LANES`] balls, each number of all of them side by side: x, y and z of the
+/// middle, and the reach. One line of the cache.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
+pub(crate) struct Balls([[f32; LANES]; 4]);
+
+impl Balls {
+    /// The balls around segments of spheres' paths.
+    #[inline(always)]
+    pub(crate) fn new(motion: &Motion<f32x4>, cuts: [Cut; LANES]) -> Self {
+        let [x, y, z] = motion.at(f32x4::from(four(cuts, Cut::middle)));
+        let half = f32x4::from(four(cuts, Cut::half));
+        let reach = motion.reach(motion.length(), half, BALL_MARGIN);
+        Self(four([x, y, z, reach], f32x4::to_array))
+    }
+
+    /// One of them.
+    #[inline(always)]
+    pub(crate) fn get(&self, lane: usize) -> Ball {
+        let [x, y, z, reach] = four(self.0, |row| row[lane]);
+        Ball {
+            middle: [x, y, z],
+            reach,
+        }
+    }
+}
+
+/// One ball, to be held against many.
+pub(crate) struct Probe([f32x4; 4]);
+
+impl Probe {
+    pub(crate) fn new(ball: &Ball) -> Self {
+        let [x, y, z] = ball.middle;
+        Self(four([x, y, z, ball.reach], f32x4::splat))
+    }
+
+    /// Which of some balls it meets, one bit each.
+    #[inline(always)]
+    pub(crate) fn meets(&self, balls: &Balls) -> usize {
+        let [x, y, z, reach] = four(balls.0, f32x4::from);
+        let [own_x, own_y, own_z, own_reach] = self.0;
+        let (x, y, z, reach) = (x - own_x, y - own_y, z - own_z, reach + own_reach);
+        (x * x + y * y + z * z).simd_le(reach * reach).to_bitmask() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+    use glam::{DVec3, Vec3};
+
+    use super::*;
+    use crate::exact::impact;
+    use crate::grid::SEGMENT_BITS;
+    use crate::segments::Frame;
+    use crate::{MAX_MAGNITUDE, Sphere};
+
+    /// Two spheres that touch, or nearly so, in worlds of all scales, in which they may
+    /// be very small and far away, and when they are nearest, as a part of the step.
+    fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
+        let mut single = || 2.0 * rng.f32() - 1.0;
+        let mut vector = |scale: f32| Vec3::from([0; 3].map(|_| single())) * scale;
+        let (center, drift) = (vector(1.0), vector(1.0));
+        let (aside, motion) = (vector(1.0), vector(1.0));
+        // Spheres as small as there are beside a world of about 1.
+        let mut power = |most: i32| 2_f32.powi(most - rng.i32(0..80));
+        let (far, size) = (power(10), power(0));
+        let speed = size * 2_f32.powi(rng.i32(-30..12));
+        let center = frame.origin + center * far;
+        let velocity = frame.drift + drift * speed.min(1.0);
+        let v = motion * speed;
+        // Where they are nearest, they are apart across their motion by just what
+        // makes them touch.
+        let part = [0.0, 1.0, rng.f32()][rng.usize(0..3)];
+        let across = aside - v * (aside.dot(v) / v.length_squared()).min(1e30);
+        let across = across.try_normalize().unwrap_or(Vec3::X);
+        let radii = [rng.f32() * size, rng.f32() * size];
+        let other = center + across * (radii[0] + radii[1]) - v * part;
+        let one = Sphere::new(center, radii[0]).with_velocity(velocity);
+        let other = Sphere::new(other, radii[1]).with_velocity(velocity + v);
+        let less = |x: [f32; 3], y: [f32; 3]| {
+            DVec3::from(x.map(f64::from)) - DVec3::from(y.map(f64::from))
+        };
+        let p = less(other.center, one.center);
+        let v = less(other.velocity, one.velocity);
+        let nearest = -p.dot(v) / v.length_squared();
+        let nearest = if nearest.is_finite() { nearest } else { 0.0 };
+        ([one, other], nearest.clamp(0.0, 1.0))
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a segment's number is below 2¹⁵"
+    )]
+    #[test]
+    fn balls_of_two_that_touch_meet() {
+        let mut rng = Rng::with_seed(1);
+        let mut touching = 0;
+        for round in 0..4_000_000 {
+            let mut place = || Vec3::from([0; 3].map(|_| 2.0 * rng.f32() - 1.0));
+            let frame = match round % 4 {
+                0 => Frame::default(),
+                1 => Frame {
+                    origin: place() * 1e6,
+                    drift: place() * 1e3,
+                },
+                _ => Frame {
+                    origin: place(),
+                    drift: place(),
+                },
+            };
+            let (spheres, nearest) = pair(&mut rng, &frame);
+            let [one, other] = &spheres;
+            if impact(one, other, 1.0).0.is_none() {
+                continue;
+            }
+            touching += 1;
+            // Any two segments that hold the time at which they are nearest.
+            let ball = |sphere: &Sphere, power: u32| {
+                let segments = (1_u32 << power) as f64;
+                let segment = (nearest * segments).min(segments - 1.0);
+                // Too near to a boundary to tell in which one it is.
+                if power > 0 && (segment - segment.round()).abs() < 1e-3 {
+                    return None;
+                }
+                let motion = Motion::of_several([sphere; LANES], &frame, 1.0);
+                let cut = Cut {
+                    power,
+                    segment: segment as u32,
+                };
+                Some(Balls::new(&motion, [cut; LANES]))
+            };
+            let power = rng.u32(0..=SEGMENT_BITS) * rng.u32(0..=1);
+            let [a, b] = [ball(one, power), ball(other, rng.u32(0..=power))];
+            let (Some(a), Some(b)) = (a, b) else {
+                continue;
+            };
+            assert_eq!(
+                Probe::new(&a.get(1)).meets(&b),
+                15,
+                "{spheres:?} {frame:?}: {a:?} {b:?}"
+            );
+        }
+        assert!(touching > 1_000_000, "{touching}");
+    }
+
+    #[test]
+    fn balls_that_do_not_meet_are_told_from_others() {
+        let ball = |x: f32, reach: f32| Ball {
+            middle: [x, 0.0, 0.0],
+            reach,
+        };
+        let rows = [
+            [0.0, 3.0, 5.0, -4.0],
+            [0.0; 4],
+            [0.0; 4],
+            [1.0, 1.0, 3.0, 2.5],
+        ];
+        assert_eq!(Probe::new(&ball(1.0, 1.0)).meets(&Balls(rows)), 0b0111);
+        let far = ball(2.0 * MAX_MAGNITUDE, MAX_MAGNITUDE);
+        let rows = [
+            [-2.0 * MAX_MAGNITUDE; 4],
+            [0.0; 4],
+            [0.0; 4],
+            [MAX_MAGNITUDE; 4],
+        ];
+        assert_eq!(Probe::new(&far).meets(&Balls(rows)), 0);
+        assert_eq!(Probe::new(&far).meets(&Balls([[0.0; 4]; 4])), 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! Sorting in two goes, each of which stays in the cache: first every chunk of the
+//! items by bucket, which is some high bits of what they are sorted by, and then,
+//! in `scatter` and `list`, every bucket by the rest. In both, chunks and buckets
+//! are independent of one another, so all cores can work without atomics, and the
+//! order does not depend on which of them does what.
+
+use std::ops::Range;
+
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
+use super::scan::exclusive;
+use crate::Error;
+use crate::error::enough;
+
+/// What memory is for, in an error.
+const WHAT: &str = "the buckets to sort by";
+/// Buckets at most: as many as can be written to in turn from the first cache.
+const MOST: usize = 512;
+/// Items a bucket, while there are fewer buckets than that.
+const ITEMS: usize = 2048;
+
+/// Items in buckets by the high bits of a number below `range`.
+#[derive(Debug)]
+pub(crate) struct Buckets<T> {
+    chunks: Vec<Chunk<T>>,
+    /// Chunks in use.
+    used: usize,
+    /// Buckets, and the bits of a number that do not tell its bucket.
+    pub(crate) count: usize,
+    shift: u32,
+    range: usize,
+}
+
+/// Some of the items, by bucket.
+#[derive(Debug)]
+struct Chunk<T> {
+    items: Vec<T>,
+    /// Where each bucket ends.
+    ends: Vec<u32>,
+}
+
+impl<T> Default for Chunk<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + Zeroable> Chunk<T> {
+    /// Takes the items of `unsorted` and leaves something else there.
+    fn sort(
+        &mut self,
+        unsorted: &mut Vec<T>,
+        count: usize,
+        bucket: impl Fn(&T) -> usize,
+    ) -> Result<(), Error> {
+        let ends = enough(&mut self.ends, count, WHAT)?;
+        if count == 1 {
+            std::mem::swap(&mut self.items, unsorted);
+            ends[0] = self.items.len() as u32;
+            return Ok(());
+        }
+        ends.fill(0);
+        for item in &*unsorted {
+            ends[bucket(item)] += 1;
+        }
+        exclusive(ends, 0);
+        let items = enough(&mut self.items, unsorted.len(), WHAT)?;
+        for item in &*unsorted {
+            let place = &mut ends[bucket(item)];
+            items[*place as usize] = *item;
+            *place += 1;
+        }
+        Ok(())
+    }
+
+    fn range(&self, bucket: usize) -> Range<usize> {
+        let begin = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin as usize..self.ends[bucket] as usize
+    }
+}
+
+impl<T> Default for Buckets<T> {
+    fn default() -> Self {
+        Self {
+            chunks: Vec::new(),
+            used: 0,
+            count: 0,
+            shift: 0,
+            range: 0,
+        }
+    }
+}
+
+impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
+    /// Fills `chunks` chunks anew: `make` writes the items of one, and `number`
+    /// tells by what an item is sorted, a number below `range`. About `items` items
+    /// are expected.
+    pub(crate) fn fill<R: Send>(
+        &mut self,
+        chunks: usize,
+        range: usize,
+        items: usize,
+        make: impl Fn(usize, &mut Vec<T>) -> Result<R, Error> + Sync,
+        number: impl Fn(&T) -> u32 + Sync,
+    ) -> Result<Vec<R>, Error> {
+        let buckets = (items / ITEMS).clamp(1, MOST);
+        self.shift = (range.div_ceil(buckets).max(1)).next_power_of_two().ilog2();
+        self.range = range;
+        self.count = range.div_ceil(1 << self.shift).max(1);
+        self.used = chunks;
+        // One more than these is for `add`.
+        self.chunks.resize_with(chunks + 1, Chunk::default);
+        let (shift, count) = (self.shift, self.count);
+        self.chunks[..chunks]
+            .par_iter_mut()
+            .enumerate()
+            .map_init(Vec::new, |unsorted, (k, chunk)| {
+                unsorted.clear();
+                let made = make(k, unsorted)?;
+                chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)?;
+                Ok(made)
+            })
+            .collect()
+    }
+
+    /// Adds some more items, once.
+    pub(crate) fn add(
+        &mut self,
+        mut items: Vec<T>,
+        number: impl Fn(&T) -> u32,
+    ) -> Result<(), Error> {
+        let bucket = |item: &T| (number(item) >> self.shift) as usize;
+        if let Some(chunk) = self.chunks.get_mut(self.used) {
+            chunk.sort(&mut items, self.count, bucket)?;
+            self.used += 1;
+        }
+        Ok(())
+    }
+
+    /// The numbers that a bucket is for.
+    pub(crate) fn range(&self, bucket: usize) -> Range<usize> {
+        let [begin, end] = [bucket, bucket + 1].map(|bucket| bucket << self.shift);
+        begin..end.min(self.range)
+    }
+
+    /// How many items a bucket has.
+    pub(crate) fn len(&self, bucket: usize) -> usize {
+        let chunks = self.chunks[..self.used].iter();
+        chunks.map(|chunk| chunk.range(bucket).len()).sum()
+    }
+
+    /// The items of a bucket, in the order in which they came.
+    pub(crate) fn items(&self, bucket: usize) -> impl DoubleEndedIterator<Item = &[T]> {
+        self.chunks[..self.used]
+            .iter()
+            .map(move |chunk| &chunk.items[chunk.range(bucket)])
+    }
+
+    /// Bytes that are kept.
+    pub(crate) fn memory(&self) -> usize {
+        let of_chunk = |chunk: &Chunk<T>| {
+            chunk.items.capacity() * size_of::<T>() + chunk.ends.capacity() * size_of::<u32>()
+        };
+        self.chunks.iter().map(of_chunk).sum()
+    }
+}

@@ -1,0 +1,50 @@
+//! `list`: the pairs in order.
+
+use rayon::prelude::*;
+
+use super::buckets::Buckets;
+use super::scan::exclusive;
+use crate::error::zeroed;
+use crate::{Collision, Error};
+
+/// Fills a list with the pairs by a, then by b, from buckets by a.
+pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Result<(), Error> {
+    let counts: Vec<usize> = (0..pairs.count).map(|bucket| pairs.len(bucket)).collect();
+    let count = counts.iter().sum();
+    if list.capacity() < count {
+        *list = zeroed(count, "the list of collisions")?;
+    } else {
+        list.resize(count, Collision::default());
+    }
+    // Zero as the system gives it, or as little work as it takes.
+    let mut rest = &mut list[..];
+    let parts: Vec<(usize, &mut [Collision])> = counts
+        .iter()
+        .map(|&count| rest.split_off_mut(..count).unwrap_or_default())
+        .enumerate()
+        .collect();
+    parts
+        .into_par_iter()
+        .for_each_init(Vec::new, |ends, (bucket, part)| {
+            let range = pairs.range(bucket);
+            ends.clear();
+            ends.resize(range.len(), 0);
+            for pair in pairs.items(bucket).flatten() {
+                ends[pair.a as usize - range.start] += 1;
+            }
+            exclusive(ends, 0);
+            for pair in pairs.items(bucket).flatten() {
+                let place = &mut ends[pair.a as usize - range.start];
+                part[*place as usize] = *pair;
+                *place += 1;
+            }
+            let mut begin = 0;
+            for &mut end in ends {
+                if end - begin > 1 {
+                    part[begin as usize..end as usize].sort_unstable_by_key(|pair| pair.b);
+                }
+                begin = end;
+            }
+        });
+    Ok(())
+}

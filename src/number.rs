@@ -1,0 +1,134 @@
+//! Arithmetic on one float32, or on several side by side: what is written once for
+//! both computes the same bits.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use bytemuck::Pod;
+use wide::f32x4;
+
+/// Numbers side by side.
+pub(crate) const LANES: usize = 4;
+
+/// One float32, or [`LANES`] of them.
+pub(crate) trait Number:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    /// The same one everywhere.
+    fn of(x: f32) -> Self;
+    /// |x|.
+    fn abs(self) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// The larger of two, neither of them NaN.
+    fn max(self, other: Self) -> Self;
+    /// The smaller of two, neither of them NaN.
+    fn min(self, other: Self) -> Self;
+    /// `then` where this is less than a limit, and elsewhere `otherwise`.
+    fn if_below(self, limit: f32, then: Self, otherwise: Self) -> Self;
+}
+
+impl Number for f32 {
+    #[inline(always)]
+    fn of(x: f32) -> Self {
+        x
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.abs()
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    #[inline(always)]
+    fn if_below(self, limit: f32, then: Self, otherwise: Self) -> Self {
+        if self < limit { then } else { otherwise }
+    }
+}
+
+impl Number for f32x4 {
+    #[inline(always)]
+    fn of(x: f32) -> Self {
+        Self::splat(x)
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.abs()
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.fast_max(other)
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.fast_min(other)
+    }
+
+    #[inline(always)]
+    fn if_below(self, limit: f32, then: Self, otherwise: Self) -> Self {
+        self.simd_lt(Self::splat(limit)).bitselect(then, otherwise)
+    }
+}
+
+/// x·y.
+#[inline(always)]
+pub(crate) fn dot<T: Number>(x: [T; 3], y: [T; 3]) -> T {
+    x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+}
+
+/// The largest of three.
+#[inline(always)]
+pub(crate) fn largest<T: Number>(x: [T; 3]) -> T {
+    x[0].max(x[1]).max(x[2])
+}
+
+/// One by one, for each axis.
+#[inline(always)]
+pub(crate) fn each<T: Number>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T; 3] {
+    [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
+}
+
+/// As `map` of arrays, which compilers do not always inline.
+#[inline(always)]
+pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
+    [of(x[0]), of(x[1]), of(x[2])]
+}
+
+/// The same for [`LANES`].
+#[inline(always)]
+pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES] {
+    [of(x[0]), of(x[1]), of(x[2]), of(x[3])]
+}
+
+/// The numbers of several items, each in a row of its own.
+#[inline(always)]
+pub(crate) fn rows<T: Pod>(items: [&T; LANES]) -> [[f32x4; LANES]; 2] {
+    let halves = four(items, |item| {
+        bytemuck::cast_ref::<T, [[f32; LANES]; 2]>(item)
+    });
+    [
+        f32x4::transpose(four(halves, |halves| halves[0].into())),
+        f32x4::transpose(four(halves, |halves| halves[1].into())),
+    ]
+}

@@ -1,0 +1,169 @@
+//! How spheres move in the frame, how they are cut into time segments, and how large
+//! each is. Twin of `shaders/shared/segments.wgsl`.
+
+use glam::Vec3;
+use wide::f32x4;
+
+use crate::Sphere;
+use crate::grid::{BIN_BITS, FIRST_SIZE, POWER_BITS, SEGMENT_BITS, SIZE_SHIFT, SMALLEST_CELL};
+use crate::number::{LANES, Number, dot, each, largest, rows, three};
+use crate::sweep::EPSILON;
+
+/// Rounding on the way from a sphere to its cell, in units of ε times the largest
+/// coordinate it passes, as seen from the frame: docs/exact.md adds it up. What it
+/// leaves over is for pairs that barely move past one another, see
+/// [`STILL`](crate::sweep::STILL). So a cell is at least 2⁻¹⁹ of that coordinate,
+/// and cells are small integers, exact in float32.
+pub(crate) const MARGIN: f32 = 10.0;
+
+/// Where cells are counted from: an origin amid the world, drifting with it.
+/// Far from zero, or in a common fast motion, differences are all that matters,
+/// and all that float32 can tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Frame {
+    /// Its place at the start of the step.
+    pub(crate) origin: Vec3,
+    /// Its velocity.
+    pub(crate) drift: Vec3,
+}
+
+/// The path of a sphere, or of [`LANES`] of them, as seen from the frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion<T = f32> {
+    center: [T; 3],
+    radius: T,
+    velocity: [T; 3],
+    /// Velocity times dt.
+    shift: [T; 3],
+    dt: T,
+}
+
+impl Motion {
+    /// The path of a sphere during a step of length `dt`.
+    #[inline(always)]
+    pub(crate) fn new(sphere: &Sphere, frame: &Frame, dt: f32) -> Self {
+        Self::in_frame(sphere.center, sphere.radius, sphere.velocity, frame, dt)
+    }
+}
+
+impl Motion<f32x4> {
+    /// Those of several.
+    #[inline(always)]
+    pub(crate) fn of_several(spheres: [&Sphere; LANES], frame: &Frame, dt: f32) -> Self {
+        let [[x, y, z, radius], [u, v, w, _]] = rows(spheres);
+        Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
+    }
+}
+
+impl<T: Number> Motion<T> {
+    #[inline(always)]
+    fn in_frame(center: [T; 3], radius: T, velocity: [T; 3], frame: &Frame, dt: f32) -> Self {
+        let dt = T::of(dt);
+        let from = |x: [T; 3], zero: Vec3| each(x, three(zero.to_array(), T::of), |x, y| x - y);
+        let velocity = from(velocity, frame.drift);
+        Self {
+            center: from(center, frame.origin),
+            radius,
+            velocity,
+            shift: three(velocity, |v| v * dt),
+            dt,
+        }
+    }
+
+    /// How far it moves along its longest axis.
+    #[inline(always)]
+    pub(crate) fn extent(&self) -> T {
+        largest(three(self.shift, T::abs))
+    }
+
+    /// How far it moves, or a little more: what is below the squares that float32
+    /// has must not be lost.
+    #[inline(always)]
+    pub(crate) fn length(&self) -> T {
+        (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
+    }
+
+    /// How far a segment reaches from its middle, with so many ε of the largest
+    /// coordinate that it may pass as a margin for rounding, when `half` of a path
+    /// that is `length` long is half a segment. At least half the smallest cell.
+    #[inline(always)]
+    pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
+        let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
+        let half = self.radius + length * half;
+        let reach = half + T::of(margin * EPSILON) * (far + half);
+        reach.max(T::of(0.5 * SMALLEST_CELL))
+    }
+
+    /// Where it is at a part of the step.
+    #[inline(always)]
+    pub(crate) fn at(&self, part: T) -> [T; 3] {
+        let time = part * self.dt;
+        each(self.center, self.velocity, |x, v| x + v * time)
+    }
+}
+
+/// A sphere's path is cut into segments: k, of 2^power.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    pub(crate) power: u32,
+    pub(crate) segment: u32,
+}
+
+impl Cut {
+    /// What part of the step half a segment takes.
+    #[inline(always)]
+    pub(crate) fn half(self) -> f32 {
+        // 2^−(power + 1), exactly.
+        f32::from_bits((126 - self.power) << 23)
+    }
+
+    /// What part of the step has passed in the middle of the segment.
+    #[inline(always)]
+    pub(crate) fn middle(self) -> f32 {
+        (2 * self.segment + 1) as f32 * self.half()
+    }
+}
+
+/// How a sphere is cut, and how large its proxies are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// It is cut into 2^power segments.
+    pub(crate) power: u32,
+    /// Half of the smallest cell that each may lie in.
+    pub(crate) half_cell: f32,
+}
+
+impl Size {
+    /// Cuts a sphere into as few segments as keep each within its diameter or
+    /// `length`.
+    pub(crate) fn new(motion: &Motion, length: f32) -> Self {
+        let longest = (2.0 * motion.radius).max(length);
+        let mut own = motion.extent();
+        let mut power = 0;
+        while own > longest && power < SEGMENT_BITS {
+            own *= 0.5;
+            power += 1;
+        }
+        let cut = Cut { power, segment: 0 };
+        Self {
+            power,
+            half_cell: motion.reach(motion.extent(), cut.half(), MARGIN),
+        }
+    }
+
+    /// The half cells of several spheres, if none is cut: those of [`Size::new`].
+    #[inline(always)]
+    pub(crate) fn of_uncut(motion: &Motion<f32x4>, length: f32) -> Option<f32x4> {
+        let longest = Number::max(f32x4::splat(2.0) * motion.radius, f32x4::splat(length));
+        let cut = motion.extent().simd_gt(longest).to_bitmask() != 0;
+        (!cut).then(|| motion.reach(motion.extent(), f32x4::splat(0.5), MARGIN))
+    }
+
+    /// Its bin of the histogram, if it is of a sphere of the first or second
+    /// set.
+    #[inline(always)]
+    pub(crate) fn bin(self, set: u32) -> u32 {
+        let size = (self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
+        size | self.power << BIN_BITS | set << (BIN_BITS + POWER_BITS)
+    }
+}
