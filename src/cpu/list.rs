@@ -1,4 +1,4 @@
-//! `list`: the pairs in order.
+//! `list`: the pairs that `pairs` has decided, each of them once, in order.
 
 use rayon::prelude::*;
 
@@ -16,7 +16,6 @@ pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Res
     } else {
         list.resize(count, Collision::default());
     }
-    // Zero as the system gives it, or as little work as it takes.
     let mut rest = &mut list[..];
     let parts: Vec<(usize, &mut [Collision])> = counts
         .iter()

@@ -1,4 +1,4 @@
-//! `sort`: the pairs in order, each once.
+//! `sort`: any pairs in order, without repeats.
 
 use rayon::prelude::*;
 
