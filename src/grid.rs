@@ -281,7 +281,7 @@ impl Grid<'_> {
     ) {
         match self.ranges_around(seeker) {
             Some(ranges) => ranges.into_iter().for_each(|range| visit(range, None)),
-            None => self.look_around(seeker, &mut visit),
+            None => self.look_around(seeker, |range, asked| visit(range, Some(asked))),
         }
         self.look_up(seeker, &mut visit);
     }
@@ -316,11 +316,7 @@ impl Grid<'_> {
     /// Half of the own neighbourhood, where it is not all within the box: the own
     /// row from self on, and the rows that come after it.
     #[cold]
-    pub(crate) fn look_around(
-        &self,
-        seeker: &Seeker,
-        visit: &mut impl FnMut(Range<usize>, Option<Asked>),
-    ) {
+    pub(crate) fn look_around(&self, seeker: &Seeker, mut visit: impl FnMut(Range<usize>, Asked)) {
         if self.between {
             return;
         }
@@ -331,12 +327,10 @@ impl Grid<'_> {
             if asked.x[0] == x {
                 range.start = seeker.index + 1;
             }
-            visit(range, Some(asked));
+            visit(range, asked);
         });
         for [y, z] in [[y + 1, z], [y - 1, z + 1], [y, z + 1], [y + 1, z + 1]] {
-            self.for_each_piece(number, slab, [x - 1, x + 1], y, z, |range, asked| {
-                visit(range, Some(asked));
-            });
+            self.for_each_piece(number, slab, [x - 1, x + 1], y, z, &mut visit);
         }
     }
 

@@ -5,6 +5,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
+use crate::cpu::CHUNK;
 use crate::error::{Error, Field};
 
 /// The largest magnitude of any coordinate, radius, velocity, displacement and
@@ -162,7 +163,7 @@ pub(crate) fn check_spheres(
     set: Option<usize>,
 ) -> Result<Facts, Error> {
     let facts = spheres
-        .par_chunks(1 << 14)
+        .par_chunks(CHUNK)
         .map(|spheres| facts_of(spheres, dt))
         .reduce(Facts::default, Facts::merge);
     if facts.valid {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::Sphere;
+use crate::cpu::CHUNK;
 
 /// Worlds smaller than this get a unit of length of their own.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
@@ -88,7 +89,7 @@ impl Units {
             velocity: sphere.velocity.map(|v| times_power(v, velocity)),
             ..*sphere
         };
-        let several = spheres.par_iter().with_min_len(1 << 14);
+        let several = spheres.par_iter().with_min_len(CHUNK);
         several.map(scaled).collect()
     }
 }

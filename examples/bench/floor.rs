@@ -69,13 +69,13 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + BIN + 3 * ENTRY,
         ..NOTHING
     },
-    // The table is cleared, searched for the fullest slot, summed up and shifted. Each proxy is read,
+    // The table is cleared, summed up, and shifted from ends to starts. Each proxy is read,
     // counted and placed; it and its sphere are read in order, and its record, its tag and, from
     // these, its ball are written.
     Stage {
         name: "scatter",
         proxy: 2 * ENTRY + 4 * SLOT + 2 * ORDER + SPHERE + 2 * (RECORD + TAG) + BALL,
-        slot: 6 * SLOT,
+        slot: 5 * SLOT,
         ..NOTHING
     },
     // Each proxy reads its ball and tag, and where five rows begin and end; and the ball of each
@@ -187,7 +187,7 @@ mod tests {
         };
         assert_eq!(bytes(proxies), [0, 700, 1760, 600, 0]);
         let slots = Counts { slots: 10, ..none };
-        assert_eq!(bytes(slots), [0, 0, 240, 0, 0]);
+        assert_eq!(bytes(slots), [0, 0, 200, 0, 0]);
         let candidates = Counts {
             candidates: 10,
             ..none

@@ -9,7 +9,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use super::scan::exclusive;
+use super::scan::places;
 use crate::Error;
 use crate::error::enough;
 
@@ -30,6 +30,11 @@ pub(crate) struct Buckets<T> {
     pub(crate) count: usize,
     shift: u32,
     range: usize,
+}
+
+/// Splits off the first so many: a bucket's part of what is sorted.
+pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    rest.split_off_mut(..count).unwrap_or_default()
 }
 
 /// Some of the items, by bucket.
@@ -63,17 +68,10 @@ impl<T: Copy + Zeroable> Chunk<T> {
             ends[0] = self.items.len() as u32;
             return Ok(());
         }
-        ends.fill(0);
-        for item in &*unsorted {
-            ends[bucket(item)] += 1;
-        }
-        exclusive(ends, 0);
         let items = enough(&mut self.items, unsorted.len(), WHAT)?;
-        for item in &*unsorted {
-            let place = &mut ends[bucket(item)];
-            items[*place as usize] = *item;
-            *place += 1;
-        }
+        places(unsorted.iter(), ends, bucket, |place, item| {
+            items[place] = *item;
+        });
         Ok(())
     }
 
@@ -154,10 +152,10 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     }
 
     /// The items of a bucket, in the order in which they came.
-    pub(crate) fn items(&self, bucket: usize) -> impl DoubleEndedIterator<Item = &[T]> {
+    pub(crate) fn items(&self, bucket: usize) -> impl Iterator<Item = &T> + Clone {
         self.chunks[..self.used]
             .iter()
-            .map(move |chunk| &chunk.items[chunk.range(bucket)])
+            .flat_map(move |chunk| &chunk.items[chunk.range(bucket)])
     }
 
     /// Bytes that are kept.

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::buckets::Buckets;
-use super::scan::exclusive;
+use super::buckets::{Buckets, take};
+use super::scan::places;
 use crate::error::zeroed;
 use crate::{Collision, Error};
 
@@ -19,7 +19,7 @@ pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Res
     let mut rest = &mut list[..];
     let parts: Vec<(usize, &mut [Collision])> = counts
         .iter()
-        .map(|&count| rest.split_off_mut(..count).unwrap_or_default())
+        .map(|&count| take(&mut rest, count))
         .enumerate()
         .collect();
     parts
@@ -28,15 +28,10 @@ pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Res
             let range = pairs.range(bucket);
             ends.clear();
             ends.resize(range.len(), 0);
-            for pair in pairs.items(bucket).flatten() {
-                ends[pair.a as usize - range.start] += 1;
-            }
-            exclusive(ends, 0);
-            for pair in pairs.items(bucket).flatten() {
-                let place = &mut ends[pair.a as usize - range.start];
-                part[*place as usize] = *pair;
-                *place += 1;
-            }
+            let row = |pair: &Collision| pair.a as usize - range.start;
+            places(pairs.items(bucket), ends, row, |place, pair| {
+                part[place] = *pair;
+            });
             let mut begin = 0;
             for &mut end in ends {
                 if end - begin > 1 {

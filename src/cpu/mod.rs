@@ -32,7 +32,7 @@ use crate::units::Units;
 use crate::{Collision, Error, Sphere};
 
 /// Proxies that are worked on in one go: what is made of them stays in the cache.
-const CHUNK: usize = 1 << 14;
+pub(crate) const CHUNK: usize = 1 << 14;
 
 /// What a step came to, on either backend.
 #[derive(Debug, Default)]
@@ -168,12 +168,10 @@ impl Cpu {
             frame: &space.frame,
             sorted: &self.sorted,
             proxies,
-            spheres: step.spheres,
-            dt: step.dt,
+            given: step,
             as_given: units == Units::default(),
             cut: !sizes.segments.is_empty(),
             groups: facts.groups(),
-            split: split as u32,
         };
         // Most worlds are so far from the limit that they need not be counted first.
         if most_candidates(&plan.levels, proxies, fullest) > limits.candidates {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::Step;
 use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, Probe};
@@ -15,7 +16,7 @@ use crate::grid::{Asked, Grid, Seeker, SortedCell, cut_of, level_of};
 use crate::number::{LANES, four};
 use crate::segments::{Frame, MARGIN, Motion};
 use crate::sweep::{Ownership, Sweep, Verdicts};
-use crate::{Collision, Error, Sphere};
+use crate::{Collision, Error};
 
 /// What the earlier stages have made.
 pub(crate) struct World<'a> {
@@ -27,17 +28,14 @@ pub(crate) struct World<'a> {
     pub(crate) sorted: &'a Sorted,
     /// Proxies.
     pub(crate) proxies: usize,
-    /// The spheres as the caller has them, and the length of the step.
-    pub(crate) spheres: &'a [Sphere],
-    pub(crate) dt: f32,
-    /// Whether the sorted proxies have their numbers, not others in other units.
+    /// The step as the caller has it, in the caller's units.
+    pub(crate) given: Step<'a>,
+    /// Whether these are the units of the grids and the sorted proxies, too.
     pub(crate) as_given: bool,
     /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
     /// Whether groups may leave out a pair.
     pub(crate) groups: bool,
-    /// Where the second of two sets begins, 0 if there is one set.
-    pub(crate) split: u32,
 }
 
 impl World<'_> {
@@ -141,10 +139,9 @@ pub(crate) fn pairs(
         task.memory.map(|()| task.found)
     };
     let tasks = world.proxies.div_ceil(world.task());
-    let first_set = if world.split > 0 {
-        world.split as usize
-    } else {
-        world.spheres.len()
+    let first_set = match world.given.split {
+        0 => world.given.spheres.len(),
+        split => split,
     };
     let mut all = Found::default();
     for found in pairs.fill(tasks, first_set, first_set, make, |pair| pair.a)? {
@@ -237,10 +234,8 @@ impl Task<'_> {
                 self.collect(index as u32, &probe, behind);
                 self.collect(index as u32, &probe, beyond);
             }
-            None => grid.look_around(&seeker, &mut |range, asked| {
-                if let Some(asked) = asked {
-                    self.collect_asked(index as u32, &probe, range, asked);
-                }
+            None => grid.look_around(&seeker, |range, asked| {
+                self.collect_asked(index as u32, &probe, range, asked);
             }),
         }
         if grid.levels.len() > 1 {
@@ -375,7 +370,8 @@ impl Task<'_> {
         if a == b {
             return;
         }
-        let given = || [&world.spheres[a as usize], &world.spheres[b as usize]];
+        let Step { spheres, split, dt } = world.given;
+        let given = || [&spheres[a as usize], &spheres[b as usize]];
         if world.groups {
             let [one, other] = given();
             if one.ignores(other) {
@@ -389,6 +385,7 @@ impl Task<'_> {
                 Ownership::Own => {}
                 Ownership::Other => return,
                 Ownership::Shared => {
+                    // Not to be told yet, be it grazing or not.
                     self.found.shared.push(Reported { a, b: b | GRAZING });
                     return;
                 }
@@ -400,17 +397,17 @@ impl Task<'_> {
             given()
         };
         let impact = if grazing {
-            let (impact, by) = impact(one, other, world.dt);
+            let (impact, by) = impact(one, other, dt);
             self.found.grazing += 1;
             self.found.by_integers += u64::from(by == By::Integers);
             impact
         } else {
-            impact_of_touching(one, other, world.dt)
+            impact_of_touching(one, other, dt)
         };
         match impact {
             Some(Impact { toi, depth }) => self.pairs.push(Collision {
                 a,
-                b: b - world.split,
+                b: b - split as u32,
                 toi,
                 depth,
             }),

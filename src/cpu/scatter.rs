@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::CHUNK;
 use super::bin::Binned;
-use super::buckets::Buckets;
-use super::scan::exclusive;
+use super::buckets::{Buckets, take};
+use super::scan::places;
 use crate::ball::{Ball, Balls};
 use crate::error::enough;
 use crate::grid::{SortedProxy, cut_of};
@@ -43,11 +43,6 @@ struct Part<'a> {
     tags: &'a mut [u32],
 }
 
-/// Splits off the first so many.
-fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    rest.split_off_mut(..count).unwrap_or_default()
-}
-
 impl Sorted {
     /// Sorts the proxies by slot. Returns how many are in the slot that has most.
     pub(crate) fn fill(
@@ -80,22 +75,21 @@ impl Sorted {
         }
         let place = |order: &mut Vec<[u32; 2]>, part: Part<'_>| {
             let first_slot = binned.range(part.bucket).start as u32;
-            part.starts.fill(0);
-            for Binned { slot, .. } in binned.items(part.bucket).flatten() {
-                part.starts[(slot - first_slot) as usize] += 1;
-            }
-            let fullest = part.starts.iter().copied().max().unwrap_or(0);
-            exclusive(part.starts, 0);
             order.resize(part.proxies.len(), [0; 2]);
-            for &Binned { slot, sphere, tag } in binned.items(part.bucket).flatten() {
-                let place = &mut part.starts[(slot - first_slot) as usize];
-                order[*place as usize] = [sphere, tag];
-                *place += 1;
-            }
-            // Each slot's start is that of the next by now.
+            let slot = |binned: &Binned| (binned.slot - first_slot) as usize;
+            places(
+                binned.items(part.bucket),
+                part.starts,
+                slot,
+                |place, &Binned { sphere, tag, .. }| order[place] = [sphere, tag],
+            );
+            // From where each slot ends in the bucket to where it begins among all.
+            let mut fullest = 0;
             let mut start = part.before;
             for slot in part.starts {
-                start = std::mem::replace(slot, start) + part.before;
+                let end = part.before + std::mem::replace(slot, start);
+                fullest = fullest.max(end - start);
+                start = end;
             }
             for (block, order) in order.chunks(AHEAD).enumerate() {
                 // From all over memory. Asking for both ends of many before working on
