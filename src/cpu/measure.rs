@@ -12,7 +12,7 @@ use super::CHUNK;
 use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
 use crate::error::enough;
 use crate::grid::{BINS, bin_power};
-use crate::number::LANES;
+use crate::number::{LANES, each, largest};
 use crate::segments::{Cut, Frame, Motion, Size};
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
@@ -92,22 +92,11 @@ impl Space {
     /// allow, but not much finer than the spacing between them, where it saves
     /// no tests. `proxies` are those of one time slab.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
-        (2.0 * half_cell)
-            .max(0.5 * self.spacing_of(proxies))
-            .min(8.0 * MAX_MAGNITUDE)
+        Self::edge(0.5 * self.spacing_of(proxies), half_cell)
     }
 
-    /// What it is expected to cost when spheres are cut so that each segment is
-    /// within this length: that of some of the sample.
-    fn cost_of_cutting(&self, some: &[Motion], length: f32) -> f32 {
-        let looks = (OWN_RANGES[0] + COARSER_RANGES[0]) * LOOK;
-        let cost = |motion: &Motion| {
-            let size = Size::new(motion, length);
-            let cell = self.cell_edge(self.spheres, size.half_cell);
-            let tests = 0.5 * self.others(self.spheres, 1.5 * cell);
-            (1_u32 << size.power) as f32 * (looks + tests)
-        };
-        some.iter().map(cost).sum()
+    fn edge(least: f32, half_cell: f32) -> f32 {
+        (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
     }
 
     /// The length of segments that is expected to cost least: the spacing, or
@@ -115,19 +104,32 @@ impl Space {
     fn length_of_segments(&self, some: &[Motion]) -> f32 {
         let extent = (self.trimmed[1] - self.trimmed[0]).max_element();
         let shortest = self.spacing.max(extent * SHORTEST).max(f32::MIN_POSITIVE);
-        if some
-            .iter()
-            .all(|motion| Size::new(motion, shortest).power == 0)
-        {
-            return shortest;
-        }
-        let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
+        let looks = (OWN_RANGES[0] + COARSER_RANGES[0]) * LOOK;
+        let least_edge = self.cell_edge(self.spheres, 0.0);
+        // What it is expected to cost when spheres are cut so that each segment is
+        // within a length, and whether any is cut: of some of the sample.
+        let weigh = |length: f32| {
+            let (mut all, mut cut) = (0.0, false);
+            for motion in some {
+                let size = Size::new(motion, length);
+                let cell = Self::edge(least_edge, size.half_cell);
+                let tests = 0.5 * self.others(self.spheres, 1.5 * cell);
+                all += (1_u32 << size.power) as f32 * (looks + tests);
+                cut |= size.power > 0;
+            }
+            (all, cut)
+        };
         let mut best = (f32::MAX, self.spacing);
+        let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
         // The last does not cut at all.
         for length in lengths.chain([f32::MAX]) {
-            let cost = self.cost_of_cutting(some, length);
+            let (cost, cut) = weigh(length);
             if cost < best.0 {
                 best = (cost, length);
+            }
+            // Nor do longer ones.
+            if !cut {
+                break;
             }
         }
         best.1
@@ -152,20 +154,70 @@ fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
 }
 
-/// log₂ of the distance of the nearest `rank`, from how many are in each
-/// octave.
-fn log_distance(octaves: &[u16; OCTAVES], rank: u32) -> f32 {
-    let mut before = 0;
-    for (octave, &more) in octaves.iter().enumerate() {
-        let until = before + u32::from(more);
-        if until >= rank {
-            // As if they filled space no more than evenly.
-            let growth = (until as f32 / before as f32).log2().min(3.0);
-            return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
+/// How many of a sample are in each octave of distance around each of them.
+struct Octaves {
+    count: usize,
+    /// A row for each octave, by the exponent of a float32: near ones are in few
+    /// octaves, so few rows are worked on.
+    rows: Vec<u16>,
+    /// Of all of them together: ordered pairs.
+    pairs: [u32; OCTAVES],
+    /// No pair is in an octave before this.
+    first: usize,
+}
+
+impl Octaves {
+    fn new(sample: &[Vec3]) -> Self {
+        let count = sample.len();
+        // Some side by side; those that fill up the last block are not looked at.
+        let blocks: Vec<[f32x4; 3]> = sample
+            .chunks(LANES)
+            .map(|block| {
+                let lane = |k: usize| block[k.min(block.len() - 1)];
+                from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
+            })
+            .collect();
+        let mut rows = vec![0_u16; OCTAVES * count];
+        let mut distances = vec![[0.0; LANES]; blocks.len()];
+        for (i, own) in sample.iter().enumerate() {
+            let own = own.to_array().map(f32x4::splat);
+            let before = &blocks[..i.div_ceil(LANES)];
+            for (distances, block) in distances.iter_mut().zip(before) {
+                *distances = largest(each(*block, own, |x, y| (x - y).abs())).to_array();
+            }
+            for (j, distance) in distances.as_flattened()[..i].iter().enumerate() {
+                let row = (distance.to_bits() >> 23) as usize * count;
+                rows[row + i] += 1;
+                rows[row + j] += 1;
+            }
         }
-        before = until;
+        let mut pairs = [0; OCTAVES];
+        for (pairs, row) in pairs.iter_mut().zip(rows.chunks(count)) {
+            *pairs = row.iter().map(|&pairs| u32::from(pairs)).sum();
+        }
+        let first = pairs.iter().position(|&pairs| pairs > 0).unwrap_or(0);
+        Self {
+            count,
+            rows,
+            pairs,
+            first,
+        }
     }
-    128.0
+
+    /// log₂ of the distance of the nearest `rank` around number i.
+    fn log_distance(&self, i: usize, rank: u32) -> f32 {
+        let mut before = 0;
+        for octave in self.first..OCTAVES {
+            let until = before + u32::from(self.rows[octave * self.count + i]);
+            if until >= rank {
+                // As if they filled space no more than evenly.
+                let growth = (until as f32 / before as f32).log2().min(3.0);
+                return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
+            }
+            before = until;
+        }
+        128.0
+    }
 }
 
 fn median(mut values: Vec<f32>) -> f32 {
@@ -212,25 +264,10 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
         return space;
     }
 
-    // For each of the sample, how many others are in each octave of distance.
-    let mut near = vec![[0_u16; OCTAVES]; count];
-    for i in 1..count {
-        let (before, own) = near.split_at_mut(i);
-        for (other, octaves) in sample.iter().zip(before) {
-            let distance = (sample[i] - other).abs().max_element();
-            let octave = (distance.to_bits() >> 23) as usize;
-            own[0][octave] += 1;
-            octaves[octave] += 1;
-        }
-    }
+    let octaves = Octaves::new(&sample);
     let ranks = NEAREST.map(|rank| rank.min(count as u32 - 1));
-    let medians = ranks.map(|rank| {
-        median(
-            near.iter()
-                .map(|octaves| log_distance(octaves, rank))
-                .collect(),
-        )
-    });
+    let medians =
+        ranks.map(|rank| median((0..count).map(|i| octaves.log_distance(i, rank)).collect()));
     // Whether they fill space, a sheet, or a line.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
     let apart = medians[1] - medians[0];
@@ -243,12 +280,7 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
     space.spacing = (medians[0] + 1.0 - within.log2() / dimension).exp2();
 
     // All ordered pairs nearer than the upper end of each octave.
-    let mut within = [0_u32; OCTAVES];
-    for octaves in &near {
-        for (pairs, &more) in within.iter_mut().zip(octaves) {
-            *pairs += u32::from(more);
-        }
-    }
+    let mut within = octaves.pairs;
     let mut sum = 0;
     for pairs in &mut within {
         sum += *pairs;
