@@ -72,8 +72,12 @@ pub(crate) fn segment_power(tag: u32) -> u32 {
 
 /// k, for the segment from k·dt/2ⁿ to (k + 1)·dt/2ⁿ.
 pub(crate) fn segment_of(tag: u32) -> u32 {
-    tag >> (LEVEL_BITS + POWER_BITS)
+    (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
+
+/// Set in a tag, on the CPU, when all cells around the proxy's own are within the
+/// box, as they are for most.
+pub(crate) const INSIDE: u32 = 1 << 31;
 
 /// The segment of a tag.
 pub(crate) fn cut_of(tag: u32) -> Cut {
@@ -181,6 +185,12 @@ impl Level {
         within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
     }
 
+    /// Whether the cells of half the neighbourhood of a cell are within the box.
+    #[inline(always)]
+    pub(crate) fn is_around_in_box(&self, [x, y, z]: [i32; 3]) -> bool {
+        self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
+    }
+
     /// The slot of a cell within the box, in a time slab.
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
@@ -260,12 +270,14 @@ pub(crate) struct Grid<'a> {
 pub(crate) struct Seeker {
     /// Its place among the sorted proxies.
     pub(crate) index: usize,
+    /// The slot of its cell.
+    pub(crate) slot: u32,
+    /// Level and segment, see [`make_tag`], and maybe [`INSIDE`].
+    pub(crate) tag: u32,
     /// Its middle.
     pub(crate) middle: [f32; 3],
     /// How far it reaches along each axis, with the margin of a cell.
     pub(crate) reach: f32,
-    /// Its cell.
-    pub(crate) own: SortedCell,
 }
 
 impl Grid<'_> {
@@ -286,19 +298,15 @@ impl Grid<'_> {
         self.look_up(seeker, &mut visit);
     }
 
-    /// Half of its own neighbourhood, if it is all within the box, as for most: all
-    /// rows begin at fixed distances from the own slot then.
+    /// Half of its own neighbourhood, if it is all within the box: all rows begin at
+    /// fixed distances from the own slot then.
     #[inline(always)]
     pub(crate) fn ranges_around(&self, seeker: &Seeker) -> Option<[Range<usize>; 5]> {
-        let level = &self.levels[level_of(seeker.own.tag) as usize];
-        let [x, y, z] = seeker.own.cell;
-        let inside = level.in_box(x - 1, x + 1, y - 1, z) && level.in_box(x, x, y + 1, z + 1);
-        if !inside || self.between {
+        if seeker.tag & INSIDE == 0 || self.between {
             return None;
         }
-        let slab = slab_of(seeker.own.tag, level.time_power);
-        let slot = level.slot_in_box(seeker.own.cell, slab);
-        let [row, plane] = level.strides();
+        let [row, plane] = self.levels[level_of(seeker.tag) as usize].strides();
+        let slot = seeker.slot as usize;
         let around = |middle: usize| {
             let slots = self.starts.get(middle - 1..)?.first_chunk::<4>()?;
             Some(slots[0] as usize..slots[3] as usize)
@@ -320,9 +328,10 @@ impl Grid<'_> {
         if self.between {
             return;
         }
-        let [x, y, z] = seeker.own.cell;
-        let number = level_of(seeker.own.tag);
-        let slab = slab_of(seeker.own.tag, self.levels[number as usize].time_power);
+        let number = level_of(seeker.tag);
+        let level = &self.levels[number as usize];
+        let [x, y, z] = level.cell_of(seeker.middle);
+        let slab = slab_of(seeker.tag, level.time_power);
         self.for_each_piece(number, slab, [x, x + 1], y, z, |mut range, asked| {
             if asked.x[0] == x {
                 range.start = seeker.index + 1;
@@ -340,8 +349,9 @@ impl Grid<'_> {
         seeker: &Seeker,
         visit: &mut impl FnMut(Range<usize>, Option<Asked>),
     ) {
-        let Seeker { middle, reach, .. } = *seeker;
-        let tag = seeker.own.tag;
+        let Seeker {
+            tag, middle, reach, ..
+        } = *seeker;
         let power = segment_power(tag);
         let own_set = self.levels[level_of(tag) as usize].of_set;
         for number in level_of(tag) + 1..self.levels.len() as u32 {

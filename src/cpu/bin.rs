@@ -6,7 +6,7 @@ use super::CHUNK;
 use super::buckets::Buckets;
 use super::measure::{Segment, Sizes, Space};
 use super::plan::Plan;
-use crate::grid::{bin_power, make_tag, slab_of};
+use crate::grid::{INSIDE, bin_power, make_tag, slab_of};
 use crate::segments::{Cut, Motion};
 use crate::{Error, Sphere};
 
@@ -17,7 +17,7 @@ pub(crate) struct Binned {
     pub(crate) slot: u32,
     /// Its sphere.
     pub(crate) sphere: u32,
-    /// Its level and segment, see [`make_tag`].
+    /// Its level and segment, see [`make_tag`], and maybe [`INSIDE`].
     pub(crate) tag: u32,
 }
 
@@ -46,10 +46,16 @@ pub(crate) fn bin(
             let motion = Motion::new(&spheres[sphere as usize], &space.frame, dt);
             let cell = level.cell_of(motion.at(Cut { power, segment }.middle()));
             let tag = make_tag(number.into(), power, segment);
+            let slot = level.slot_of(cell, slab_of(tag, level.time_power));
+            let inside = if level.is_around_in_box(cell) {
+                INSIDE
+            } else {
+                0
+            };
             Binned {
-                slot: level.slot_of(cell, slab_of(tag, level.time_power)),
+                slot,
                 sphere,
-                tag,
+                tag: tag | inside,
             }
         }));
         Ok(())

@@ -41,7 +41,7 @@ pub(crate) struct World<'a> {
 impl World<'_> {
     #[inline(always)]
     fn seeker(&self, index: usize, ball: &Ball) -> Seeker {
-        let own = self.cell(index, ball);
+        let tag = self.sorted.tags[index];
         // Asked for only where there are coarser levels: the ball reaches farther.
         let reach = if self.grid.levels.len() > 1 {
             let motion = Motion::new(
@@ -49,24 +49,24 @@ impl World<'_> {
                 self.frame,
                 self.grid.dt,
             );
-            motion.reach(motion.extent(), cut_of(own.tag).half(), MARGIN)
+            motion.reach(motion.extent(), cut_of(tag).half(), MARGIN)
         } else {
             ball.reach
         };
         Seeker {
             index,
+            slot: self.sorted.slots[index],
+            tag,
             middle: ball.middle,
             reach,
-            own,
         }
     }
 
-    #[inline(always)]
-    fn cell(&self, index: usize, ball: &Ball) -> SortedCell {
+    fn cell(&self, index: usize) -> SortedCell {
         let tag = self.sorted.tags[index];
         let level = &self.grid.levels[level_of(tag) as usize];
         SortedCell {
-            cell: level.cell_of(ball.middle),
+            cell: level.cell_of(self.sorted.ball(index).middle),
             tag,
         }
     }
@@ -227,37 +227,48 @@ impl Task<'_> {
         let seeker = self.world.seeker(index, &ball);
         let probe = Probe::new(&ball);
         match grid.ranges_around(&seeker) {
-            Some([own, beside, before, behind, beyond]) => {
-                self.collect(index as u32, &probe, own);
-                self.collect(index as u32, &probe, beside);
-                self.collect(index as u32, &probe, before);
-                self.collect(index as u32, &probe, behind);
-                self.collect(index as u32, &probe, beyond);
-            }
+            Some(ranges) => self.collect(index as u32, &probe, &ranges),
             None => grid.look_around(&seeker, |range, asked| {
                 self.collect_asked(index as u32, &probe, range, asked);
             }),
         }
         if grid.levels.len() > 1 {
             grid.look_up(&seeker, &mut |range, asked| match asked {
-                None => self.collect(index as u32, &probe, range),
+                None => self.collect(index as u32, &probe, &[range]),
                 Some(asked) => self.collect_asked(index as u32, &probe, range, asked),
             });
         }
     }
 
-    /// Collects those of a range whose balls meet. Most ranges are so short that one
-    /// block will do, be it for nothing: nothing is asked but whether that is so.
+    /// Collects those of some ranges whose balls meet.
     #[inline(always)]
-    fn collect(&mut self, index: u32, probe: &Probe, range: Range<usize>) {
-        if self.nearby + range.len() + LANES > NEAR {
-            self.collect_in_pieces(index, probe, range);
+    fn collect(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>]) {
+        let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        if self.nearby + all + LANES > NEAR {
+            self.collect_in_pieces(index, probe, ranges);
             return;
         }
-        self.found.candidates += range.len() as u64;
-        let [own, others] = &mut self.near;
+        self.found.candidates += all as u64;
         let begin = self.nearby;
-        let mut end = begin;
+        let end = ranges
+            .iter()
+            .fold(begin, |end, range| self.add(end, probe, range));
+        let own = &mut self.near[0];
+        if let Some(own) = own.get_mut(begin..begin + LANES) {
+            own.fill(index);
+        }
+        if end > begin + LANES {
+            own[begin + LANES..end].fill(index);
+        }
+        self.nearby = end;
+    }
+
+    /// Adds those of a range whose balls meet to the ones collected, up to `end`, for
+    /// which there is room, and tells the new end. Most ranges are so short that one
+    /// block will do, be it for nothing: nothing is asked but whether that is so.
+    #[inline(always)]
+    fn add(&mut self, mut end: usize, probe: &Probe, range: &Range<usize>) -> usize {
+        let others = &mut self.near[1];
         let mut block = range.start / LANES;
         let mut there = usize::MAX << (range.start % LANES);
         while let Some(balls) = self.world.sorted.balls.get(block) {
@@ -278,23 +289,19 @@ impl Task<'_> {
             block += 1;
             there = usize::MAX;
         }
-        if let Some(own) = own.get_mut(begin..begin + LANES) {
-            own.fill(index);
-        }
-        if end > begin + LANES {
-            own[begin + LANES..end].fill(index);
-        }
-        self.nearby = end;
+        end
     }
 
-    /// Collects from a range that does not fit.
+    /// Collects from ranges that do not fit.
     #[cold]
     #[inline(never)]
-    fn collect_in_pieces(&mut self, index: u32, probe: &Probe, range: Range<usize>) {
+    fn collect_in_pieces(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>]) {
         const PIECE: usize = NEAR / 2;
-        for first in range.clone().step_by(PIECE) {
-            self.test();
-            self.collect(index, probe, first..range.end.min(first + PIECE));
+        for range in ranges {
+            for first in range.clone().step_by(PIECE) {
+                self.test();
+                self.collect(index, probe, &[first..range.end.min(first + PIECE)]);
+            }
         }
     }
 
@@ -305,8 +312,8 @@ impl Task<'_> {
         for other in range {
             let balls = &self.world.sorted.balls[other / LANES];
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
-            if meets && asked.holds(&self.world.cell(other, &balls.get(other % LANES))) {
-                self.collect(index, probe, other..other + 1);
+            if meets && asked.holds(&self.world.cell(other)) {
+                self.collect(index, probe, &[other..other + 1]);
                 self.found.candidates -= 1;
             }
         }

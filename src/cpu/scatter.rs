@@ -25,8 +25,10 @@ pub(crate) struct Sorted {
     pub(crate) proxies: Vec<SortedProxy>,
     /// What the test before it reads: LANES to a block.
     pub(crate) balls: Vec<Balls>,
-    /// Level and segment, see [`make_tag`](crate::grid::make_tag).
+    /// Level and segment, as binned.
     pub(crate) tags: Vec<u32>,
+    /// Their slots.
+    pub(crate) slots: Vec<u32>,
 }
 
 /// Spheres that are asked for before they are worked on: as many as the first cache
@@ -41,6 +43,7 @@ struct Part<'a> {
     starts: &'a mut [u32],
     proxies: &'a mut [SortedProxy],
     tags: &'a mut [u32],
+    slots: &'a mut [u32],
 }
 
 impl Sorted {
@@ -58,6 +61,7 @@ impl Sorted {
         starts[slots] = proxies as u32;
         let mut records = enough(&mut self.proxies, proxies, "the sorted proxies")?;
         let mut tags = enough(&mut self.tags, proxies, "the segments of the proxies")?;
+        let mut slots_of = enough(&mut self.slots, proxies, "the slots of the proxies")?;
         let blocks = proxies.div_ceil(LANES);
         let balls = enough(&mut self.balls, blocks, "the balls around the spheres")?;
         let mut before = 0;
@@ -70,6 +74,7 @@ impl Sorted {
                 starts: take(&mut starts, binned.range(bucket).len()),
                 proxies: take(&mut records, count),
                 tags: take(&mut tags, count),
+                slots: take(&mut slots_of, count),
             });
             before += count as u32;
         }
@@ -81,7 +86,10 @@ impl Sorted {
                 binned.items(part.bucket),
                 part.starts,
                 slot,
-                |place, &Binned { sphere, tag, .. }| order[place] = [sphere, tag],
+                |place, &Binned { slot, sphere, tag }| {
+                    order[place] = [sphere, tag];
+                    part.slots[place] = slot;
+                },
             );
             // From where each slot ends in the bucket to where it begins among all.
             let mut fullest = 0;
@@ -134,7 +142,8 @@ impl Sorted {
     /// Bytes that are kept.
     pub(crate) fn memory(&self) -> usize {
         self.balls.capacity() * size_of::<Balls>()
-            + (self.starts.capacity() + self.tags.capacity()) * size_of::<u32>()
+            + (self.starts.capacity() + self.tags.capacity() + self.slots.capacity())
+                * size_of::<u32>()
             + self.proxies.capacity() * size_of::<SortedProxy>()
     }
 }
