@@ -39,10 +39,10 @@ impl Balls {
     /// One of them.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Ball {
-        let [x, y, z, reach] = four(self.0, |row| row[lane]);
+        let Self([x, y, z, reach]) = self;
         Ball {
-            middle: [x, y, z],
-            reach,
+            middle: [x[lane], y[lane], z[lane]],
+            reach: reach[lane],
         }
     }
 }

@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
+use wide::{f32x4, i32x4};
 
 use crate::Sphere;
 use crate::number::three;
@@ -87,14 +88,16 @@ pub(crate) fn cut_of(tag: u32) -> Cut {
     }
 }
 
-/// The whole numbers below. Not by `f32::floor`, which without SSE 4.1 is a call
-/// to the C library.
+/// The whole numbers below, of points that are few cells from the frame. Not by
+/// `f32::floor`, which without SSE 4.1 is a call to the C library.
 #[inline(always)]
-fn floor(point: [f32; 3]) -> [i32; 3] {
-    three(point, |x| {
-        let whole = x as i32;
-        whole - i32::from(whole as f32 > x)
-    })
+fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
+    let point = f32x4::from([x, y, z, 0.0]);
+    let whole = point.fast_trunc_int();
+    // What compares as true is −1.
+    let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
+    let [x, y, z, _] = (whole + above).to_array();
+    [x, y, z]
 }
 
 /// What the swept test reads of a proxy: the motion of its whole sphere, never
@@ -289,11 +292,11 @@ impl Grid<'_> {
     pub(crate) fn for_each_range(
         &self,
         seeker: &Seeker,
-        mut visit: impl FnMut(Range<usize>, Option<Asked>),
+        mut visit: impl FnMut(&[Range<usize>], Option<Asked>),
     ) {
         match self.ranges_around(seeker) {
-            Some(ranges) => ranges.into_iter().for_each(|range| visit(range, None)),
-            None => self.look_around(seeker, |range, asked| visit(range, Some(asked))),
+            Some(ranges) => visit(&ranges, None),
+            None => self.look_around(seeker, |range, asked| visit(&[range], Some(asked))),
         }
         self.look_up(seeker, &mut visit);
     }
@@ -347,7 +350,7 @@ impl Grid<'_> {
     pub(crate) fn look_up(
         &self,
         seeker: &Seeker,
-        visit: &mut impl FnMut(Range<usize>, Option<Asked>),
+        visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
     ) {
         let Seeker {
             tag, middle, reach, ..
@@ -382,21 +385,29 @@ impl Grid<'_> {
                     let [row, plane] = level.strides();
                     let [cells, rows, planes] =
                         [0, 1, 2].map(|axis| (high[axis] - low[axis]) as usize);
+                    // Those that hold some, without a branch for each: at most four along
+                    // two axes, for neither side reaches farther than half a cell.
+                    let mut found = [const { 0..0 }; 16];
+                    let mut count = 0;
                     for plane_slot in (first..).step_by(plane).take(planes + 1) {
                         for slot in (plane_slot..).step_by(row).take(rows + 1) {
                             let [start, end] =
                                 [slot, slot + cells + 1].map(|slot| self.starts[slot] as usize);
-                            if start < end {
-                                visit(start..end, None);
+                            found[count] = start..end;
+                            count += usize::from(start < end);
+                            if count == found.len() {
+                                visit(&found, None);
+                                count = 0;
                             }
                         }
                     }
+                    visit(&found[..count], None);
                 } else {
                     for z in low[2]..=high[2] {
                         for y in low[1]..=high[1] {
                             let x = [low[0], high[0]];
                             self.for_each_piece(number, slab, x, y, z, |range, asked| {
-                                visit(range, Some(asked));
+                                visit(&[range], Some(asked));
                             });
                         }
                     }

@@ -90,8 +90,8 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
         .map(|index| {
             let mut candidates = 0;
             let seeker = world.seeker(index, &world.sorted.ball(index));
-            world.grid.for_each_range(&seeker, |range, _| {
-                candidates += range.len() as u64;
+            world.grid.for_each_range(&seeker, |ranges, _| {
+                candidates += ranges.iter().map(|range| range.len() as u64).sum::<u64>();
             });
             candidates
         })
@@ -229,13 +229,13 @@ impl Task<'_> {
         match grid.ranges_around(&seeker) {
             Some(ranges) => self.collect(index as u32, &probe, &ranges),
             None => grid.look_around(&seeker, |range, asked| {
-                self.collect_asked(index as u32, &probe, range, asked);
+                self.collect_asked(index as u32, &probe, &[range], asked);
             }),
         }
         if grid.levels.len() > 1 {
-            grid.look_up(&seeker, &mut |range, asked| match asked {
-                None => self.collect(index as u32, &probe, &[range]),
-                Some(asked) => self.collect_asked(index as u32, &probe, range, asked),
+            grid.look_up(&seeker, &mut |ranges, asked| match asked {
+                None => self.collect(index as u32, &probe, ranges),
+                Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
             });
         }
     }
@@ -307,9 +307,9 @@ impl Task<'_> {
 
     /// Collects from a range outside the boxes, where several cells share a slot.
     #[cold]
-    fn collect_asked(&mut self, index: u32, probe: &Probe, range: Range<usize>, asked: Asked) {
-        self.found.candidates += range.len() as u64;
-        for other in range {
+    fn collect_asked(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>], asked: Asked) {
+        for other in ranges.iter().cloned().flatten() {
+            self.found.candidates += 1;
             let balls = &self.world.sorted.balls[other / LANES];
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && asked.holds(&self.world.cell(other)) {
