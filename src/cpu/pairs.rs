@@ -336,22 +336,33 @@ impl Task<'_> {
         self.near[1][nearby..end].fill(0);
         let before = [self.pairs.len(), self.found.shared.len()];
         let proxies = &self.world.sorted.proxies[..];
+        // First all sweeps, without a branch for those that hit, which take the place of
+        // the first that were collected.
+        let mut hits = 0;
         for first in (0..nearby).step_by(LANES) {
-            let lanes = |near: &[u32; NEAR]| near[first..].first_chunk::<LANES>().copied();
-            let [own, others] = &self.near;
-            let (own, others) = (
-                lanes(own).unwrap_or_default(),
-                lanes(others).unwrap_or_default(),
-            );
+            let [own, others] = self.near.each_ref().map(|near| {
+                let lanes = near[first..].first_chunk::<LANES>();
+                lanes.copied().unwrap_or_default()
+            });
             let proxy = |place: u32| &proxies[place as usize];
             let verdicts = Verdicts::new(four(own, proxy), four(others, proxy), self.world.grid.dt);
-            let mut hits = verdicts.may_hit & ((1 << (nearby - first).min(LANES)) - 1);
-            while hits != 0 {
-                let lane = hits.trailing_zeros() as usize;
-                hits &= hits - 1;
-                let grazing = verdicts.grazing >> lane & 1 == 1;
-                self.decide([own[lane] as usize, others[lane] as usize], grazing);
+            let there = (1 << (nearby - first).min(LANES)) - 1;
+            let (lanes, count) = &PATTERNS[verdicts.may_hit & there & (PATTERNS.len() - 1)];
+            let grazing = |lane: u32| (verdicts.grazing as u32 >> lane & 1) * GRAZING;
+            let lane = |lane: u32| lane as usize % LANES;
+            let hit = [
+                four(*lanes, |k| own[lane(k)]),
+                four(*lanes, |k| others[lane(k)] | grazing(k)),
+            ];
+            for (near, hit) in self.near.iter_mut().zip(hit) {
+                near[hits..][..LANES].copy_from_slice(&hit);
             }
+            hits += count;
+        }
+        for hit in 0..hits {
+            let [own, other] = self.near.each_ref().map(|near| near[hit]);
+            let places = [own, other & !GRAZING].map(|place| place as usize);
+            self.decide(places, other & GRAZING != 0);
         }
         let more = [
             self.pairs.len() - before[0],
