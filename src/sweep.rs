@@ -44,19 +44,6 @@ pub(crate) const TIME: f32 = 8.0;
 /// reach of one another there too, by the margin of their cells.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Two spheres as they pass one another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sweep {
-    /// Centre of the second less that of the first.
-    p: Vec3,
-    /// Velocity of the second less that of the first.
-    v: Vec3,
-    /// Whether they move too slowly past one another for `t` to mean anything.
-    slow: bool,
-    /// Time of closest approach within [0, dt].
-    t: f32,
-}
-
 /// What the filter computes of two spheres.
 #[derive(Clone, Copy, Debug)]
 struct Filtered<T> {
@@ -138,53 +125,48 @@ impl Verdicts {
     }
 }
 
-impl Sweep {
-    /// Sweeps two spheres over a step of length `dt`.
-    pub(crate) fn new(i: &SortedProxy, j: &SortedProxy, dt: f32) -> Self {
-        let (p, v, r) = relative(i, j);
-        let Filtered { a, t, .. } = filter(p, v, r, dt);
-        Self {
-            p: p.into(),
-            v: v.into(),
-            slow: a < SLOW,
-            t,
-        }
+/// Which of two time segments (tags of the proxies) the pair belongs to: to those
+/// that contain the time of closest approach, because there the two are in reach of
+/// one another, so their proxies are neighbours in the grid.
+#[inline(always)]
+pub(crate) fn ownership(pair: [&SortedProxy; 2], tags: [u32; 2], dt: f32) -> Ownership {
+    if tags.map(segment_power) == [0, 0] {
+        Ownership::Own
+    } else {
+        ownership_of_cut(pair, tags, dt)
     }
+}
 
-    /// Which of two time segments (tags of sorted cells) the pair belongs to:
-    /// to those that contain the time of closest approach, because there the
-    /// two are in reach of one another, so their proxies are neighbours in the
-    /// grid.
-    pub(crate) fn ownership(&self, tags: [u32; 2], dt: f32) -> Ownership {
-        if tags.map(segment_power) == [0, 0] {
-            return Ownership::Own;
+fn ownership_of_cut([i, j]: [&SortedProxy; 2], tags: [u32; 2], dt: f32) -> Ownership {
+    let (p, v, r) = relative(i, j);
+    let Filtered { a, t, .. } = filter(p, v, r, dt);
+    let [p, v] = [p, v].map(Vec3::from);
+    // In units of the finest segment.
+    let finest = (1_u32 << SEGMENT_BITS) as f32;
+    let speed = v.abs().max_element();
+    let (low, high) = if speed * dt <= STILL * EPSILON * p.abs().max_element() {
+        (0.0, 0.0)
+    } else if a < SLOW {
+        // Too slow past one another for the time to mean anything.
+        (0.0, finest)
+    } else {
+        let at = t / dt;
+        let error = TIME * EPSILON * (p.abs().element_sum() / speed / dt + at + 1.0);
+        ((at - error) * finest, (at + error) * finest)
+    };
+    let [low, high] = [low, high].map(|x| x.clamp(0.0, finest - 1.0) as u32);
+    let mut ownership = Ownership::Own;
+    for tag in tags {
+        let shift = SEGMENT_BITS - segment_power(tag);
+        let k = segment_of(tag);
+        if k < low >> shift || k > high >> shift {
+            return Ownership::Other;
         }
-        // In units of the finest segment.
-        let finest = (1_u32 << SEGMENT_BITS) as f32;
-        let speed = self.v.abs().max_element();
-        let (low, high) = if speed * dt <= STILL * EPSILON * self.p.abs().max_element() {
-            (0.0, 0.0)
-        } else if self.slow {
-            (0.0, finest)
-        } else {
-            let at = self.t / dt;
-            let error = TIME * EPSILON * (self.p.abs().element_sum() / speed / dt + at + 1.0);
-            ((at - error) * finest, (at + error) * finest)
-        };
-        let [low, high] = [low, high].map(|x| x.clamp(0.0, finest - 1.0) as u32);
-        let mut ownership = Ownership::Own;
-        for tag in tags {
-            let shift = SEGMENT_BITS - segment_power(tag);
-            let k = segment_of(tag);
-            if k < low >> shift || k > high >> shift {
-                return Ownership::Other;
-            }
-            if low >> shift != high >> shift {
-                ownership = Ownership::Shared;
-            }
+        if low >> shift != high >> shift {
+            ownership = Ownership::Shared;
         }
-        ownership
     }
+    ownership
 }
 
 /// Whether a pair belongs to the two proxies that met.

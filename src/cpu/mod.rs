@@ -165,7 +165,6 @@ impl Cpu {
                 between: split > 0,
                 dt,
             },
-            frame: &space.frame,
             sorted: &self.sorted,
             proxies,
             given: step,

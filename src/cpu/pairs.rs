@@ -12,18 +12,15 @@ use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, Probe};
 use crate::exact::{By, GRAZING, Impact, Reported, impact, impact_of_touching, not_certain};
-use crate::grid::{Asked, Grid, Seeker, SortedCell, cut_of, level_of};
+use crate::grid::{Asked, Grid, Seeker, SortedCell, level_of};
 use crate::number::{LANES, four};
-use crate::segments::{Frame, MARGIN, Motion};
-use crate::sweep::{Ownership, Sweep, Verdicts};
+use crate::sweep::{Ownership, Verdicts, ownership};
 use crate::{Collision, Error};
 
 /// What the earlier stages have made.
 pub(crate) struct World<'a> {
     /// The grids.
     pub(crate) grid: Grid<'a>,
-    /// Where cells are counted from.
-    pub(crate) frame: &'a Frame,
     /// What is in them.
     pub(crate) sorted: &'a Sorted,
     /// Proxies.
@@ -41,24 +38,13 @@ pub(crate) struct World<'a> {
 impl World<'_> {
     #[inline(always)]
     fn seeker(&self, index: usize, ball: &Ball) -> Seeker {
-        let tag = self.sorted.tags[index];
-        // Asked for only where there are coarser levels: the ball reaches farther.
-        let reach = if self.grid.levels.len() > 1 {
-            let motion = Motion::new(
-                self.sorted.proxies[index].sphere(),
-                self.frame,
-                self.grid.dt,
-            );
-            motion.reach(motion.extent(), cut_of(tag).half(), MARGIN)
-        } else {
-            ball.reach
-        };
         Seeker {
             index,
             slot: self.sorted.slots[index],
-            tag,
+            tag: self.sorted.tags[index],
             middle: ball.middle,
-            reach,
+            // A little farther than it reaches along each axis.
+            reach: ball.reach,
         }
     }
 
@@ -398,8 +384,7 @@ impl Task<'_> {
         }
         if world.cut {
             let tags = [world.sorted.tags[i], world.sorted.tags[j]];
-            let sweep = Sweep::new(proxies[0], proxies[1], world.grid.dt);
-            match sweep.ownership(tags, world.grid.dt) {
+            match ownership(proxies, tags, world.grid.dt) {
                 Ownership::Own => {}
                 Ownership::Other => return,
                 Ownership::Shared => {
