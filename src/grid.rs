@@ -88,11 +88,17 @@ pub(crate) fn cut_of(tag: u32) -> Cut {
     }
 }
 
-/// The whole numbers below, of points that are few cells from the frame. Not by
-/// `f32::floor`, which without SSE 4.1 is a call to the C library.
+/// Farther than any cell: what looks into much smaller cells may ask for more.
+const FAR: f32 = (1_u32 << 30) as f32;
+
+/// The whole numbers below, at most [`FAR`] from 0. Not by `f32::floor`, which without
+/// SSE 4.1 is a call to the C library.
 #[inline(always)]
 fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
     let point = f32x4::from([x, y, z, 0.0]);
+    let point = point
+        .fast_max(f32x4::splat(-FAR))
+        .fast_min(f32x4::splat(FAR));
     let whole = point.fast_trunc_int();
     // What compares as true is −1.
     let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
@@ -260,6 +266,8 @@ impl Asked {
 pub(crate) struct Grid<'a> {
     /// The levels, finest first.
     pub(crate) levels: &'a [Level],
+    /// For each level, into which others its proxies look: one bit each.
+    pub(crate) looks: &'a [u64],
     /// Where each slot begins among the sorted proxies.
     pub(crate) starts: &'a [u32],
     /// Length of the step.
@@ -286,9 +294,9 @@ pub(crate) struct Seeker {
 impl Grid<'_> {
     /// Everything that one proxy has to be tested against, as ranges of the
     /// sorted proxies: half of its own neighbourhood, so that each pair of a
-    /// level is met from one side only, and the cells of each coarser level
-    /// that it can reach. A coarse proxy never looks down. Some ranges may be empty.
-    /// What lies outside a box comes with what was asked for.
+    /// level is met from one side only, and the cells that it can reach of each
+    /// level into which its own looks. Some ranges may be empty. What lies outside a
+    /// box comes with what was asked for.
     pub(crate) fn for_each_range(
         &self,
         seeker: &Seeker,
@@ -298,7 +306,7 @@ impl Grid<'_> {
             Some(ranges) => visit(&ranges, None),
             None => self.look_around(seeker, |range, asked| visit(&[range], Some(asked))),
         }
-        self.look_up(seeker, &mut visit);
+        self.look_beyond(seeker, &mut visit);
     }
 
     /// Half of its own neighbourhood, if it is all within the box: all rows begin at
@@ -346,8 +354,8 @@ impl Grid<'_> {
         }
     }
 
-    /// The cells in reach of the coarser levels.
-    pub(crate) fn look_up(
+    /// The cells in reach of other levels.
+    pub(crate) fn look_beyond(
         &self,
         seeker: &Seeker,
         visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
@@ -356,18 +364,20 @@ impl Grid<'_> {
             tag, middle, reach, ..
         } = *seeker;
         let power = segment_power(tag);
-        let own_set = self.levels[level_of(tag) as usize].of_set;
-        for number in level_of(tag) + 1..self.levels.len() as u32 {
+        let mut looks = self.looks[level_of(tag) as usize];
+        while looks != 0 {
+            let number = looks.trailing_zeros();
+            looks &= looks - 1;
             let level = &self.levels[number as usize];
-            if self.between && level.of_set == own_set {
-                continue;
-            }
             // Another's centre is at most the two reaches away, its own being
             // half a cell at most.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = reach * level.inverse_cell + 0.5;
-            let low = floor(three(at, |x| x - around));
-            let high = floor(three(at, |x| x + around));
+            let mut low = floor(three(at, |x| x - around));
+            let mut high = floor(three(at, |x| x + around));
+            let boxed = level.in_box(low[0], high[0], low[1], low[2])
+                && level.in_box(low[0], high[0], high[1], high[2]);
+            let boxed = boxed || self.trim(level, &mut low, &mut high);
             // The slabs that its own time spans.
             let segment = segment_of(tag);
             let slabs = match power.checked_sub(level.time_power) {
@@ -377,22 +387,22 @@ impl Grid<'_> {
                     segment << shift..=((segment + 1) << shift) - 1
                 }
             };
-            let boxed = level.in_box(low[0], high[0], low[1], low[2])
-                && level.in_box(low[0], high[0], high[1], high[2]);
             for slab in slabs {
                 if boxed {
+                    let [cells, rows, planes] =
+                        [0, 1, 2].map(|axis| (high[axis] - low[axis] + 1).max(0) as usize);
+                    if cells == 0 {
+                        continue;
+                    }
                     let first = level.slot_in_box(low, slab);
                     let [row, plane] = level.strides();
-                    let [cells, rows, planes] =
-                        [0, 1, 2].map(|axis| (high[axis] - low[axis]) as usize);
-                    // Those that hold some, without a branch for each: at most four along
-                    // two axes, for neither side reaches farther than half a cell.
+                    // Those that hold some, without a branch for each.
                     let mut found = [const { 0..0 }; 16];
                     let mut count = 0;
-                    for plane_slot in (first..).step_by(plane).take(planes + 1) {
-                        for slot in (plane_slot..).step_by(row).take(rows + 1) {
+                    for plane_slot in (first..).step_by(plane).take(planes) {
+                        for slot in (plane_slot..).step_by(row).take(rows) {
                             let [start, end] =
-                                [slot, slot + cells + 1].map(|slot| self.starts[slot] as usize);
+                                [slot, slot + cells].map(|slot| self.starts[slot] as usize);
                             found[count] = start..end;
                             count += usize::from(start < end);
                             if count == found.len() {
@@ -414,6 +424,22 @@ impl Grid<'_> {
                 }
             }
         }
+    }
+
+    /// Leaves out what is outside the box, if nothing lies there, and tells whether.
+    #[cold]
+    fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
+        let hashed = level.first_hashed as usize;
+        let end = hashed + level.hash_mask as usize + 1;
+        let nothing = self.starts[hashed] == self.starts[end];
+        if nothing {
+            for axis in 0..3 {
+                let first = level.origin[axis];
+                low[axis] = low[axis].max(first);
+                high[axis] = high[axis].min(first + level.dims[axis] as i32 - 1);
+            }
+        }
+        nothing
     }
 
     /// The cells of a row from one x to another: one range if they are within the

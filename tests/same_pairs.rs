@@ -56,6 +56,37 @@ fn hard_worlds() {
     }
 }
 
+/// Few are so much larger than all others that it is they who look for those.
+#[test]
+fn giants_among_dust() {
+    for power in [2, 10, 20, 30, 40] {
+        let rng = &mut Rng::with_seed(1);
+        let size = 2_f32.powi(power);
+        let mut vector = |scale: f32| [0; 3].map(|_| (2.0 * rng.f32() - 1.0) * scale);
+        let spheres: Vec<Sphere> = (0..4000)
+            .map(|i| match i % 500 {
+                // Their surfaces pass through the dust, or nearly so.
+                0 => {
+                    let [x, y, z] = vector(1.0);
+                    let length = (x * x + y * y + z * z).sqrt().max(0.1);
+                    let center = [x, y, z].map(|x| x / length * size);
+                    Sphere::new(center, size * 0.999).with_velocity(vector(0.01 * size))
+                }
+                _ => Sphere::new(vector(4.0), 0.1).with_velocity(vector(0.1)),
+            })
+            .collect();
+        let found = assert_right(&format!("giants of 2^{power}"), &spheres, 1.0);
+        assert!(found.statistics.candidates < 100 * spheres.len() as u64);
+        let (one, other) = spheres.split_at(2001);
+        both(|detector| {
+            let found = detector
+                .detect_between(one, other, 1.0)
+                .unwrap_or_else(|error| panic!("{error}"));
+            oracle::assert_same_between("giants between two sets", one, other, 1.0, &found);
+        });
+    }
+}
+
 #[test]
 fn one_point_of_eight_million_pairs() {
     let (world, spheres, dt) = worlds::one_point(4000, 1);

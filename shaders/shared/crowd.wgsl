@@ -1,5 +1,5 @@
 // Whether there may be more candidates than allowed, so that they have to be counted
-// before they are tested. Twin of `most_candidates` in `src/cpu/mod.rs`. Reads
+// before they are tested. Twin of `most_candidates` in `src/cpu/plan.rs`. Reads
 // `params`, `plan` and `counters`.
 
 // If no slot holds more than the fullest: each proxy looks into half its

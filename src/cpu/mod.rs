@@ -26,7 +26,7 @@ use self::bin::Binned;
 use self::buckets::Buckets;
 use self::scatter::Sorted;
 use crate::exact::{Decided, Reported, decide};
-use crate::grid::{Grid, Level};
+use crate::grid::Grid;
 use crate::sphere::Facts;
 use crate::units::Units;
 use crate::{Collision, Error, Sphere};
@@ -74,17 +74,6 @@ pub(crate) fn most_proxies(spheres: usize) -> u64 {
     // But a fuzzer's, which are few, are to be cut all the same.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
-}
-
-/// More candidates than so many proxies can have, if no slot holds more than
-/// `fullest`: each looks into half its neighbourhood, and at most 4 cells along
-/// each axis in all time slabs of the coarser levels.
-fn most_candidates(levels: &[Level], proxies: usize, fullest: u32) -> u64 {
-    let coarser = levels.iter().skip(1);
-    let cells: u64 = 14 + coarser.map(|level| 64 << level.time_power).sum::<u64>();
-    (proxies as u64)
-        .saturating_mul(cells)
-        .saturating_mul(fullest.into())
 }
 
 /// Where the spheres of a pair stand among all, those of the second set after those
@@ -161,10 +150,12 @@ impl Cpu {
         let world = pairs::World {
             grid: Grid {
                 levels: &plan.levels,
+                looks: &plan.looks,
                 starts: &self.sorted.starts,
                 between: split > 0,
                 dt,
             },
+            frame: &space.frame,
             sorted: &self.sorted,
             proxies,
             given: step,
@@ -173,7 +164,7 @@ impl Cpu {
             groups: facts.groups(),
         };
         // Most worlds are so far from the limit that they need not be counted first.
-        if most_candidates(&plan.levels, proxies, fullest) > limits.candidates {
+        if plan.most_candidates(fullest) > limits.candidates {
             let candidates = pairs::tally(&world);
             if candidates > limits.candidates {
                 return Err(Error::TooManyCandidates {

@@ -12,8 +12,9 @@ use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, Probe};
 use crate::exact::{By, GRAZING, Impact, Reported, impact, impact_of_touching, not_certain};
-use crate::grid::{Asked, Grid, Seeker, SortedCell, level_of};
+use crate::grid::{Asked, Grid, Seeker, SortedCell, cut_of, level_of};
 use crate::number::{LANES, four};
+use crate::segments::{Frame, MARGIN, Motion};
 use crate::sweep::{Ownership, Verdicts, ownership};
 use crate::{Collision, Error};
 
@@ -21,6 +22,8 @@ use crate::{Collision, Error};
 pub(crate) struct World<'a> {
     /// The grids.
     pub(crate) grid: Grid<'a>,
+    /// Where cells are counted from.
+    pub(crate) frame: &'a Frame,
     /// What is in them.
     pub(crate) sorted: &'a Sorted,
     /// Proxies.
@@ -38,13 +41,24 @@ pub(crate) struct World<'a> {
 impl World<'_> {
     #[inline(always)]
     fn seeker(&self, index: usize, ball: &Ball) -> Seeker {
+        let tag = self.sorted.tags[index];
+        // Asked for only where it looks beyond: the ball reaches farther.
+        let reach = if self.grid.looks[level_of(tag) as usize] == 0 {
+            ball.reach
+        } else {
+            let motion = Motion::new(
+                self.sorted.proxies[index].sphere(),
+                self.frame,
+                self.grid.dt,
+            );
+            motion.reach(motion.extent(), cut_of(tag).half(), MARGIN)
+        };
         Seeker {
             index,
             slot: self.sorted.slots[index],
-            tag: self.sorted.tags[index],
+            tag,
             middle: ball.middle,
-            // A little farther than it reaches along each axis.
-            reach: ball.reach,
+            reach,
         }
     }
 
@@ -218,12 +232,10 @@ impl Task<'_> {
                 self.collect_asked(index as u32, &probe, &[range], asked);
             }),
         }
-        if grid.levels.len() > 1 {
-            grid.look_up(&seeker, &mut |ranges, asked| match asked {
-                None => self.collect(index as u32, &probe, ranges),
-                Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
-            });
-        }
+        grid.look_beyond(&seeker, &mut |ranges, asked| match asked {
+            None => self.collect(index as u32, &probe, ranges),
+            Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
+        });
     }
 
     /// Collects those of some ranges whose balls meet.
@@ -286,7 +298,8 @@ impl Task<'_> {
         for range in ranges {
             for first in range.clone().step_by(PIECE) {
                 self.test();
-                self.collect(index, probe, &[first..range.end.min(first + PIECE)]);
+                let piece = first..range.end.min(first + PIECE);
+                self.collect(index, probe, std::slice::from_ref(&piece));
             }
         }
     }
@@ -299,7 +312,7 @@ impl Task<'_> {
             let balls = &self.world.sorted.balls[other / LANES];
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && asked.holds(&self.world.cell(other)) {
-                self.collect(index, probe, &[other..other + 1]);
+                self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
                 self.found.candidates -= 1;
             }
         }

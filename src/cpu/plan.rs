@@ -26,6 +26,10 @@ pub(crate) const MOST_SLABS: u32 = 6;
 pub(crate) struct Plan {
     /// Finest first.
     pub(crate) levels: Vec<Level>,
+    /// Proxies of each.
+    pub(crate) proxies: Vec<u32>,
+    /// For each, into which others its proxies look: one bit each.
+    pub(crate) looks: Vec<u64>,
     /// The level of each bin of the histogram.
     pub(crate) level_of_bin: Vec<u8>,
     /// Slots in use.
@@ -90,37 +94,105 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
     let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
 
     let mut first = 0;
-    let mut levels: Vec<(Level, usize)> = Vec::new();
+    let mut levels: Vec<(Level, Group, usize)> = Vec::new();
     for end in cuts(space, &groups, between) {
         let mut own = groups[first].clone();
         groups[first + 1..end]
             .iter()
             .for_each(|group| own.merge(group, between));
         let share = available * (own.bin.count as f32 / total) * 0.999;
-        levels.push((lay_out(space, &groups, &own, between, share), end));
+        let level = lay_out(space, &groups, &own, between, share);
+        levels.push((level, own, end));
         first = end;
     }
-    // A proxy looks into the levels after its own: cheap when these are
-    // coarser.
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by(|&a, &b| levels[a].0.cell.total_cmp(&levels[b].0.cell));
     let mut plan = Plan {
         levels: Vec::new(),
+        proxies: Vec::new(),
+        looks: vec![0; order.len()],
         level_of_bin: vec![0; BINS],
         slots: 0,
     };
-    for number in order {
-        let (mut level, end) = levels[number];
+    for &number in &order {
+        let (mut level, own, end) = levels[number].clone();
         level.first_slot += plan.slots;
         level.first_hashed += plan.slots;
         plan.slots = level.first_hashed + level.hash_mask + 1;
         let first_bin = number
             .checked_sub(1)
-            .map_or(0, |before| groups[levels[before].1 - 1].last_bin + 1);
+            .map_or(0, |before| groups[levels[before].2 - 1].last_bin + 1);
         plan.level_of_bin[first_bin..=groups[end - 1].last_bin].fill(plan.levels.len() as u8);
         plan.levels.push(level);
+        plan.proxies.push(own.bin.count);
+    }
+    for (coarse, number) in order.iter().enumerate() {
+        for (fine, other) in order[..coarse].iter().enumerate() {
+            let [one, other] = [other, number].map(|&number| &levels[number].1);
+            if between && one.set == other.set {
+                continue;
+            }
+            // One of them looks for the other: the one to which it costs less.
+            if plan.looks_down(space, one, fine, coarse) {
+                plan.looks[coarse] |= 1 << fine;
+            } else {
+                plan.looks[fine] |= 1 << coarse;
+            }
+        }
     }
     plan
+}
+
+impl Plan {
+    /// Whether it costs less when the proxies of a coarse level look for those of a fine
+    /// one than the other way round: when they are few. `own` are the groups of the
+    /// fine one.
+    fn looks_down(&self, space: &Space, own: &Group, fine: usize, coarse: usize) -> bool {
+        let [to, from] = [fine, coarse].map(|number| &self.levels[number]);
+        // Rows are ranges only within a box, and slabs would be many.
+        let whole = own.bin.bounds.iter().all(|corner| {
+            let [x, y, z] = to.cell_of(corner.to_array());
+            to.in_box(x, x, y, z)
+        });
+        if !whole || to.time_power > 0 {
+            return false;
+        }
+        // One that has longer segments looks into several slabs.
+        let slabs = (1_u32 << from.time_power.saturating_sub(own.power)) as f32;
+        self.cost_of_looking(space, coarse, fine, 1.0)
+            < self.cost_of_looking(space, fine, coarse, slabs)
+    }
+
+    /// What it costs when the proxies of one level look into so many slabs of another.
+    fn cost_of_looking(&self, space: &Space, own: usize, other: usize, slabs: f32) -> f32 {
+        let [from, to] = [own, other].map(|number| &self.levels[number]);
+        let [count, others] = [own, other].map(|number| self.proxies[number] as f32);
+        let along = from.cell * to.inverse_cell + 2.0;
+        // Beyond the box there are none.
+        let [_, rows, planes] = to.dims.map(|cells| match cells {
+            0 => along,
+            _ => along.min(cells as f32),
+        });
+        count * (rows * planes * LOOK * slabs + space.others(others, 0.5 * from.cell + to.cell))
+    }
+
+    /// More candidates than there can be, if no slot holds more than `fullest`: each
+    /// proxy looks into half its neighbourhood, and along each axis into at most 4
+    /// cells of coarser levels, in all time slabs, and of finer ones as many as its own
+    /// cell is wide, and 3 more.
+    pub(crate) fn most_candidates(&self, fullest: u32) -> u64 {
+        let levels = || self.levels.iter().enumerate();
+        let cells_of = |(number, own): (usize, &Level)| {
+            let into = levels().filter(|&(other, _)| self.looks[number] >> other & 1 == 1);
+            let cells = into.map(|(_, level)| {
+                let along = 4.0_f32.max(own.cell * level.inverse_cell + 3.0);
+                along.powi(3) as u64 * (1 << level.time_power)
+            });
+            u64::from(self.proxies[number]).saturating_mul(14 + cells.sum::<u64>())
+        };
+        let cells = levels().map(cells_of).fold(0, u64::saturating_add);
+        cells.saturating_mul(fullest.into())
+    }
 }
 
 /// Bins in as many groups as there can be levels, as a power of two.
