@@ -192,6 +192,9 @@ fn lay_out(group: Group, groups: u32, share: f32) -> Level {
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(local_invocation_index) thread: u32) {
+    for (var octave = thread; octave < OCTAVES; octave += THREADS) {
+        sh_log_others[octave] = space.log_others[octave];
+    }
     // The finest groups that are no more than there can be levels.
     for (var shift = 0u; shift <= LAST_SHIFT; shift++) {
         atomicAdd(&sh_used[shift], count_groups(thread, shift));

@@ -1,7 +1,7 @@
 //! The recording of all stages.
 
 use super::buffers::Buffers;
-use super::kernels::{Compiled, QUANTITIES, SCAN_BLOCK, Stages, WORKGROUP};
+use super::kernels::{Compiled, QUANTITIES, RANKED, SCAN_BLOCK, Stages, WORKGROUP};
 use crate::cpu::measure::MOST_SAMPLED;
 
 /// Workgroups along x and y, at most `widest` along either.
@@ -161,12 +161,12 @@ impl Recording {
                     whole(
                         &kernels.measure_spacing,
                         &[&b.params, &b.spheres, &b.octaves, &b.samples],
-                        workgroups(MOST_SAMPLED as u64),
+                        MOST_SAMPLED as u64,
                     ),
                     whole(
                         &kernels.measure_ranks,
                         &[&b.params, &b.samples, &b.ranked],
-                        u64::from(QUANTITIES),
+                        u64::from(QUANTITIES) * (MOST_SAMPLED as u64).div_ceil(RANKED.into()),
                     ),
                     whole(
                         &kernels.measure_curve,
