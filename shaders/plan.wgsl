@@ -9,6 +9,7 @@
 
 const THREADS = MAX_LEVELS;
 const BINS_EACH = BINS / THREADS;
+const_assert BINS_EACH == 128u && LAST_SHIFT == 7u;
 
 struct Group {
     proxies: f32,
@@ -48,7 +49,8 @@ fn merged(group: Group, other: Group) -> Group {
 // Groups of neighbouring bins that are not empty, finest first.
 var<workgroup> sh_group: array<Group, MAX_LEVELS>;
 // How many there would be with groups of 1, 2, 4 … bins.
-var<workgroup> sh_used: array<atomic<u32>, LAST_SHIFT + 1>;
+var<workgroup> sh_groups_by: array<atomic<u32>, LAST_SHIFT + 1>;
+var<workgroup> sh_groups: u32;
 var<workgroup> sh_groups_of: array<u32, THREADS>;
 // Cost of the level from each group to the current end, and all before it.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
@@ -66,21 +68,39 @@ var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
-fn bin_count(bin: u32) -> u32 {
-    return atomicLoad(&bins[bin].count);
+// Groups of 2^shift bins that are not all empty, of bins by their bits.
+fn count_groups(used: vec4<u32>, shift: u32) -> u32 {
+    // The lowest bit of each group stands for it.
+    var folded = used;
+    for (var k = 0u; k < min(shift, 5u); k++) {
+        folded |= folded >> vec4<u32>(1u << k);
+    }
+    // A group may be two words, or all four.
+    if shift > 5u {
+        folded = vec4<u32>(folded.x | folded.y, 0u, folded.z | folded.w, 0u);
+    }
+    if shift > 6u {
+        folded = vec4<u32>(folded.x | folded.z, 0u, 0u, 0u);
+    }
+    let lowest = select(0xffffffffu / ((1u << (1u << min(shift, 4u))) - 1u), 1u, shift > 4u);
+    let groups = countOneBits(folded & vec4<u32>(lowest));
+    return groups.x + groups.y + groups.z + groups.w;
 }
 
-// Non-empty groups of 2^shift bins among those of this invocation.
-fn count_groups(thread: u32, shift: u32) -> u32 {
-    var groups = 0u;
-    for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
-        var proxies = 0u;
-        for (var k = 0u; k < (1u << shift); k++) {
-            proxies |= bin_count(thread * BINS_EACH + base + k);
-        }
-        groups += select(0u, 1u, proxies > 0u);
+// The number of the lowest bit, which there has to be.
+fn lowest_bit(used: vec4<u32>) -> u32 {
+    var word = 0u;
+    while word < 3u && used[word] == 0u {
+        word++;
     }
-    return groups;
+    return word * 32u + firstTrailingBit(used[word]);
+}
+
+// Without it.
+fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
+    var rest = used;
+    rest[bit / 32u] &= ~(1u << (bit % 32u));
+    return rest;
 }
 
 // 0 when only pairs between two sets count, so that no level is searched for its
@@ -196,46 +216,57 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_log_others[octave] = space.log_others[octave];
     }
     // The finest groups that are no more than there can be levels.
+    let first_word = thread * (BINS_EACH / 32u);
+    let used = vec4<u32>(
+        atomicLoad(&counters.used[first_word]),
+        atomicLoad(&counters.used[first_word + 1u]),
+        atomicLoad(&counters.used[first_word + 2u]),
+        atomicLoad(&counters.used[first_word + 3u]),
+    );
     for (var shift = 0u; shift <= LAST_SHIFT; shift++) {
-        atomicAdd(&sh_used[shift], count_groups(thread, shift));
+        let own = count_groups(used, shift);
+        if own > 0u {
+            atomicAdd(&sh_groups_by[shift], own);
+        }
     }
     workgroupBarrier();
     var shift = 0u;
-    while shift < LAST_SHIFT && atomicLoad(&sh_used[shift]) > MAX_LEVELS {
+    while shift < LAST_SHIFT && atomicLoad(&sh_groups_by[shift]) > MAX_LEVELS {
         shift++;
     }
-    let groups = atomicLoad(&sh_used[shift]);
-    sh_groups_of[thread] = count_groups(thread, shift);
-    workgroupBarrier();
+    if thread == 0u {
+        sh_groups = atomicLoad(&sh_groups_by[shift]);
+    }
+    sh_groups_of[thread] = count_groups(used, shift);
+    // The same for all, and so known to be by the compiler: there are barriers in
+    // the loop over them.
+    let groups = workgroupUniformLoad(&sh_groups);
     var at = 0u;
     for (var before = 0u; before < thread; before++) {
         at += sh_groups_of[before];
     }
-    for (var base = 0u; base < BINS_EACH; base += 1u << shift) {
-        var group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), 0u, 0u, 0u, 0.0, 0.0);
-        var half_cell = 0u;
-        group.last_bin = thread * BINS_EACH + base + (1u << shift) - 1u;
-        group.power = (group.last_bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
-        group.of_set = group.last_bin >> (BIN_BITS + POWER_BITS);
-        for (var k = 0u; k < (1u << shift); k++) {
-            let bin = thread * BINS_EACH + base + k;
-            let count = bin_count(bin);
-            if count > 0u {
-                group.proxies += f32(count);
-                group.inside += f32(atomicLoad(&bins[bin].inside));
-                half_cell = max(half_cell, atomicLoad(&bins[bin].half_cell));
-                for (var axis = 0u; axis < 3u; axis++) {
-                    group.low[axis] = min(group.low[axis], -from_sortable(atomicLoad(&bins[bin].low[axis])));
-                    group.high[axis] = max(group.high[axis], from_sortable(atomicLoad(&bins[bin].high[axis])));
-                }
-            }
-        }
-        group.half_cell = bitcast<f32>(half_cell);
-        group.reference = group.half_cell;
-        if group.proxies > 0.0 {
-            sh_group[at] = group;
+    var group: Group;
+    var rest = used;
+    while any(rest != vec4<u32>(0u)) {
+        let bit = lowest_bit(rest);
+        rest = without(rest, bit);
+        let bin = thread * BINS_EACH + bit;
+        let last_bin = bin | ((1u << shift) - 1u);
+        if group.proxies == 0.0 || last_bin != group.last_bin {
+            group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), last_bin, 0u, 0u, 0.0, 0.0);
+            group.power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
+            group.of_set = bin >> (BIN_BITS + POWER_BITS);
             at++;
         }
+        group.proxies += f32(atomicLoad(&bins[bin].count));
+        group.inside += f32(atomicLoad(&bins[bin].inside));
+        group.half_cell = max(group.half_cell, bitcast<f32>(atomicLoad(&bins[bin].half_cell)));
+        group.reference = group.half_cell;
+        for (var axis = 0u; axis < 3u; axis++) {
+            group.low[axis] = min(group.low[axis], -from_sortable(atomicLoad(&bins[bin].low[axis])));
+            group.high[axis] = max(group.high[axis], from_sortable(atomicLoad(&bins[bin].high[axis])));
+        }
+        sh_group[at - 1u] = group;
     }
     workgroupBarrier();
 
@@ -254,25 +285,29 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         }
     }
     workgroupBarrier();
-    // The best cut up to each end, from the best cuts up to the ends before it.
-    for (var end = 1u; end <= MAX_LEVELS; end++) {
-        if end <= groups && thread < end {
-            var level = sh_group[end - 1u];
-            for (var k = end - 1u; k > thread; k--) {
-                level = merged(level, sh_group[k - 1u]);
+    // The best cut up to each end, from the best cuts up to the ends before it. Each
+    // thread has the level that begins with its group.
+    var level_so_far: Group;
+    for (var end = 1u; end <= groups; end++) {
+        if thread < end {
+            let last = sh_group[end - 1u];
+            if thread == end - 1u {
+                level_so_far = last;
+            } else {
+                level_so_far = merged(level_so_far, last);
             }
-            let proxies = level.proxies;
-            let slab = proxies / f32(1u << level.power);
-            let cell = cell_edge(slab, level.half_cell);
+            let proxies = level_so_far.proxies;
+            let slab = proxies / f32(1u << level_so_far.power);
+            let cell = cell_edge(slab, level_so_far.half_cell);
             let own = proxies * (OWN_RANGES * LOOK + 0.5 * others(slab, 1.5 * cell)) * one_set();
-            let from_finer = level.finer * (COARSER_RANGES * LOOK + others(proxies, cell));
+            let from_finer = level_so_far.finer * (COARSER_RANGES * LOOK + others(proxies, cell));
             // One set, and none that are not cut with such as are.
-            let alike = sh_group[thread].of_set == level.of_set
-                && (sh_group[thread].power > 0u) == (sh_group[end - 1u].power > 0u);
+            let alike = sh_group[thread].of_set == last.of_set
+                && (sh_group[thread].power > 0u) == (last.power > 0u);
             sh_cost[thread] = select(GREATEST, sh_best[thread] + own + from_finer, alike);
         }
         workgroupBarrier();
-        if thread == 0u && end <= groups {
+        if thread == 0u {
             var first = end - 1u;
             for (var k = 0u; k < end; k++) {
                 if sh_cost[k] < sh_cost[first] {
@@ -336,9 +371,12 @@ fn main(@builtin(local_invocation_index) thread: u32) {
             plan.slots = first_slot + sh_slots_of[place];
         }
     }
-    // Every bin, empty ones too: from the last bin of the level before to its
-    // own.
-    for (var bin = thread; bin < BINS; bin += THREADS) {
+    // Every bin in use: in the first level that does not end before it.
+    rest = used;
+    while any(rest != vec4<u32>(0u)) {
+        let bit = lowest_bit(rest);
+        rest = without(rest, bit);
+        let bin = thread * BINS_EACH + bit;
         var number = 0u;
         while number + 1u < levels && bin > sh_group[sh_level[number].y - 1u].last_bin {
             number++;

@@ -77,7 +77,7 @@ kernels! {
     measure_curve: "measure_curve" [] ["types", "opaque", "segments", "space", "scan_block"]
         [Uniform, Read, Read, Read, Write];
     measure_sizes: "measure_sizes" []
-        ["types", "units", "spheres", "invocation", "sortable", "opaque", "segments"]
+        ["types", "units", "spheres", "invocation", "sortable", "opaque", "segments", "scan_block"]
         [Uniform, Read, Read, Write, Write, Write, Write];
     plan: "plan" [] ["types", "sortable", "space", "grid"] [Uniform, Read, Write, Write, Write];
     bin: "bin" [] ["types", "units", "spheres", "invocation", "opaque", "segments", "grid"]
@@ -528,7 +528,7 @@ mod tests {
             Sphere { center, radius, velocity, groups }
             Counters {
                 segments, candidates, pairs, finished, spheres_needed, invalid, invalid_index, extent,
-                fullest
+                fullest, used
             }
             SourceLayout {
                 center, radius, motion, groups, constant_radius, constant_groups, motion_kind, count_word,

@@ -1,7 +1,7 @@
 //! The recording of all stages.
 
 use super::buffers::Buffers;
-use super::kernels::{Compiled, QUANTITIES, RANKED, SCAN_BLOCK, Stages, WORKGROUP};
+use super::kernels::{Compiled, QUANTITIES, RANKED, SCAN_BLOCK, SCAN_WORKGROUP, Stages, WORKGROUP};
 use crate::cpu::measure::MOST_SAMPLED;
 
 /// Workgroups along x and y, at most `widest` along either.
@@ -139,7 +139,7 @@ pub(crate) struct Recording {
 
 impl Recording {
     pub(crate) fn new(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Self {
-        let spheres = workgroups(b.capacity.spheres);
+        let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
         let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
         let table = &b.table[0];
         let whole =
@@ -184,7 +184,7 @@ impl Recording {
                             &b.bins,
                             &b.counters,
                         ],
-                        spheres,
+                        blocks,
                     ),
                 ],
             ),
