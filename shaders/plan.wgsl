@@ -9,7 +9,7 @@
 
 const THREADS = MAX_LEVELS;
 const BINS_EACH = BINS / THREADS;
-const_assert BINS_EACH == 128u && LAST_SHIFT == 7u;
+const_assert BINS_EACH == 128u;
 
 struct Group {
     proxies: f32,
@@ -48,8 +48,10 @@ fn merged(group: Group, other: Group) -> Group {
 
 // Groups of neighbouring bins that are not empty, finest first.
 var<workgroup> sh_group: array<Group, MAX_LEVELS>;
-// How many there would be with groups of 1, 2, 4 … bins.
-var<workgroup> sh_groups_by: array<atomic<u32>, LAST_SHIFT + 1>;
+// Bins in use that come to lie in one group with the bin in use before them when
+// groups of 1, 2, 4 … bins become twice as large; the last, never.
+var<workgroup> sh_parted: array<atomic<u32>, LAST_SHIFT + 1>;
+// Groups there are, and those of each thread.
 var<workgroup> sh_groups: u32;
 var<workgroup> sh_groups_of: array<u32, THREADS>;
 // Cost of the level from each group to the current end, and all before it.
@@ -68,25 +70,6 @@ var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
-// Groups of 2^shift bins that are not all empty, of bins by their bits.
-fn count_groups(used: vec4<u32>, shift: u32) -> u32 {
-    // The lowest bit of each group stands for it.
-    var folded = used;
-    for (var k = 0u; k < min(shift, 5u); k++) {
-        folded |= folded >> vec4<u32>(1u << k);
-    }
-    // A group may be two words, or all four.
-    if shift > 5u {
-        folded = vec4<u32>(folded.x | folded.y, 0u, folded.z | folded.w, 0u);
-    }
-    if shift > 6u {
-        folded = vec4<u32>(folded.x | folded.z, 0u, 0u, 0u);
-    }
-    let lowest = select(0xffffffffu / ((1u << (1u << min(shift, 4u))) - 1u), 1u, shift > 4u);
-    let groups = countOneBits(folded & vec4<u32>(lowest));
-    return groups.x + groups.y + groups.z + groups.w;
-}
-
 // The number of the lowest bit, which there has to be.
 fn lowest_bit(used: vec4<u32>) -> u32 {
     var word = 0u;
@@ -101,6 +84,20 @@ fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
     var rest = used;
     rest[bit / 32u] &= ~(1u << (bit % 32u));
     return rest;
+}
+
+// Groups of 2^shift bins that are not all empty, of bins by their bits.
+fn count_groups(used: vec4<u32>, shift: u32) -> u32 {
+    var groups = 0u;
+    var rest = used;
+    var previous = BINS_EACH;
+    while any(rest != vec4<u32>(0u)) {
+        let bit = lowest_bit(rest);
+        rest = without(rest, bit);
+        groups += select(0u, 1u, (bit >> shift) != (previous >> shift));
+        previous = bit;
+    }
+    return groups;
 }
 
 // 0 when only pairs between two sets count, so that no level is searched for its
@@ -223,19 +220,24 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         atomicLoad(&counters.used[first_word + 2u]),
         atomicLoad(&counters.used[first_word + 3u]),
     );
-    for (var shift = 0u; shift <= LAST_SHIFT; shift++) {
-        let own = count_groups(used, shift);
-        if own > 0u {
-            atomicAdd(&sh_groups_by[shift], own);
-        }
+    var rest = used;
+    var previous = BINS_EACH;
+    while any(rest != vec4<u32>(0u)) {
+        let bit = lowest_bit(rest);
+        rest = without(rest, bit);
+        // The bins of a thread are one group at most.
+        atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), LAST_SHIFT)], 1u);
+        previous = bit;
     }
     workgroupBarrier();
-    var shift = 0u;
-    while shift < LAST_SHIFT && atomicLoad(&sh_groups_by[shift]) > MAX_LEVELS {
-        shift++;
+    var shift = LAST_SHIFT;
+    var most = atomicLoad(&sh_parted[LAST_SHIFT]);
+    while shift > 0u && most + atomicLoad(&sh_parted[shift - 1u]) <= MAX_LEVELS {
+        shift--;
+        most += atomicLoad(&sh_parted[shift]);
     }
     if thread == 0u {
-        sh_groups = atomicLoad(&sh_groups_by[shift]);
+        sh_groups = most;
     }
     sh_groups_of[thread] = count_groups(used, shift);
     // The same for all, and so known to be by the compiler: there are barriers in
@@ -246,7 +248,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         at += sh_groups_of[before];
     }
     var group: Group;
-    var rest = used;
+    rest = used;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);

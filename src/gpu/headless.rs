@@ -300,8 +300,8 @@ mod tests {
     use super::*;
     use crate::Sphere;
     use crate::cpu::measure::{self, Segment};
-    use crate::gpu::buffers::{Bin, Counters, Space};
-    use crate::grid::SEGMENT_BITS;
+    use crate::gpu::buffers::{Bin, Counters, Plan, Space};
+    use crate::grid::{SEGMENT_BITS, bin_power, bin_set};
     use crate::sphere::check_spheres;
 
     const LIMITS: Limits = Limits {
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sphere_is_in_the_histogram_and_every_segment_in_its_buffer() {
+    fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
         let worlds = [
             ("a gas", world(5000), 0),
             ("a gas of two sets", world(5000), 1234),
@@ -506,6 +506,20 @@ mod tests {
             assert!(counters.used[..] == used, "{name}: other bits");
             if name.starts_with("most segments") {
                 assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
+            }
+
+            // Each bin has a level that can hold what is in it.
+            let plan: Plan = contents(&gpu, |b| &b.plan)[0];
+            for &(number, bin) in &sizes.bins {
+                let level = plan.level_of_bin[number];
+                assert!(level < plan.levels, "{name}, bin {number}");
+                let level = plan.level[level as usize];
+                assert!(
+                    level.of_set == bin_set(number)
+                        && level.time_power <= bin_power(number)
+                        && level.cell >= 1.999 * bin.half_cell,
+                    "{name}, bin {number}: {bin:?} in {level:?}"
+                );
             }
 
             let segments: Vec<Segment> = contents(&gpu, |b| &b.segments);
