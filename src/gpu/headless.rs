@@ -300,8 +300,9 @@ mod tests {
     use super::*;
     use crate::Sphere;
     use crate::cpu::measure::{self, Segment};
+    use crate::cpu::plan::plan;
     use crate::gpu::buffers::{Bin, Counters, Plan, Space};
-    use crate::grid::{SEGMENT_BITS, bin_power, bin_set};
+    use crate::grid::SEGMENT_BITS;
     use crate::sphere::check_spheres;
 
     const LIMITS: Limits = Limits {
@@ -388,7 +389,7 @@ mod tests {
         }
     }
 
-    /// What now stands in a buffer.
+    /// What stands in a buffer now.
     fn contents<T: bytemuck::Pod>(gpu: &Gpu, of: impl Fn(&Buffers) -> &wgpu::Buffer) -> Vec<T> {
         let Some(buffers) = &gpu.buffers else {
             panic!("there are no buffers");
@@ -508,18 +509,14 @@ mod tests {
                 assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
             }
 
-            // Each bin has a level that can hold what is in it.
-            let plan: Plan = contents(&gpu, |b| &b.plan)[0];
-            for &(number, bin) in &sizes.bins {
-                let level = plan.level_of_bin[number];
-                assert!(level < plan.levels, "{name}, bin {number}");
-                let level = plan.level[level as usize];
-                assert!(
-                    level.of_set == bin_set(number)
-                        && level.time_power <= bin_power(number)
-                        && level.cell >= 1.999 * bin.half_cell,
-                    "{name}, bin {number}: {bin:?} in {level:?}"
-                );
+            // And the plan, from the same curve.
+            space.log_others = own.log_others;
+            let expected = plan(&space, &sizes.bins, split > 0, gpu.size().0 as u32);
+            let own: Plan = contents(&gpu, |b| &b.plan)[0];
+            assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
+            for &(number, _) in &sizes.bins {
+                let level = u32::from(expected.level_of_bin[number]);
+                assert_eq!(own.level_of_bin[number], level, "{name}, bin {number}");
             }
 
             let segments: Vec<Segment> = contents(&gpu, |b| &b.segments);
