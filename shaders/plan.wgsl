@@ -29,6 +29,14 @@ struct Group {
     finer: f32,
 }
 
+// A way to lay out a level: what it is expected to cost, its number, from which
+// layout_power() and layout_box() tell what it is, and the edge of its cells.
+struct Layout {
+    cost: f32,
+    number: u32,
+    cell: f32,
+}
+
 // Two groups in one level.
 fn merged(group: Group, other: Group) -> Group {
     var both = group;
@@ -64,6 +72,9 @@ var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
 // The groups of each level: from .x to before .y.
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_levels: u32;
+// The cheapest of the layouts that each thread has weighed: thread t is for level
+// number t modulo the number of levels.
+var<workgroup> sh_layout: array<Layout, THREADS>;
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 // Edges of the levels' cells; by place in the order of these, slots of a level,
 // and for each level its place.
@@ -134,76 +145,106 @@ fn looks_for(group: u32, of_set: u32, reference: f32) -> bool {
     return half_cell < reference;
 }
 
-// Gives a level its time slabs, cells and slots, these counted from 0, and at
-// most `share` of them. `group` are all of its groups.
-fn lay_out(group: Group, groups: u32, share: f32) -> Level {
+// The step is divided into 2^this time slabs.
+fn layout_power(number: u32) -> u32 {
+    return number / 3u;
+}
+
+const BOX_AROUND_ALL = 0u;
+const BOX_AROUND_MOST = 1u;
+const ONLY_A_HASH = 2u;
+
+fn layout_box(number: u32) -> u32 {
+    return number % 3u;
+}
+
+// Of two, the cheaper one, or else the one that comes first.
+fn cheaper(one: Layout, other: Layout) -> Layout {
+    if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
+        return other;
+    }
+    return one;
+}
+
+// The share of slots for what is outside a box around most.
+fn hashed_of(group: Group, share: f32) -> f32 {
+    return share * clamp(1.0 - group.inside / group.proxies, 0.25, 1.0);
+}
+
+// The cheapest layout of a level, of every `parts`th from number `part` on. `group`
+// are all of its groups.
+fn cheapest(group: Group, groups: u32, share: f32, part: u32, parts: u32) -> Layout {
     let outside = 1.0 - group.inside / group.proxies;
-    let hashed = share * clamp(outside, 0.25, 1.0);
-    var level: Level;
-    level.of_set = group.of_set;
-    var least = GREATEST;
-    // A box around all, a box around most with a hash for the rest, or a hash.
-    var chosen = 2u;
     var longest = SEGMENT_BITS;
     for (var k = 0u; k < groups; k++) {
         if looks_for(k, group.of_set, group.reference) {
             longest = min(longest, sh_group[k].power);
         }
     }
-    for (var power = 0u; power <= min(group.power, longest + MOST_SLABS); power++) {
+    var best = Layout(GREATEST, ONLY_A_HASH, 0.0);
+    let layouts = 3u * (min(group.power, longest + MOST_SLABS) + 1u);
+    for (var number = part; number < layouts; number += parts) {
+        let power = layout_power(number);
         let slabs = f32(1u << power);
         let edge = cell_edge(group.proxies / slabs, group.half_cell);
-        for (var choice = 0u; choice < 3u; choice++) {
-            var cell = edge;
-            var part_hashed = 1.0;
-            if choice == 0u {
-                cell = fit(group.low, group.high, edge, share / slabs);
-                part_hashed = 0.0;
-            } else if choice == 1u {
-                let low = max(group.low, space.trimmed_low);
-                let high = min(group.high, space.trimmed_high);
-                cell = fit(low, high, edge, (share - hashed) / slabs);
-                part_hashed = outside;
-            }
-            if cell == 0.0 || (choice == 1u && outside >= 1.0) {
-                continue;
-            }
-            let look = mix(OWN_RANGES * LOOK, OWN_RANGES_HASHED * LOOK_HASHED, part_hashed);
-            let look_coarser = mix(COARSER_RANGES * LOOK, COARSER_RANGES_HASHED * LOOK_HASHED, part_hashed);
-            var cost = group.proxies * (look + 0.5 * others(group.proxies, 1.5 * cell) / slabs) * one_set();
-            let met = others(group.proxies, cell);
-            for (var k = 0u; k < groups; k++) {
-                if looks_for(k, group.of_set, group.reference) {
-                    // One that has longer segments looks into several slabs,
-                    // all it meets there being as many as in its own time.
-                    let looks = f32(1u << (max(power, sh_group[k].power) - sh_group[k].power));
-                    cost += sh_group[k].proxies
-                        * (look_coarser * looks + met / f32(1u << min(power, sh_group[k].power)));
-                }
-            }
-            if cost < least {
-                least = cost;
-                chosen = choice;
-                level.cell = cell;
-                level.time_power = power;
+        var cell = edge;
+        var part_hashed = 1.0;
+        if layout_box(number) == BOX_AROUND_ALL {
+            cell = fit(group.low, group.high, edge, share / slabs);
+            part_hashed = 0.0;
+        } else if layout_box(number) == BOX_AROUND_MOST {
+            let low = max(group.low, space.trimmed_low);
+            let high = min(group.high, space.trimmed_high);
+            cell = fit(low, high, edge, (share - hashed_of(group, share)) / slabs);
+            part_hashed = outside;
+        }
+        if cell == 0.0 || (layout_box(number) == BOX_AROUND_MOST && outside >= 1.0) {
+            continue;
+        }
+        let look = mix(OWN_RANGES * LOOK, OWN_RANGES_HASHED * LOOK_HASHED, part_hashed);
+        let look_coarser = mix(COARSER_RANGES * LOOK, COARSER_RANGES_HASHED * LOOK_HASHED, part_hashed);
+        var cost = group.proxies * (look + 0.5 * others(group.proxies, 1.5 * cell) / slabs) * one_set();
+        let met = others(group.proxies, cell);
+        for (var k = 0u; k < groups; k++) {
+            if looks_for(k, group.of_set, group.reference) {
+                // One that has longer segments looks into several slabs, all it
+                // meets there being as many as in its own time.
+                let looks = f32(1u << (max(power, sh_group[k].power) - sh_group[k].power));
+                cost += sh_group[k].proxies
+                    * (look_coarser * looks + met / f32(1u << min(power, sh_group[k].power)));
             }
         }
+        if cost < best.cost {
+            best = Layout(cost, number, cell);
+        }
     }
+    return best;
+}
+
+// Gives a level its time slabs, cells and slots, these counted from 0, and at
+// most `share` of them. `group` are all of its groups.
+fn lay_out(group: Group, chosen: Layout, share: f32) -> Level {
+    var level: Level;
+    level.of_set = group.of_set;
+    level.cell = chosen.cell;
     level.inverse_cell = 1.0 / level.cell;
-    if chosen < 2u {
+    level.time_power = layout_power(chosen.number);
+    var hashed = share;
+    if layout_box(chosen.number) != ONLY_A_HASH {
         var low = group.low;
         var high = group.high;
-        if chosen == 1u {
+        hashed = 0.0;
+        if layout_box(chosen.number) == BOX_AROUND_MOST {
             low = max(low, space.trimmed_low);
             high = min(high, space.trimmed_high);
+            hashed = hashed_of(group, share);
         }
         // One more on each side, so that most rows lie within.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }
     level.first_hashed = (level.dims.x * level.dims.y * level.dims.z) << level.time_power;
-    let hashed_slots = max(u32(select(select(hashed, share, chosen == 2u), 0.0, chosen == 0u)), FEWEST_HASHED);
-    level.hash_mask = (1u << firstLeadingBit(hashed_slots)) - 1u;
+    level.hash_mask = (1u << firstLeadingBit(max(u32(hashed), FEWEST_HASHED))) - 1u;
     return level;
 }
 
@@ -332,19 +373,33 @@ fn main(@builtin(local_invocation_index) thread: u32) {
             sh_level[levels] = vec2<u32>(sh_first[end], end);
         }
     }
-    workgroupBarrier();
+    let levels = workgroupUniformLoad(&sh_levels);
 
-    let levels = sh_levels;
-    var level: Level;
-    if thread < levels {
-        let from_to = sh_level[thread];
-        var group = sh_group[from_to.x];
+    // All threads share out the levels and their layouts.
+    let number = thread % max(levels, 1u);
+    let parts = THREADS / max(levels, 1u);
+    var own: Group;
+    var share = 0.0;
+    if levels > 0u {
+        let from_to = sh_level[number];
+        own = sh_group[from_to.x];
         for (var k = from_to.x + 1u; k < from_to.y; k++) {
-            group = merged(group, sh_group[k]);
+            own = merged(own, sh_group[k]);
         }
         let available = f32(params.slots) - f32(groups * 2u * FEWEST_HASHED);
-        let share = available * (group.proxies / sh_before[groups]) * 0.999;
-        level = lay_out(group, groups, share);
+        share = available * (own.proxies / sh_before[groups]) * 0.999;
+        if thread < levels * parts {
+            sh_layout[thread] = cheapest(own, groups, share, thread / levels, parts);
+        }
+    }
+    workgroupBarrier();
+    var level: Level;
+    if thread < levels {
+        var chosen = sh_layout[thread];
+        for (var part = 1u; part < parts; part++) {
+            chosen = cheaper(chosen, sh_layout[part * levels + thread]);
+        }
+        level = lay_out(own, chosen, share);
         sh_edge[thread] = level.cell;
     }
     workgroupBarrier();
