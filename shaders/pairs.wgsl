@@ -13,6 +13,8 @@ override TALLY: bool = false;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
+// Whether there is nothing to do.
+var<workgroup> sh_idle: u32;
 // Pairs that a workgroup keeps until its end, so that the list has them in one piece.
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
@@ -195,8 +197,15 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
+    if local == 0u {
+        sh_idle = select(0u, 1u, (TALLY && !may_be_crowded()) || (!TALLY && refused()));
+    }
+    // The same for all, so that none waits for it at the barriers below.
+    if workgroupUniformLoad(&sh_idle) != 0u {
+        return;
+    }
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index < plan.sorted && (!TALLY || may_be_crowded()) && (TALLY || !refused()) {
+    if index < plan.sorted {
         let tally = search(index);
         let before = atomicAdd(&sh_candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
