@@ -90,7 +90,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
         space.trimmed_high = high + wider - center;
     }
     // Some of the sample, by which lengths are weighed.
-    let step = (params.sample + WEIGHED - 1u) / WEIGHED;
+    let step = max((params.sample + WEIGHED - 1u) / WEIGHED, 1u);
     if local < WEIGHED && local * step < params.sample {
         let sampled = samples[local * step];
         sh_motion[local] = motion_of(sampled.middle, sampled.radius, sampled.velocity, frame);
@@ -114,7 +114,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     let extent = largest(high - low + 2.0 * wider);
     let shortest = max(max(spacing, extent * SHORTEST), SMALLEST_CELL);
     if local < LENGTHS * PARTS {
-        let some = (params.sample + step - 1u) / max(step, 1u);
+        let some = (params.sample + step - 1u) / step;
         sh_cost[local] = cost_of_cutting(some, local % PARTS, length_of(local / PARTS, shortest));
     }
     workgroupBarrier();

@@ -1,6 +1,6 @@
 // Counts the pairs of a sample of the spheres by distance, and tells of each
-// how far its neighbours are. One workgroup a sphere of the sample; its
-// invocations share out the others, and then have an octave each.
+// how far its neighbours are. A workgroup has MEASURED of them; its invocations
+// share out the others, and then have an octave each.
 // Twin of `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -35,8 +35,9 @@ fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-var<workgroup> sh_near: array<atomic<u32>, OCTAVES>;
-var<workgroup> sh_log_distance: array<f32, 2>;
+var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
+var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
+var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
 
 @compute @workgroup_size(OCTAVES)
 fn main(
@@ -44,42 +45,53 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let k = workgroup.x + workgroup.y * workgroups.x;
-    if k >= params.sample {
+    let first = (workgroup.x + workgroup.y * workgroups.x) * MEASURED;
+    if first >= params.sample {
         return;
     }
-    let sphere = sphere_at(sampled(k));
-    let own = middle_of(sphere);
-    for (var other = local; other < params.sample; other += OCTAVES) {
-        if other != k {
-            let apart = abs(middle_of(sphere_at(sampled(other))) - own);
-            atomicAdd(&sh_near[bitcast<u32>(max(max(apart.x, apart.y), apart.z)) >> 23u], 1u);
-        }
-    }
-    if local < 2u {
-        sh_log_distance[local] = 128.0;
+    let own = min(MEASURED, params.sample - first);
+    var sphere: Sphere;
+    if local < own {
+        sphere = sphere_at(sampled(first + local));
+        sh_middle[local] = middle_of(sphere);
+        sh_log_distance[local] = array<f32, 2>(128.0, 128.0);
     }
     workgroupBarrier();
-    let near = atomicLoad(&sh_near[local]);
-    let before = sum_before(near, local);
-    let until = before + near;
+    for (var other = local; other < params.sample; other += OCTAVES) {
+        let middle = middle_of(sphere_at(sampled(other)));
+        for (var k = 0u; k < own; k++) {
+            if other != first + k {
+                let apart = abs(middle - sh_middle[k]);
+                atomicAdd(&sh_near[k][bitcast<u32>(max(max(apart.x, apart.y), apart.z)) >> 23u], 1u);
+            }
+        }
+    }
+    workgroupBarrier();
     let ranks = min(vec2<u32>(NEAREST, NEXT_NEAREST), vec2<u32>(params.sample - 1u));
-    if near > 0u {
-        atomicAdd(&octaves[local], near);
+    var all = 0u;
+    for (var k = 0u; k < own; k++) {
+        let near = atomicLoad(&sh_near[k][local]);
+        let before = sum_before(near, local);
+        let until = before + near;
+        all += near;
         // As if they filled space no more than evenly.
         let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), 3.0);
         let within = f32(local) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
         // Only one octave has the rank.
         if until >= ranks.x && before < ranks.x {
-            sh_log_distance[0] = within.x;
+            sh_log_distance[k][0] = within.x;
         }
         if until >= ranks.y && before < ranks.y {
-            sh_log_distance[1] = within.y;
+            sh_log_distance[k][1] = within.y;
         }
     }
+    if all > 0u {
+        atomicAdd(&octaves[local], all);
+    }
     workgroupBarrier();
-    if local == 0u {
-        let log_distance = vec2<f32>(sh_log_distance[0], sh_log_distance[1]);
-        samples[k] = Sampled(log_distance, max(sphere.radius, 0.0), 0.0, own, sphere.velocity);
+    if local < own {
+        let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);
+        samples[first + local] =
+            Sampled(log_distance, max(sphere.radius, 0.0), 0.0, sh_middle[local], sphere.velocity);
     }
 }

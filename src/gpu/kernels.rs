@@ -143,7 +143,7 @@ kernels! {
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 33] = [
+    let words: [(&str, u32); 34] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -168,6 +168,7 @@ fn constants() -> String {
         ("POWER_BITS", grid::POWER_BITS),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
         ("QUANTITIES", QUANTITIES),
+        ("MEASURED", MEASURED),
         ("RANKED", RANKED),
         ("LENGTHS", LENGTHS),
         ("WEIGHED", WEIGHED as u32),
@@ -228,6 +229,9 @@ impl Kernel {
 /// What `measure_ranks` ranks: place and velocity along each axis, and two
 /// distances.
 pub(crate) const QUANTITIES: u32 = 8;
+/// Spheres of the sample that one workgroup of `measure_spacing` has: where the others
+/// are is worked out once for all of these.
+pub(crate) const MEASURED: u32 = 4;
 /// Spheres of the sample that one workgroup of `measure_ranks` ranks.
 pub(crate) const RANKED: u32 = 64;
 
