@@ -68,24 +68,38 @@ fn gather(place: u32, own: Addition) {
 }
 
 fn add(bin: u32, own: Addition) {
+    // All that is there is asked for before any of it is waited for.
+    let half_cell = atomicLoad(&bins[bin].half_cell);
+    let low = vec3<u32>(
+        atomicLoad(&bins[bin].low[0]),
+        atomicLoad(&bins[bin].low[1]),
+        atomicLoad(&bins[bin].low[2]),
+    );
+    let high = vec3<u32>(
+        atomicLoad(&bins[bin].high[0]),
+        atomicLoad(&bins[bin].high[1]),
+        atomicLoad(&bins[bin].high[2]),
+    );
+    let bit = 1u << (bin % 32u);
+    let used = atomicLoad(&counters.used[bin / 32u]);
+
     let power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
     atomicAdd(&bins[bin].count, (own.spheres & 0xffffu) << power);
     if (own.spheres >> 16u) > 0u {
         atomicAdd(&bins[bin].inside, (own.spheres >> 16u) << power);
     }
-    if atomicLoad(&bins[bin].half_cell) < own.half_cell {
+    if half_cell < own.half_cell {
         atomicMax(&bins[bin].half_cell, own.half_cell);
     }
     for (var axis = 0u; axis < 3u; axis++) {
-        if atomicLoad(&bins[bin].low[axis]) < own.low[axis] {
+        if low[axis] < own.low[axis] {
             atomicMax(&bins[bin].low[axis], own.low[axis]);
         }
-        if atomicLoad(&bins[bin].high[axis]) < own.high[axis] {
+        if high[axis] < own.high[axis] {
             atomicMax(&bins[bin].high[axis], own.high[axis]);
         }
     }
-    let bit = 1u << (bin % 32u);
-    if (atomicLoad(&counters.used[bin / 32u]) & bit) == 0u {
+    if (used & bit) == 0u {
         atomicOr(&counters.used[bin / 32u], bit);
     }
 }

@@ -289,13 +289,14 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         at += sh_groups_of[before];
     }
     var group: Group;
+    group.last_bin = BINS;
     rest = used;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
         let bin = thread * BINS_EACH + bit;
         let last_bin = bin | ((1u << shift) - 1u);
-        if group.proxies == 0.0 || last_bin != group.last_bin {
+        if last_bin != group.last_bin {
             group = Group(0.0, 0.0, 0.0, vec3<f32>(GREATEST), vec3<f32>(-GREATEST), last_bin, 0u, 0u, 0.0, 0.0);
             group.power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
             group.of_set = bin >> (BIN_BITS + POWER_BITS);
@@ -396,7 +397,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     var level: Level;
     if thread < levels {
         var chosen = sh_layout[thread];
-        for (var part = 1u; part < parts; part++) {
+        for (var part = 1u; part < min(parts, 3u * (own.power + 1u)); part++) {
             chosen = cheaper(chosen, sh_layout[part * levels + thread]);
         }
         level = lay_out(own, chosen, share);
