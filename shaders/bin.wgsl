@@ -11,16 +11,10 @@
 @group(0) @binding(7) var<storage, read_write> counts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let proxy = invocation(workgroup, workgroups, local, WORKGROUP);
-    if proxy >= plan.proxies {
-        return;
-    }
+var<workgroup> sh_fullest: atomic<u32>;
+
+// Gives a proxy its place.
+fn put(proxy: u32) {
     var part = Segment(proxy, 0u);
     if proxy >= params.spheres {
         part = segments[proxy - params.spheres];
@@ -41,8 +35,24 @@ fn main(
     cells[proxy] = SortedCell(cell, tag);
     let place = atomicAdd(&counts[slot], 1u);
     binned[proxy] = Binned(slot, place);
+    if atomicLoad(&sh_fullest) <= place {
+        atomicMax(&sh_fullest, place + 1u);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let proxy = invocation(workgroup, workgroups, local, WORKGROUP);
+    if proxy < plan.proxies {
+        put(proxy);
+    }
+    workgroupBarrier();
     // A word that would not change is left alone.
-    if atomicLoad(&counters.fullest) <= place {
-        atomicMax(&counters.fullest, place + 1u);
+    if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
+        atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }
 }

@@ -15,6 +15,9 @@
 override SECOND: bool = false;
 
 var<workgroup> sh_extent: atomic<u32>;
+// Spheres of the workgroup that are set aside, and how many there were before.
+var<workgroup> sh_invalid: atomic<u32>;
+var<workgroup> sh_before: u32;
 
 // Bits of magnitudes are ordered as these are, with infinities and NaN above all.
 fn magnitude(word: u32) -> u32 {
@@ -32,6 +35,8 @@ fn main(
     let end = select(select(params.spheres, params.split, params.split > 0u), params.spheres, SECOND);
     let to = begin + i;
     var lengths = 0u;
+    var invalid = false;
+    var place = 0u;
     if i < end - begin && to < end {
         var radius = bitcast<u32>(source.constant_radius);
         if source.radius.y > 0u {
@@ -75,15 +80,22 @@ fn main(
         } else {
             lengths = 0u;
             spheres[to] = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0u);
-            let place = atomicAdd(&counters.invalid, 1u);
-            if place < INVALID_LISTED {
-                atomicStore(&counters.invalid_index[place], to);
-            }
+            invalid = true;
+            place = atomicAdd(&sh_invalid, 1u);
         }
     }
     atomicMax(&sh_extent, lengths);
     workgroupBarrier();
-    if local == 0u && atomicLoad(&sh_extent) > 0u {
-        atomicMax(&counters.extent, atomicLoad(&sh_extent));
+    if local == 0u {
+        if atomicLoad(&sh_extent) > 0u {
+            atomicMax(&counters.extent, atomicLoad(&sh_extent));
+        }
+        if atomicLoad(&sh_invalid) > 0u {
+            sh_before = atomicAdd(&counters.invalid, atomicLoad(&sh_invalid));
+        }
+    }
+    workgroupBarrier();
+    if invalid && sh_before + place < INVALID_LISTED {
+        atomicStore(&counters.invalid_index[sh_before + place], to);
     }
 }

@@ -4,70 +4,83 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> octaves: array<u32, OCTAVES>;
-@group(0) @binding(2) var<storage, read> ranked: array<vec4<f32>, QUANTITIES>;
+@group(0) @binding(2) var<storage, read> ranked: array<array<f32, 4>, QUANTITIES>;
 @group(0) @binding(3) var<storage, read> samples: array<Sampled>;
 @group(0) @binding(4) var<storage, read_write> space: Space;
 
-var<workgroup> sh_within: array<u32, OCTAVES>;
-var<workgroup> sh_cost: array<f32, LENGTHS>;
+// So many invocations share the cost of one length.
+const PARTS = 8u;
+const_assert LENGTHS * PARTS <= OCTAVES;
+
+var<workgroup> sh_first: u32;
+var<workgroup> sh_motion: array<Motion, WEIGHED>;
+var<workgroup> sh_cost: array<f32, LENGTHS * PARTS>;
+var<workgroup> sh_cost_of: array<f32, LENGTHS>;
+
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
+// The length number k: an octave above the one before, and the last is one that
+// does not cut at all.
+fn length_of(k: u32, shortest: f32) -> f32 {
+    return select(shortest * exp2(f32(k)), GREATEST, k == LENGTHS - 1u);
+}
+
 // What it is expected to cost when spheres are cut so that each segment is
-// within this length: that of some of the sample.
-fn cost_of_cutting(frame: Frame, length: f32) -> f32 {
+// within this length: that of a part of the some that stand for all.
+fn cost_of_cutting(some: u32, part: u32, length: f32) -> f32 {
     let looks = (OWN_RANGES + COARSER_RANGES) * LOOK;
     let all = f32(params.spheres);
-    let step = (params.sample + WEIGHED - 1u) / WEIGHED;
+    let least = cell_edge(all, 0.0);
     var cost = 0.0;
-    for (var k = 0u; k < params.sample; k += step) {
-        let motion = motion_of(samples[k].middle, samples[k].radius, samples[k].velocity, frame);
-        let size = segment_size(motion, segments_power(motion, length));
-        let tests = 0.5 * others(all, 1.5 * cell_edge(all, size.half_cell));
-        cost += f32(1u << size.power) * (looks + tests);
+    for (var k = part; k < some; k += PARTS) {
+        let size = segment_size(sh_motion[k], segments_power(sh_motion[k], length));
+        // What cell_edge() tells, without searching the same curve each time.
+        let cell = min(max(2.0 * size.half_cell, least), 8.0 * MAX_MAGNITUDE);
+        cost += f32(1u << size.power) * (looks + 0.5 * others(all, 1.5 * cell));
     }
     return cost;
 }
 
 @compute @workgroup_size(OCTAVES)
 fn main(@builtin(local_invocation_index) local: u32) {
-    // All ordered pairs nearer than the upper end of each octave.
-    var within = 0u;
-    for (var octave = 0u; octave <= local; octave++) {
-        within += octaves[octave];
-    }
-    sh_within[local] = within;
+    // All ordered pairs nearer than the upper end of each octave: from here on in
+    // sh_sums.
+    let own = octaves[local];
+    let before = sum_before(own, local);
     workgroupBarrier();
-    let all = sh_within[OCTAVES - 1u];
+    let all = sh_sums[OCTAVES - 1u];
+    let enough = min(ENOUGH, all);
+    if before < enough && before + own >= enough {
+        sh_first = local;
+    }
+    workgroupBarrier();
     var log_others = -64.0;
     if all > 0u {
-        let enough = min(ENOUGH, all);
-        var first = 0u;
-        while first < OCTAVES - 1u && sh_within[first] < enough {
-            first++;
-        }
-        let at_first = log_pairs(sh_within[first], all);
+        let first = sh_first;
+        let at_first = log_pairs(sh_sums[first], all);
         if first == 0u {
             // What lies in one place does so at every scale.
-            log_others = log_pairs(sh_within[max(local, 1u) - 1u], all);
+            log_others = log_pairs(sh_sums[max(local, 1u) - 1u], all);
         } else if local > first {
-            log_others = log_pairs(sh_within[local - 1u], all);
+            log_others = log_pairs(sh_sums[local - 1u], all);
         } else {
-            let next = log_pairs(sh_within[min(first + 1u, OCTAVES - 1u)], all);
+            let next = log_pairs(sh_sums[min(first + 1u, OCTAVES - 1u)], all);
             let slope = clamp(next - at_first, 1.0, 3.0);
             log_others = at_first - slope * f32(first + 1u - local);
         }
     }
+    sh_log_others[local] = log_others;
     space.log_others[local] = log_others;
 
     // The lowest that counts, the median and the highest that counts, of each
     // quantity.
-    let low = vec3<f32>(ranked[0].x, ranked[1].x, ranked[2].x);
-    let center = vec3<f32>(ranked[0].y, ranked[1].y, ranked[2].y);
-    let high = vec3<f32>(ranked[0].z, ranked[1].z, ranked[2].z);
-    let drift = vec3<f32>(ranked[3].y, ranked[4].y, ranked[5].y);
-    let medians = vec2<f32>(ranked[6].y, ranked[7].y);
+    let low = vec3<f32>(ranked[0][0], ranked[1][0], ranked[2][0]);
+    let center = vec3<f32>(ranked[0][1], ranked[1][1], ranked[2][1]);
+    let high = vec3<f32>(ranked[0][2], ranked[1][2], ranked[2][2]);
+    let drift = vec3<f32>(ranked[3][1], ranked[4][1], ranked[5][1]);
+    let medians = vec2<f32>(ranked[6][1], ranked[7][1]);
     let wider = (high - low) * 0.25;
     // Where the middle was at the start of the step.
     let frame = Frame(center - drift * (0.5 * params.dt), drift);
@@ -76,7 +89,12 @@ fn main(@builtin(local_invocation_index) local: u32) {
         space.trimmed_low = low - wider - center;
         space.trimmed_high = high + wider - center;
     }
-    storageBarrier();
+    // Some of the sample, by which lengths are weighed.
+    let step = max((params.sample + WEIGHED - 1u) / WEIGHED, 1u);
+    if local < WEIGHED && local * step < params.sample {
+        let sampled = samples[local * step];
+        sh_motion[local] = motion_of(sampled.middle, sampled.radius, sampled.velocity, frame);
+    }
     workgroupBarrier();
 
     // Edge of the cube that a sphere has to itself.
@@ -92,22 +110,29 @@ fn main(@builtin(local_invocation_index) local: u32) {
         spacing = exp2(min(medians.x + 1.0 - log2(others) / dimension, 127.0));
     }
     // The length of segments that is expected to cost least: the spacing, or
-    // where that would make more segments than they save tests, more. The last
-    // does not cut at all.
+    // where that would make more segments than they save tests, more.
     let extent = largest(high - low + 2.0 * wider);
     let shortest = max(max(spacing, extent * SHORTEST), SMALLEST_CELL);
+    if local < LENGTHS * PARTS {
+        let some = (params.sample + step - 1u) / step;
+        sh_cost[local] = cost_of_cutting(some, local % PARTS, length_of(local / PARTS, shortest));
+    }
+    workgroupBarrier();
     if local < LENGTHS {
-        let length = select(shortest * exp2(f32(local)), GREATEST, local == LENGTHS - 1u);
-        sh_cost[local] = cost_of_cutting(frame, length);
+        var cost = 0.0;
+        for (var part = 0u; part < PARTS; part++) {
+            cost += sh_cost[local * PARTS + part];
+        }
+        sh_cost_of[local] = cost;
     }
     workgroupBarrier();
     if local == 0u {
         var best = 0u;
         for (var k = 1u; k < LENGTHS; k++) {
-            if sh_cost[k] < sh_cost[best] {
+            if sh_cost_of[k] < sh_cost_of[best] {
                 best = k;
             }
         }
-        space.segment = select(shortest * exp2(f32(best)), GREATEST, best == LENGTHS - 1u);
+        space.segment = length_of(best, shortest);
     }
 }

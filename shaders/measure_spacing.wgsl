@@ -1,5 +1,6 @@
 // Counts the pairs of a sample of the spheres by distance, and tells of each
-// how far its neighbours are.
+// how far its neighbours are. A workgroup has MEASURED of them; its invocations
+// share out the others, and then have an octave each.
 // Twin of `src/cpu/measure.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -30,39 +31,67 @@ fn sampled(k: u32) -> u32 {
 
 // Where it is half way through the step: neither before a burst nor after a
 // crush.
-fn middle_of(k: u32) -> vec3<f32> {
-    let sphere = sphere_at(sampled(k));
+fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) gid: vec3<u32>) {
-    let k = gid.x;
-    if k >= params.sample {
+var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
+var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
+var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
+
+@compute @workgroup_size(OCTAVES)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let first = (workgroup.x + workgroup.y * workgroups.x) * MEASURED;
+    if first >= params.sample {
         return;
     }
-    let own = middle_of(k);
-    var near: array<u32, OCTAVES>;
-    for (var other = 0u; other < params.sample; other++) {
-        if other != k {
-            let apart = abs(middle_of(other) - own);
-            near[bitcast<u32>(max(max(apart.x, apart.y), apart.z)) >> 23u]++;
+    let own = min(MEASURED, params.sample - first);
+    var sphere: Sphere;
+    if local < own {
+        sphere = sphere_at(sampled(first + local));
+        sh_middle[local] = middle_of(sphere);
+        sh_log_distance[local] = array<f32, 2>(128.0, 128.0);
+    }
+    workgroupBarrier();
+    for (var other = local; other < params.sample; other += OCTAVES) {
+        let middle = middle_of(sphere_at(sampled(other)));
+        for (var k = 0u; k < own; k++) {
+            if other != first + k {
+                let apart = abs(middle - sh_middle[k]);
+                atomicAdd(&sh_near[k][bitcast<u32>(max(max(apart.x, apart.y), apart.z)) >> 23u], 1u);
+            }
         }
     }
-    var before = 0u;
-    var log_distance = vec2<f32>(128.0);
+    workgroupBarrier();
     let ranks = min(vec2<u32>(NEAREST, NEXT_NEAREST), vec2<u32>(params.sample - 1u));
-    for (var octave = 0u; octave < OCTAVES; octave++) {
-        let until = before + near[octave];
-        if until > before {
-            atomicAdd(&octaves[octave], near[octave]);
-            // As if they filled space no more than evenly.
-            let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), 3.0);
-            let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
-            log_distance = select(log_distance, within, (vec2<u32>(until) >= ranks) & (vec2<u32>(before) < ranks));
+    var all = 0u;
+    for (var k = 0u; k < own; k++) {
+        let near = atomicLoad(&sh_near[k][local]);
+        let before = sum_before(near, local);
+        let until = before + near;
+        all += near;
+        // As if they filled space no more than evenly.
+        let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), 3.0);
+        let within = f32(local) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
+        // Only one octave has the rank.
+        if until >= ranks.x && before < ranks.x {
+            sh_log_distance[k][0] = within.x;
         }
-        before = until;
+        if until >= ranks.y && before < ranks.y {
+            sh_log_distance[k][1] = within.y;
+        }
     }
-    let sphere = sphere_at(sampled(k));
-    samples[k] = Sampled(log_distance, max(sphere.radius, 0.0), 0.0, own, sphere.velocity);
+    if all > 0u {
+        atomicAdd(&octaves[local], all);
+    }
+    workgroupBarrier();
+    if local < own {
+        let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);
+        samples[first + local] =
+            Sampled(log_distance, max(sphere.radius, 0.0), 0.0, sh_middle[local], sphere.velocity);
+    }
 }

@@ -13,12 +13,49 @@ override TALLY: bool = false;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
+// Whether there is nothing to do.
+var<workgroup> sh_idle: u32;
+// Pairs that a workgroup keeps until its end, so that the list has them in one piece.
+const STAGED = 2u * WORKGROUP;
+var<workgroup> sh_found: array<CaromCollision, STAGED>;
+// How many there would be, with no end to the room for them; and the place of the
+// first in the list.
+var<workgroup> sh_pairs: atomic<u32>;
+var<workgroup> sh_base: u32;
+// The workgroup's part of the counters of the same names.
+var<workgroup> sh_candidates: array<atomic<u32>, 2>;
+var<workgroup> sh_finished: atomic<u32>;
+
 // Whether the tally says that the world is too crowded.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
     return high > params.most_candidates_high
         || (high == params.most_candidates_high && low > params.most_candidates_low);
+}
+
+// Places in the list for so many pairs: the first of them.
+fn reserve(count: u32) -> u32 {
+    let first = atomicAdd(&counters.pairs[0], count);
+    if first + count < first {
+        atomicAdd(&counters.pairs[1], 1u);
+    }
+    return first;
+}
+
+// A count that has wrapped lands on places that others have: no matter, such a step
+// is run again.
+fn list(place: u32, found: CaromCollision) {
+    if place < params.pair_capacity {
+        pairs[place] = found;
+    }
+}
+
+// Lists what is staged at this place.
+fn list_staged(staged: u32) {
+    if staged < min(atomicLoad(&sh_pairs), STAGED) {
+        list(sh_base + staged, sh_found[staged]);
+    }
 }
 
 // Reports the pair of two proxies that may touch, if it is one to report, and
@@ -39,33 +76,30 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
         return;
     }
     let grazing = owned == SHARED || s.margin <= s.bound;
-    let place = atomicAdd(&counters.pairs[0], 1u);
-    if place == 0xffffffffu {
-        atomicAdd(&counters.pairs[1], 1u);
-    }
-    // A count that has wrapped lands on places that others have: no matter,
-    // such a step is run again.
-    if place < params.pair_capacity {
-        let found = impact(s, params.dt);
-        pairs[place] = CaromCollision(
-            a,
-            (b - params.split) | select(0u, CAROM_GRAZING, grazing),
-            found.x * params.time_unit,
-            times_power(found.y, -params.length_power),
-        );
+    let times = impact(s, params.dt);
+    let found = CaromCollision(
+        a,
+        (b - params.split) | select(0u, CAROM_GRAZING, grazing),
+        times.x * params.time_unit,
+        times_power(times.y, -params.length_power),
+    );
+    let staged = atomicAdd(&sh_pairs, 1u);
+    if staged < STAGED {
+        sh_found[staged] = found;
+    } else {
+        list(reserve(1u), found);
     }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= plan.sorted || (TALLY && !may_be_crowded()) || (!TALLY && refused()) {
-        return;
-    }
+// A count of two words, low one first, and so many more.
+fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
+    let low = count.x + more;
+    return vec2<u32>(low, count.y + select(0u, 1u, low < more));
+}
+
+// Tests a proxy against those in reach of it, or only counts them: how many they
+// are, low word first.
+fn search(index: u32) -> vec2<u32> {
     let proxy = sorted[index];
     let own = sorted_cells[index];
     let own_level = level_of(own.tag);
@@ -75,14 +109,14 @@ fn main(
     let motion = motion_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let center = middle(motion, power, segment);
     let reach = segment_size(motion, power).reach;
-    var tally = array<u32, 2>(0u, 0u);
+    var tally = vec2<u32>(0u);
 
     // Goes once more round at the end: a driver that ends long loops never
     // comes to it.
     for (var number = own_level; number <= plan.levels; number++) {
         if number == plan.levels {
             if params.watch != 0u {
-                atomicAdd(&counters.finished, 1u);
+                atomicAdd(&sh_finished, 1u);
             }
             break;
         }
@@ -130,9 +164,7 @@ fn main(
                         if own_row && x == own.cell.x {
                             other = index + 1u;
                         }
-                        let before = tally[0];
-                        tally[0] += end - other;
-                        tally[1] += select(0u, 1u, tally[0] < before);
+                        tally = counted(tally, end - other);
                         if TALLY {
                             other = end;
                         }
@@ -156,11 +188,52 @@ fn main(
             }
         }
     }
-    if TALLY || !may_be_crowded() {
-        let before = atomicAdd(&counters.candidates[0], tally[0]);
-        let carry = tally[1] + select(0u, 1u, before + tally[0] < before);
+    return tally;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    if local == 0u {
+        sh_idle = select(0u, 1u, (TALLY && !may_be_crowded()) || (!TALLY && refused()));
+    }
+    // The same for all, so that none waits for it at the barriers below.
+    if workgroupUniformLoad(&sh_idle) != 0u {
+        return;
+    }
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    if index < plan.sorted {
+        let tally = search(index);
+        let before = atomicAdd(&sh_candidates[0], tally.x);
+        let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
         if carry > 0u {
-            atomicAdd(&counters.candidates[1], carry);
+            atomicAdd(&sh_candidates[1], carry);
         }
     }
+    workgroupBarrier();
+    // Memory that all share takes additions to one word one by one: one for all of
+    // the workgroup.
+    if local == 0u {
+        let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
+        if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
+            let before = atomicAdd(&counters.candidates[0], tally.x);
+            let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
+            if carry > 0u {
+                atomicAdd(&counters.candidates[1], carry);
+            }
+        }
+        if atomicLoad(&sh_finished) > 0u {
+            atomicAdd(&counters.finished, atomicLoad(&sh_finished));
+        }
+        if atomicLoad(&sh_pairs) > 0u {
+            sh_base = reserve(min(atomicLoad(&sh_pairs), STAGED));
+        }
+    }
+    workgroupBarrier();
+    // Not in a loop, which a driver that ends long ones might not enter any more.
+    list_staged(local);
+    list_staged(local + WORKGROUP);
 }

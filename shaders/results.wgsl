@@ -1,5 +1,6 @@
 // What the step came to, in the form in which a user's shaders read it, and how
-// large dispatches over the pairs have to be. One invocation.
+// large dispatches over the pairs have to be. One workgroup, for the list of those set
+// aside; one invocation for all else.
 // Twin of `Counts` in `src/gpu/step.rs`.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -13,8 +14,12 @@ fn more(count: vec2<u32>, limit: vec2<u32>) -> bool {
     return count.y > limit.y || (count.y == limit.y && count.x > limit.x);
 }
 
-@compute @workgroup_size(1)
-fn main() {
+@compute @workgroup_size(INVALID_LISTED)
+fn main(@builtin(local_invocation_index) local: u32) {
+    results.invalid_index[local] = atomicLoad(&counters.invalid_index[local]);
+    if local > 0u {
+        return;
+    }
     let segments = vec2<u32>(atomicLoad(&counters.segments[0]), atomicLoad(&counters.segments[1]));
     let candidates = vec2<u32>(atomicLoad(&counters.candidates[0]), atomicLoad(&counters.candidates[1]));
     let found = vec2<u32>(atomicLoad(&counters.pairs[0]), atomicLoad(&counters.pairs[1]));
@@ -47,9 +52,6 @@ fn main() {
     results.began = 0u;
     results.lasted = 0u;
     results.ended = 0u;
-    for (var k = 0u; k < INVALID_LISTED; k++) {
-        results.invalid_index[k] = atomicLoad(&counters.invalid_index[k]);
-    }
     let size = dispatch_over(results.pairs);
     results.columns = size.x;
     results.sorted_columns = 0u;

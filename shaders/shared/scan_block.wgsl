@@ -2,7 +2,8 @@
 
 var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 
-// The sum of what the invocations before this one gave.
+// The sum of what the invocations before this one gave. After one more barrier,
+// sh_sums has all these sums, each with its own in it.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     for (var step = 1u; step < SCAN_WORKGROUP; step *= 2u) {

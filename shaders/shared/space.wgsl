@@ -1,13 +1,16 @@
 // How many spheres are near one, and how far apart they are. Twin of `Space` in
-// `src/cpu/measure.rs`. Reads `space` and `params`.
+// `src/cpu/measure.rs`. Reads `params`, and what the kernel has put into
+// sh_log_others: space.log_others.
+
+var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
 // Of `proxies` that lie as the spheres do, how many others are within the cube
 // of half edge `distance` around one.
 fn others(proxies: f32, distance: f32) -> f32 {
     let x = clamp(log2(distance) + 127.0, 0.0, f32(OCTAVES - 2u));
     let i = u32(x);
-    let low = space.log_others[i];
-    let log = low + (space.log_others[i + 1u] - low) * (x - f32(i));
+    let low = sh_log_others[i];
+    let log = low + (sh_log_others[i + 1u] - low) * (x - f32(i));
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
@@ -19,7 +22,7 @@ fn spacing_of(proxies: f32) -> f32 {
     var high = OCTAVES;
     while low < high {
         let middle = (low + high) / 2u;
-        if space.log_others[middle] <= level {
+        if sh_log_others[middle] <= level {
             low = middle + 1u;
         } else {
             high = middle;
@@ -31,8 +34,8 @@ fn spacing_of(proxies: f32) -> f32 {
     if low == OCTAVES {
         return GREATEST;
     }
-    let at = space.log_others[low - 1u];
-    let part = (level - at) / (space.log_others[low] - at);
+    let at = sh_log_others[low - 1u];
+    let part = (level - at) / (sh_log_others[low] - at);
     return exp2(min(f32(low) + part - 127.0, 127.0));
 }
 

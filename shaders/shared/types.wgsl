@@ -61,6 +61,8 @@ struct Counters {
     extent: atomic<u32>,
     // Proxies in the slot that has most.
     fullest: atomic<u32>,
+    // A bit for each bin that is not empty.
+    used: array<atomic<u32>, BINS / 32u>,
 }
 
 // Where cells are counted from: a place amid the world, moving as most of it

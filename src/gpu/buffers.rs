@@ -61,7 +61,7 @@ pub(crate) const INVALID_LISTED: usize = 32;
 
 /// What the stages count: pairs and the like in two words each, low first.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Counters {
     pub(crate) segments: [u32; 2],
     pub(crate) candidates: [u32; 2],
@@ -72,6 +72,7 @@ pub(crate) struct Counters {
     pub(crate) invalid_index: [u32; INVALID_LISTED],
     pub(crate) extent: u32,
     pub(crate) fullest: u32,
+    pub(crate) used: [u32; BINS / 32],
 }
 
 /// Where the spheres of a caller's buffers are.

@@ -299,6 +299,10 @@ mod tests {
     use super::super::sweep_on_gpu::adapter as gpu;
     use super::*;
     use crate::Sphere;
+    use crate::cpu::measure::{self, Segment};
+    use crate::cpu::plan::plan;
+    use crate::gpu::buffers::{Bin, Counters, Plan, Space};
+    use crate::grid::SEGMENT_BITS;
     use crate::sphere::check_spheres;
 
     const LIMITS: Limits = Limits {
@@ -381,6 +385,154 @@ mod tests {
                 expected,
                 "at most {} an axis",
                 widest
+            );
+        }
+    }
+
+    /// What stands in a buffer now.
+    fn contents<T: bytemuck::Pod>(gpu: &Gpu, of: impl Fn(&Buffers) -> &wgpu::Buffer) -> Vec<T> {
+        let Some(buffers) = &gpu.buffers else {
+            panic!("there are no buffers");
+        };
+        let buffer = of(&buffers.buffers);
+        let mut read = Vec::new();
+        let part = (buffer, 0, buffer.size());
+        readback::read(
+            &gpu.device,
+            &gpu.queue,
+            encoder(&gpu.device),
+            &[part],
+            &mut read,
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        read
+    }
+
+    /// Radii over many octaves, so that a workgroup has more bins than it gathers.
+    fn of_all_sizes(count: usize) -> Vec<Sphere> {
+        let mut rng = fastrand::Rng::with_seed(3);
+        let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
+        (0..count)
+            .map(|i| {
+                let radius = 1e-6 * ((i * 37 % 60) as f32 * 0.5).exp2();
+                let velocity = place().map(|x| x * ((i % 7) as f32 - 6.0).exp2());
+                Sphere::new(place(), radius).with_velocity(velocity)
+            })
+            .collect()
+    }
+
+    /// Some spheres of a gas fly so far.
+    fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
+        let mut spheres = world(3000);
+        for sphere in &mut spheres[bullets] {
+            sphere.velocity = [far, 0.25 * far, -0.5 * far];
+        }
+        spheres
+    }
+
+    #[test]
+    fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
+        let worlds = [
+            ("a gas", world(5000), 0),
+            ("a gas of two sets", world(5000), 1234),
+            ("sixty sizes", of_all_sizes(3000), 0),
+            ("sixty sizes in two sets", of_all_sizes(3000), 700),
+            (
+                "most segments a sphere can have",
+                with_bullets(600..603, 1e7),
+                0,
+            ),
+            ("a workgroup of bullets", with_bullets(256..512, 2000.0), 0),
+            ("one sphere", world(1), 0),
+        ];
+        for (name, spheres, split) in worlds {
+            let mut gpu = gpu(Options::default());
+            gpu.noise = Some(1);
+            let step = Step {
+                spheres: &spheres,
+                split,
+                dt: 1.0,
+            };
+            check_spheres(&spheres, 1.0, None)
+                .and_then(|facts| gpu.run(step, facts, LIMITS))
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+
+            // What the CPU makes of it, with the same frame and length of segments.
+            let own: Space = contents(&gpu, |b| &b.space)[0];
+            let mut space = measure::spacing(&spheres, 1.0);
+            let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
+            space.segment = own.segment.max(shortest);
+            space.frame.origin = own.frame.origin.into();
+            space.frame.drift = own.frame.drift.into();
+            space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
+            let mut bin_of = Vec::new();
+            let sizes = measure::sizes(&spheres, 1.0, &space, split, u64::MAX, &mut bin_of)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+
+            let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
+            let expected: Vec<u32> = sizes.bin_of.iter().map(|&bin| bin.into()).collect();
+            assert!(bin_of[..spheres.len()] == expected, "{name}: other bins");
+
+            let bins: Vec<Bin> = contents(&gpu, |b| &b.bins);
+            let counters: Counters = contents(&gpu, |b| &b.counters)[0];
+            let mut used = vec![0; counters.used.len()];
+            for (number, expected) in &sizes.bins {
+                used[number / 32] |= 1_u32 << (number % 32);
+                let bin = &bins[*number];
+                assert_eq!(
+                    (bin.count, bin.inside),
+                    (expected.count, expected.inside),
+                    "{name}, bin {number}"
+                );
+                let close = |found: f32, expected: f32| {
+                    assert!(
+                        (found - expected).abs() <= 1e-5 * expected.abs().max(1e-3),
+                        "{name}, bin {number}: {found} is not {expected}"
+                    );
+                };
+                close(f32::from_bits(bin.half_cell), expected.half_cell);
+                // A word is that of a float32 with its sign bit turned, or all its bits.
+                let float = |word: u32| match word >> 31 {
+                    1 => f32::from_bits(word & 0x7fff_ffff),
+                    _ => f32::from_bits(!word),
+                };
+                for axis in 0..3 {
+                    close(-float(bin.low[axis]), expected.bounds[0][axis]);
+                    close(float(bin.high[axis]), expected.bounds[1][axis]);
+                }
+            }
+            let total: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
+            let proxies = spheres.len() + sizes.segments.len();
+            assert_eq!(total, proxies as u64, "{name}: more bins");
+            assert!(counters.used[..] == used, "{name}: other bits");
+            if name.starts_with("most segments") {
+                assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
+            }
+
+            // And the plan, from the same curve.
+            space.log_others = own.log_others;
+            let expected = plan(&space, &sizes.bins, split > 0, gpu.size().0 as u32);
+            let own: Plan = contents(&gpu, |b| &b.plan)[0];
+            assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
+            for &(number, _) in &sizes.bins {
+                let level = u32::from(expected.level_of_bin[number]);
+                assert_eq!(own.level_of_bin[number], level, "{name}, bin {number}");
+            }
+
+            let segments: Vec<Segment> = contents(&gpu, |b| &b.segments);
+            let of = |segments: &[Segment]| {
+                let mut all: Vec<(u32, u32)> = segments
+                    .iter()
+                    .map(|segment| (segment.sphere, segment.number))
+                    .collect();
+                all.sort_unstable();
+                all
+            };
+            let further = sizes.segments.len();
+            assert_eq!(counters.segments, [further as u32, 0], "{name}");
+            assert!(
+                of(&segments[..further]) == of(&sizes.segments),
+                "{name}: other segments"
             );
         }
     }

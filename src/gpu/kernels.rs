@@ -71,12 +71,13 @@ macro_rules! kernels {
 kernels! {
     /// The kernels of the stages that every step has.
     Stages, STAGES:
-    measure_spacing: "measure_spacing" [] ["types", "units", "spheres"] [Uniform, Read, Write, Write];
+    measure_spacing: "measure_spacing" [] ["types", "units", "spheres", "scan_block"]
+        [Uniform, Read, Write, Write];
     measure_ranks: "measure_ranks" [] ["types"] [Uniform, Read, Write];
-    measure_curve: "measure_curve" [] ["types", "opaque", "segments", "space"]
+    measure_curve: "measure_curve" [] ["types", "opaque", "segments", "space", "scan_block"]
         [Uniform, Read, Read, Read, Write];
     measure_sizes: "measure_sizes" []
-        ["types", "units", "spheres", "invocation", "sortable", "opaque", "segments"]
+        ["types", "units", "spheres", "invocation", "sortable", "opaque", "segments", "scan_block"]
         [Uniform, Read, Read, Write, Write, Write, Write];
     plan: "plan" [] ["types", "sortable", "space", "grid"] [Uniform, Read, Write, Write, Write];
     bin: "bin" [] ["types", "units", "spheres", "invocation", "opaque", "segments", "grid"]
@@ -142,7 +143,7 @@ kernels! {
 /// The constants that shaders share with the host, written from the host's.
 fn constants() -> String {
     let mut text = String::new();
-    let words: [(&str, u32); 32] = [
+    let words: [(&str, u32); 34] = [
         ("SEGMENT_BITS", grid::SEGMENT_BITS),
         ("LEVEL_BITS", grid::LEVEL_BITS),
         ("MAX_LEVELS", grid::MAX_LEVELS as u32),
@@ -167,6 +168,8 @@ fn constants() -> String {
         ("POWER_BITS", grid::POWER_BITS),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
         ("QUANTITIES", QUANTITIES),
+        ("MEASURED", MEASURED),
+        ("RANKED", RANKED),
         ("LENGTHS", LENGTHS),
         ("WEIGHED", WEIGHED as u32),
         ("SPHERES_A_SAMPLE", SPHERES_A_SAMPLE[0] as u32),
@@ -226,11 +229,18 @@ impl Kernel {
 /// What `measure_ranks` ranks: place and velocity along each axis, and two
 /// distances.
 pub(crate) const QUANTITIES: u32 = 8;
+/// Spheres of the sample that one workgroup of `measure_spacing` has: where the others
+/// are is worked out once for all of these.
+pub(crate) const MEASURED: u32 = 4;
+/// Spheres of the sample that one workgroup of `measure_ranks` ranks.
+pub(crate) const RANKED: u32 = 64;
 
 /// Invocations of a workgroup, where each does one sphere or proxy.
 pub(crate) const WORKGROUP: u32 = 64;
 /// Invocations of a workgroup of the scan.
-const SCAN_WORKGROUP: u32 = 256;
+pub(crate) const SCAN_WORKGROUP: u32 = 256;
+// Where invocations have an octave each, they sum up as the scan does.
+const _: () = assert!(OCTAVES as u32 == SCAN_WORKGROUP);
 /// Counts that one workgroup of the scan works through.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
@@ -522,7 +532,7 @@ mod tests {
             Sphere { center, radius, velocity, groups }
             Counters {
                 segments, candidates, pairs, finished, spheres_needed, invalid, invalid_index, extent,
-                fullest
+                fullest, used
             }
             SourceLayout {
                 center, radius, motion, groups, constant_radius, constant_groups, motion_kind, count_word,

@@ -1,8 +1,10 @@
 //! The recording of all stages.
 
 use super::buffers::Buffers;
-use super::kernels::{Compiled, QUANTITIES, SCAN_BLOCK, Stages, WORKGROUP};
-use crate::cpu::measure::MOST_SAMPLED;
+use super::kernels::{
+    Compiled, MEASURED, QUANTITIES, RANKED, SCAN_BLOCK, SCAN_WORKGROUP, Stages, WORKGROUP,
+};
+use crate::cpu::measure::sample_size;
 
 /// Workgroups along x and y, at most `widest` along either.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
@@ -139,7 +141,9 @@ pub(crate) struct Recording {
 
 impl Recording {
     pub(crate) fn new(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Self {
-        let spheres = workgroups(b.capacity.spheres);
+        // No fewer spheres have a larger one.
+        let sample = sample_size(b.capacity.spheres as usize) as u64;
+        let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
         let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
         let table = &b.table[0];
         let whole =
@@ -161,12 +165,12 @@ impl Recording {
                     whole(
                         &kernels.measure_spacing,
                         &[&b.params, &b.spheres, &b.octaves, &b.samples],
-                        workgroups(MOST_SAMPLED as u64),
+                        sample.div_ceil(MEASURED.into()),
                     ),
                     whole(
                         &kernels.measure_ranks,
                         &[&b.params, &b.samples, &b.ranked],
-                        u64::from(QUANTITIES),
+                        u64::from(QUANTITIES) * sample.div_ceil(RANKED.into()),
                     ),
                     whole(
                         &kernels.measure_curve,
@@ -184,7 +188,7 @@ impl Recording {
                             &b.bins,
                             &b.counters,
                         ],
-                        spheres,
+                        blocks,
                     ),
                 ],
             ),
