@@ -43,5 +43,5 @@ fn spacing_of(proxies: f32) -> f32 {
 // not much finer than the spacing between them. `proxies` are those of one time
 // slab.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
-    return min(max(2.0 * half_cell, 0.5 * spacing_of(proxies)), 8.0 * MAX_MAGNITUDE);
+    return min(max(2.0 * half_cell, FINEST * spacing_of(proxies)), 8.0 * MAX_MAGNITUDE);
 }

@@ -34,6 +34,10 @@ pub(crate) const NEAREST: [u32; 2] = [4, 12];
 /// strays do not stretch the box.
 pub(crate) const TRIM: usize = 64;
 
+/// Cells are not narrower than this part of the spacing of what is in them: that would
+/// save tests, but make the table larger, and others look into more of them.
+pub(crate) const FINEST: f32 = 0.625;
+
 /// Lengths of segments that are weighed against each other, an octave apart.
 pub(crate) const LENGTHS: u32 = 26;
 /// Segments are not made shorter than this part of the world.
@@ -92,7 +96,7 @@ impl Space {
     /// allow, but not much finer than the spacing between them, where it saves
     /// no tests. `proxies` are those of one time slab.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
-        Self::edge(0.5 * self.spacing_of(proxies), half_cell)
+        Self::edge(FINEST * self.spacing_of(proxies), half_cell)
     }
 
     fn edge(least: f32, half_cell: f32) -> f32 {

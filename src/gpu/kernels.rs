@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::buffers::INVALID_LISTED;
 use crate::cpu::measure::{
-    ENOUGH, FEWEST_SAMPLED, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES, SHORTEST, SPHERES_A_SAMPLE,
-    TRIM, WEIGHED,
+    ENOUGH, FEWEST_SAMPLED, FINEST, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES, SHORTEST,
+    SPHERES_A_SAMPLE, TRIM, WEIGHED,
 };
 use crate::cpu::plan;
 use crate::units::LEAST_USUAL;
@@ -179,7 +179,7 @@ fn constants() -> String {
         ("INVALID_LISTED", INVALID_LISTED as u32),
         ("NO_BIN", u32::MAX),
     ];
-    let numbers: [(&str, f32); 23] = [
+    let numbers: [(&str, f32); 24] = [
         ("GREATEST", f32::MAX),
         ("MIN_POSITIVE", f32::MIN_POSITIVE),
         ("MAX_MAGNITUDE", MAX_MAGNITUDE),
@@ -194,6 +194,7 @@ fn constants() -> String {
         ("TIME", sweep::TIME),
         ("STILL", sweep::STILL),
         ("SHORTEST", SHORTEST),
+        ("FINEST", FINEST),
         ("LEAST_USUAL", LEAST_USUAL),
         ("MARGIN", segments::MARGIN),
         ("SMALLEST_CELL", grid::SMALLEST_CELL),
