@@ -12,7 +12,7 @@ use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, Probe};
 use crate::exact::{By, GRAZING, Impact, Reported, impact, impact_of_touching, not_certain};
-use crate::grid::{Asked, Grid, Seeker, SortedCell, cut_of, level_of};
+use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of};
 use crate::number::{LANES, four};
 use crate::segments::{Frame, MARGIN, Motion};
 use crate::sweep::{Ownership, Verdicts, ownership};
@@ -379,14 +379,9 @@ impl Task<'_> {
     fn decide(&mut self, places: [usize; 2], grazing: bool) {
         let world = self.world;
         let [i, j] = places;
-        let mut proxies = [&world.sorted.proxies[i], &world.sorted.proxies[j]];
-        if proxies[0].sphere > proxies[1].sphere {
-            proxies.swap(0, 1);
-        }
-        let [a, b] = [proxies[0].sphere, proxies[1].sphere];
-        if a == b {
-            return;
-        }
+        let proxies = [&world.sorted.proxies[i], &world.sorted.proxies[j]];
+        let [one, other] = proxies.map(|proxy| proxy.sphere);
+        let [a, b] = [one.min(other), one.max(other)];
         let Step { spheres, split, dt } = world.given;
         let given = || [&spheres[a as usize], &spheres[b as usize]];
         if world.groups {
@@ -396,6 +391,10 @@ impl Task<'_> {
             }
         }
         if world.cut {
+            // Two segments of one sphere.
+            if a == b {
+                return;
+            }
             let tags = [world.sorted.tags[i], world.sorted.tags[j]];
             match ownership(proxies, tags, world.grid.dt) {
                 Ownership::Own => {}
@@ -408,7 +407,7 @@ impl Task<'_> {
             }
         }
         let [one, other] = if world.as_given {
-            [proxies[0].sphere(), proxies[1].sphere()]
+            proxies.map(SortedProxy::sphere)
         } else {
             given()
         };
