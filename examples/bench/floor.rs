@@ -70,20 +70,20 @@ const STAGES: [Stage; 5] = [
         ..NOTHING
     },
     // The table is cleared, summed up, and shifted from ends to starts. Each proxy is read,
-    // counted and placed; it and its sphere are read in order, and its record, its tag and, from
-    // these, its ball are written.
+    // counted and placed; it and its sphere are read in order, and its record, its tag, its slot and,
+    // from the first two, its ball are written.
     Stage {
         name: "scatter",
-        proxy: 2 * ENTRY + 4 * SLOT + 2 * ORDER + SPHERE + 2 * (RECORD + TAG) + BALL,
+        proxy: 2 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 2 * (RECORD + TAG) + BALL,
         slot: 5 * SLOT,
         ..NOTHING
     },
-    // Each proxy reads its ball and tag, and where five rows begin and end; and the ball of each
+    // Each proxy reads its ball, tag and slot, and where five rows begin and end; and the ball of each
     // candidate. Of those that pass, the pairs stand for all: both records, and the pair that is
     // written, and sorted by bucket.
     Stage {
         name: "pairs",
-        proxy: BALL + TAG + 10 * SLOT,
+        proxy: BALL + TAG + 11 * SLOT,
         candidate: BALL,
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
@@ -185,7 +185,7 @@ mod tests {
             proxies: 10,
             ..none
         };
-        assert_eq!(bytes(proxies), [0, 700, 1760, 600, 0]);
+        assert_eq!(bytes(proxies), [0, 700, 1800, 640, 0]);
         let slots = Counts { slots: 10, ..none };
         assert_eq!(bytes(slots), [0, 0, 200, 0, 0]);
         let candidates = Counts {
