@@ -209,6 +209,29 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
+    /// Whether they just touch at the start, which no bound can tell: p·p = r², where
+    /// float64 has room for all digits of both, as it does for coordinates that are
+    /// much alike. `false` otherwise.
+    pub(super) fn just_touch(a: &Sphere, b: &Sphere) -> bool {
+        // The sum, if it is not rounded (Knuth's two-sum).
+        let sum = |x: f64, y: f64| {
+            let sum = x + y;
+            let of_y = sum - x;
+            let error = (x - (sum - of_y)) + (y - of_y);
+            (error == 0.0).then_some(sum)
+        };
+        // 26 bits have a square of 52.
+        let square = |x: f64| (x.to_bits() << 37 == 0).then_some(x * x);
+        let outside = || {
+            let mut pp = 0.0;
+            for (x, y) in a.center.into_iter().zip(b.center) {
+                pp = sum(pp, square(sum(y.into(), -f64::from(x))?)?)?;
+            }
+            sum(pp, -square(sum(a.radius.into(), b.radius.into())?)?)
+        };
+        outside() == Some(0.0)
+    }
+
     /// About when they touch, or if they overlap at the start, how deep: with no
     /// bound.
     pub(super) fn guess(&self) -> f64 {

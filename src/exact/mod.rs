@@ -53,6 +53,10 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
     let pair = Float64::new(a, b);
     match pair.impact(dt) {
         Some(answer) => (answer, By::Float64),
+        None if Float64::just_touch(a, b) => {
+            let (toi, depth) = (0.0, 0.0);
+            (Some(Impact { toi, depth }), By::Float64)
+        }
         None => (Integers::new(a, b).impact(dt, pair.guess()), By::Integers),
     }
 }
