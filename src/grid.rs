@@ -391,7 +391,7 @@ impl Grid<'_> {
                 if boxed {
                     let [cells, rows, planes] =
                         [0, 1, 2].map(|axis| (high[axis] - low[axis] + 1).max(0) as usize);
-                    if cells == 0 {
+                    if cells * rows * planes == 0 {
                         continue;
                     }
                     let first = level.slot_in_box(low, slab);

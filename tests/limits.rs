@@ -203,6 +203,73 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     }
 }
 
+/// Giants whose cells are many million times as wide as those of the dust.
+#[test]
+fn candidates_of_giants_among_dust_are_limited() {
+    let side = 0..20_u16;
+    let dust = side.clone().flat_map(|x| {
+        let rows = side
+            .clone()
+            .flat_map(move |y| (0..20_u16).map(move |z| [x, y, z]));
+        rows.map(|place| Sphere::new(place.map(|k| f32::from(k) - 9.7), 0.4995))
+    });
+    let corners = (0..8_u16).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(|k| f32::from(k) - 0.5));
+    let giants = corners.map(|corner| Sphere::new(corner.map(|x| x * 1.154_700_5e9), 1e9));
+    let spheres: Vec<Sphere> = dust.chain(giants).collect();
+    let detect = |max_candidates| {
+        let options = Options {
+            max_candidates,
+            ..Options::default()
+        };
+        detector(Backend::Cpu, options).detect(&spheres, 0.0)
+    };
+    let needed = match detect(1 << 34) {
+        Ok(found) => found.statistics.candidates,
+        Err(error) => panic!("{error}"),
+    };
+    assert!(detect(needed).is_ok());
+    for limit in [needed - 1, needed / 2] {
+        let refused = error(detect(limit));
+        assert_eq!(refused, Error::TooManyCandidates { needed, limit });
+    }
+}
+
+/// Pairs that several time segments report, or that the filter cannot tell from misses.
+#[test]
+fn only_pairs_that_touch_count_for_the_limit() {
+    let mut spheres: Vec<Sphere> = (0..40_u16)
+        .map(|k| {
+            let velocity = [7.0, f32::from(k) * 1e-10, 0.0];
+            Sphere::new([0.0; 3], 1e-4).with_velocity(velocity)
+        })
+        .collect();
+    let rng = &mut fastrand::Rng::with_seed(1);
+    spheres.extend((0..2000).map(|_| {
+        let place = [0; 3].map(|_| rng.f32() * 14.0 - 7.0);
+        Sphere::new(place, 1e-3)
+    }));
+    for backend in [Backend::Cpu, Backend::Gpu] {
+        let detect = |max_pairs| {
+            let options = Options {
+                max_pairs,
+                ..Options::default()
+            };
+            detector(backend, options).detect(&spheres, 1.0)
+        };
+        let pairs = match detect(1 << 28) {
+            Ok(found) => found.pairs.len() as u64,
+            Err(error) => panic!("{error}"),
+        };
+        assert!(pairs >= 40 * 39 / 2);
+        assert_eq!(
+            detect(pairs).map(|found| found.pairs.len() as u64),
+            Ok(pairs)
+        );
+        let (needed, limit) = (pairs, pairs - 1);
+        assert_eq!(error(detect(limit)), Error::TooManyPairs { needed, limit });
+    }
+}
+
 #[test]
 fn more_pairs_than_the_limit_are_refused_and_counted() {
     for backend in [Backend::Cpu, Backend::Gpu] {

@@ -128,12 +128,12 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
     }
     for (coarse, number) in order.iter().enumerate() {
         for (fine, other) in order[..coarse].iter().enumerate() {
-            let [one, other] = [other, number].map(|&number| &levels[number].1);
-            if between && one.set == other.set {
+            let [fine_own, coarse_own] = [other, number].map(|&number| &levels[number].1);
+            if between && fine_own.set == coarse_own.set {
                 continue;
             }
             // One of them looks for the other: the one to which it costs less.
-            if plan.looks_down(space, one, fine, coarse) {
+            if plan.looks_down(space, fine_own, fine, coarse) {
                 plan.looks[coarse] |= 1 << fine;
             } else {
                 plan.looks[fine] |= 1 << coarse;
@@ -145,28 +145,29 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
 
 impl Plan {
     /// Whether it costs less when the proxies of a coarse level look for those of a fine
-    /// one than the other way round: when they are few. `own` are the groups of the
+    /// one than the other way round: when they are few. `fine_own` are all groups of the
     /// fine one.
-    fn looks_down(&self, space: &Space, own: &Group, fine: usize, coarse: usize) -> bool {
-        let [to, from] = [fine, coarse].map(|number| &self.levels[number]);
+    fn looks_down(&self, space: &Space, fine_own: &Group, fine: usize, coarse: usize) -> bool {
+        let level = &self.levels[fine];
         // Rows are ranges only within a box, and slabs would be many.
-        let whole = own.bin.bounds.iter().all(|corner| {
-            let [x, y, z] = to.cell_of(corner.to_array());
-            to.in_box(x, x, y, z)
+        let all_in_box = fine_own.bin.bounds.iter().all(|corner| {
+            let [x, y, z] = level.cell_of(corner.to_array());
+            level.in_box(x, x, y, z)
         });
-        if !whole || to.time_power > 0 {
+        if !all_in_box || level.time_power > 0 {
             return false;
         }
         // One that has longer segments looks into several slabs.
-        let slabs = (1_u32 << from.time_power.saturating_sub(own.power)) as f32;
+        let shift = self.levels[coarse].time_power;
+        let slabs = (1_u32 << shift.saturating_sub(fine_own.power)) as f32;
         self.cost_of_looking(space, coarse, fine, 1.0)
             < self.cost_of_looking(space, fine, coarse, slabs)
     }
 
     /// What it costs when the proxies of one level look into so many slabs of another.
-    fn cost_of_looking(&self, space: &Space, own: usize, other: usize, slabs: f32) -> f32 {
-        let [from, to] = [own, other].map(|number| &self.levels[number]);
-        let [count, others] = [own, other].map(|number| self.proxies[number] as f32);
+    fn cost_of_looking(&self, space: &Space, from: usize, to: usize, slabs: f32) -> f32 {
+        let [count, others] = [from, to].map(|number| self.proxies[number] as f32);
+        let [from, to] = [from, to].map(|number| &self.levels[number]);
         let along = from.cell * to.inverse_cell + 2.0;
         // Beyond the box there are none.
         let [_, rows, planes] = to.dims.map(|cells| match cells {
@@ -178,20 +179,25 @@ impl Plan {
 
     /// More candidates than there can be, if no slot holds more than `fullest`: each
     /// proxy looks into half its neighbourhood, and along each axis into at most 4
-    /// cells of coarser levels, in all time slabs, and of finer ones as many as its own
-    /// cell is wide, and 3 more.
+    /// cells of coarser levels, in all time slabs, and of finer ones into as many as its
+    /// own cell is wide, and 3 more, but no more than there are.
     pub(crate) fn most_candidates(&self, fullest: u32) -> u64 {
         let levels = || self.levels.iter().enumerate();
         let cells_of = |(number, own): (usize, &Level)| {
             let into = levels().filter(|&(other, _)| self.looks[number] >> other & 1 == 1);
-            let cells = into.map(|(_, level)| {
-                let along = 4.0_f32.max(own.cell * level.inverse_cell + 3.0);
-                along.powi(3) as u64 * (1 << level.time_power)
+            let cells = into.map(|(other, level)| {
+                let cells = if other > number {
+                    64.0
+                } else {
+                    let along = f64::from(own.cell * level.inverse_cell) + 3.0;
+                    let dims = level.dims.map(|cells| along.min(cells.into()));
+                    dims.iter().product()
+                };
+                cells * f64::from(1_u32 << level.time_power)
             });
-            u64::from(self.proxies[number]).saturating_mul(14 + cells.sum::<u64>())
+            f64::from(self.proxies[number]) * (14.0 + cells.sum::<f64>())
         };
-        let cells = levels().map(cells_of).fold(0, u64::saturating_add);
-        cells.saturating_mul(fullest.into())
+        (levels().map(cells_of).sum::<f64>() * f64::from(fullest)) as u64
     }
 }
 

@@ -121,7 +121,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            if counts.found > limits.pairs {
+            // Some of the pairs found do not touch, and some stand there several times:
+            // which, is only known when they are decided. But there is an end to memory.
+            if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
                     limit: limits.pairs,
