@@ -14,6 +14,7 @@ struct Addition {
     // Spheres, and 2^16 for each of them that is inside.
     spheres: u32,
     half_cell: u32,
+    // As those of a bin: words that only grow, the lower ones of the negated coordinate.
     low: vec3<u32>,
     high: vec3<u32>,
 }
@@ -106,7 +107,7 @@ fn add(bin: u32, own: Addition) {
 
 // Whose the workgroup's further segment number k is: how many of the sums are not
 // above it. Written out, because a driver may end an invocation that has spent too
-// many rounds of loops within loops.
+// many rounds of loops in all.
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);

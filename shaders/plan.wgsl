@@ -54,7 +54,8 @@ fn merged(group: Group, other: Group) -> Group {
     return both;
 }
 
-// Groups of neighbouring bins that are not empty, finest first.
+// Groups of neighbouring bins that are not empty, in the order of these: by set, by
+// power of segments, and then finest first.
 var<workgroup> sh_group: array<Group, MAX_LEVELS>;
 // Bins in use that come to lie in one group with the bin in use before them when
 // groups of 1, 2, 4 … bins become twice as large; the last, never.
@@ -75,10 +76,10 @@ var<workgroup> sh_levels: u32;
 // The cheapest of the layouts that each thread has weighed: thread t is for level
 // number t modulo the number of levels.
 var<workgroup> sh_layout: array<Layout, THREADS>;
-var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 // Edges of the levels' cells; by place in the order of these, slots of a level,
 // and for each level its place.
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
+var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
 // The number of the lowest bit, which there has to be.
@@ -266,7 +267,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // The bins of a thread are one group at most.
+        // No group is of more bins than a thread has.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), LAST_SHIFT)], 1u);
         previous = bit;
     }

@@ -287,7 +287,8 @@ pub(crate) struct Seeker {
     pub(crate) tag: u32,
     /// Its middle.
     pub(crate) middle: [f32; 3],
-    /// How far it reaches along each axis, with the margin of a cell.
+    /// How far it reaches along each axis, with the margin of a cell, or more if its
+    /// level looks into no other.
     pub(crate) reach: f32,
 }
 

@@ -62,8 +62,9 @@ pub(crate) struct Arguments {
     /// Timed calls of each world.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
-    /// Hold the list of each world against the truth before it is timed: the pairs of up to 14142
-    /// spheres, fewer in a world of more, so that it takes some seconds.
+    /// Hold the list of each world against the truth before it is timed, in exact arithmetic: the
+    /// pairs of some spheres, chosen at random, with all others. In a world of up to 14142 these are
+    /// all spheres; in a larger one as many as make 200 million pairs, some seconds' worth.
     #[arg(long)]
     pub(crate) check: bool,
     /// Bandwidth of the memory, in place of that of a copy: 512 MiB on as many threads. That of a
@@ -73,6 +74,20 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
+The table, which has medians, the least and the most; and their names in the JSON lines, where times
+are in seconds and sizes in bytes:
+  ns/n     nanoseconds a sphere
+  levels   grids of one cell size each
+  prox/n   entries in the grids a sphere: spheres, or segments of fast ones (proxies)
+  cand/n   pairs that got a test a sphere (candidates)
+  pairs/n  pairs that touch, a sphere
+  grazing  pairs that float32 could not tell (those of them that took more than float64:
+           grazing_by_integers)
+  MiB      what carom keeps beside spheres and list (memory)
+  x floor  times the floor (over_floor, of floor_bytes at bandwidth, in bytes a second)
+JSON lines also have cells of the grids (slots), what each stage moves by the model of
+docs/performance.md (moved), what each took (stages), and how many pairs --check tried (checked).
+
 How cost grows:
   bench --n 1000,10000,100000,1000000
   bench --scene gas --density 0.01,0.05,0.1,0.2,0.3,0.4,0.5,0.6

@@ -114,11 +114,6 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let cases = arguments.cases().map_err(|what| anyhow!(what))?;
     let mut bench = Bench {
-        detector: Detector::new(Options {
-            backend: arguments.backend(),
-            threads: arguments.threads,
-            ..Options::default()
-        })?,
         threads: match arguments.threads {
             0 => rayon::current_num_threads(),
             threads => threads,
@@ -141,7 +136,6 @@ fn main() -> anyhow::Result<()> {
 /// What all runs share.
 struct Bench {
     arguments: Arguments,
-    detector: Detector,
     threads: usize,
     /// Of the memory, once it is known.
     bandwidth: Option<f64>,
@@ -202,9 +196,17 @@ impl Bench {
         if world.at_rest {
             spheres = scenes::at_rest(spheres);
         }
-        let warm_up = self.detector.detect(&spheres, dt)?;
+        // A new one for each world, so that its memory is what that world takes.
+        let mut detector = Detector::new(Options {
+            backend: self.arguments.backend(),
+            threads: self.arguments.threads,
+            ..Options::default()
+        })?;
+        let warm_up = detector.detect(&spheres, dt)?;
         let checked = if self.arguments.check {
-            Some(check::check(&spheres, dt, &warm_up.pairs)?)
+            let tried = check::check(&spheres, dt, &warm_up.pairs)?;
+            eprintln!("checked: {tried} pairs tried in exact arithmetic, the list is right");
+            Some(tried)
         } else {
             None
         };
@@ -214,7 +216,7 @@ impl Bench {
         let mut calls: Vec<Statistics> = Vec::new();
         for _ in 0..repeats {
             let start = Instant::now();
-            self.detector.detect_into(&spheres, dt, &mut found)?;
+            detector.detect_into(&spheres, dt, &mut found)?;
             seconds.push(start.elapsed().as_secs_f64());
             calls.push(found.statistics.clone());
         }

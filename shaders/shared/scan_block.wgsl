@@ -1,4 +1,4 @@
-// Exclusive prefix sums of SCAN_BLOCK words by one workgroup.
+// Exclusive prefix sums of a number from each invocation of a workgroup.
 
 var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 

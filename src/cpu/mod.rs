@@ -59,9 +59,8 @@ pub(crate) struct Limits {
     pub(crate) pairs: u64,
 }
 
-/// Slots a proxy at most; what the plan does not use takes no memory. In a box
-/// of cells half the spacing wide there are 8 cells for each sphere, and in a
-/// world of clusters some more.
+/// Slots a proxy at most; what the plan does not use takes no memory. In a box of cells
+/// as narrow as they get there are 4 for each sphere, and in a world of clusters more.
 const SLOTS_PER_PROXY: usize = 16;
 
 /// More proxies than this are worth neither the memory nor the time: the

@@ -42,7 +42,8 @@ impl World<'_> {
     #[inline(always)]
     fn seeker(&self, index: usize, ball: &Ball) -> Seeker {
         let tag = self.sorted.tags[index];
-        // Asked for only where it looks beyond: the ball reaches farther.
+        // Only those that look beyond need their reach along each axis; that of the ball
+        // is larger.
         let reach = if self.grid.looks[level_of(tag) as usize] == 0 {
             ball.reach
         } else {
@@ -206,7 +207,8 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
 /// Some of the proxies, being tested.
 struct Task<'a> {
     world: &'a World<'a>,
-    /// Pairs whose balls meet: places among the sorted.
+    /// Pairs whose balls meet: places among the sorted. Those that hit take the place of
+    /// the first of them, the second with [`GRAZING`].
     near: [[u32; NEAR]; 2],
     nearby: usize,
     /// What all tasks have found so far, and how many pairs there may be.
@@ -251,6 +253,7 @@ impl Task<'_> {
         let end = ranges
             .iter()
             .fold(begin, |end, range| self.add(end, probe, range));
+        // Most find no more than LANES, so that many are filled without asking.
         let own = &mut self.near[0];
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(index);
@@ -304,7 +307,8 @@ impl Task<'_> {
         }
     }
 
-    /// Collects from a range outside the boxes, where several cells share a slot.
+    /// Collects from ranges of which some may lie outside the boxes, where several cells
+    /// share a slot.
     #[cold]
     fn collect_asked(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>], asked: Asked) {
         for other in ranges.iter().cloned().flatten() {

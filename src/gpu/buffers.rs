@@ -12,8 +12,8 @@ use crate::cpu::measure::{MOST_SAMPLED, OCTAVES, Segment, sample_size};
 use crate::grid::{BINS, Level, MAX_LEVELS, SortedCell, SortedProxy};
 use crate::units::Units;
 
-/// Slots a proxy. In a box of cells as wide as the spacing, which most worlds
-/// get, there is one for each sphere.
+/// Slots a proxy. In a box of cells as wide as the spacing there is one for each sphere,
+/// and with those as narrow as they get, four.
 const SLOTS_PER_PROXY: u64 = 4;
 
 /// Twin of `Params` in `shaders/shared/types.wgsl`, as are all structs here.
