@@ -136,6 +136,15 @@ fn touching_at_the_start_counts_whatever_follows() {
         (Vec3::Y, Vec3::new(0.0, 0.5, 0.0))
     );
     assert_eq!(contact.approach_speed, 0.0);
+
+    // Of 34 bits, so that float64 has no room for the squares.
+    let far = 2_f32.powi(24);
+    let wide = ball([far, 0.0, 0.0], far - 1.0);
+    let near = |radius| ball([2_f32.powi(-10), 0.0, 0.0], radius).with_velocity([-1.0, 0.0, 0.0]);
+    let radius = 1.0 - 2_f32.powi(-10);
+    let found = impact(near(radius), wide, 1.0);
+    assert_eq!((found.toi, found.depth), (0.0, 0.0));
+    assert_eq!(meet(near(radius.next_down()), wide, 1.0), None);
 }
 
 #[test]
