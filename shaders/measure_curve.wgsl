@@ -36,8 +36,8 @@ fn cost_of_cutting(some: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < some; k += PARTS) {
         let size = segment_size(sh_motion[k], segments_power(sh_motion[k], length));
-        // What cell_edge() tells, without searching the same curve each time.
-        let cell = min(max(2.0 * size.half_cell, least), 8.0 * MAX_MAGNITUDE);
+        // As cell_edge(), without searching the same curve each time.
+        let cell = edge_at_least(least, size.half_cell);
         cost += f32(1u << size.power) * (looks + 0.5 * others(all, 1.5 * cell));
     }
     return cost;

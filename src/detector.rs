@@ -260,11 +260,7 @@ impl Detector {
                 Ok((outcome, reported)) => {
                     let clock = Instant::now();
                     let decided = within(pool, || step.decide(reported))?;
-                    let needed = decided.pairs.len() as u64;
-                    if needed > limits.pairs {
-                        let limit = limits.pairs;
-                        return Err(Error::TooManyPairs { needed, limit });
-                    }
+                    limits.allow_pairs(decided.pairs.len() as u64)?;
                     let time = clock.elapsed();
                     statistics.backend = Backend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());

@@ -88,7 +88,7 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // Each pair is read when it is counted and when it is placed.
+    // Each pair is read when it is counted, and read and written when it is placed.
     Stage {
         name: "decide",
         pair: 3 * PAIR,

@@ -39,9 +39,13 @@ fn spacing_of(proxies: f32) -> f32 {
     return exp2(min(f32(low) + part - 127.0, 127.0));
 }
 
+fn edge_at_least(least: f32, half_cell: f32) -> f32 {
+    return min(max(2.0 * half_cell, least), 8.0 * MAX_MAGNITUDE);
+}
+
 // Edge of the cells that a level should have: as small as its proxies allow, but
 // not much finer than the spacing between them. `proxies` are those of one time
 // slab.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
-    return min(max(2.0 * half_cell, FINEST * spacing_of(proxies)), 8.0 * MAX_MAGNITUDE);
+    return edge_at_least(FINEST * spacing_of(proxies), half_cell);
 }

@@ -96,10 +96,10 @@ impl Space {
     /// allow, but not much finer than the spacing between them, where it saves
     /// no tests. `proxies` are those of one time slab.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
-        Self::edge(FINEST * self.spacing_of(proxies), half_cell)
+        Self::edge_at_least(FINEST * self.spacing_of(proxies), half_cell)
     }
 
-    fn edge(least: f32, half_cell: f32) -> f32 {
+    fn edge_at_least(least: f32, half_cell: f32) -> f32 {
         (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
     }
 
@@ -116,7 +116,7 @@ impl Space {
             let (mut all, mut cut) = (0.0, false);
             for motion in some {
                 let size = Size::new(motion, length);
-                let cell = Self::edge(least_edge, size.half_cell);
+                let cell = Self::edge_at_least(least_edge, size.half_cell);
                 let tests = 0.5 * self.others(self.spheres, 1.5 * cell);
                 all += (1_u32 << size.power) as f32 * (looks + tests);
                 cut |= size.power > 0;

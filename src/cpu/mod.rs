@@ -59,6 +59,17 @@ pub(crate) struct Limits {
     pub(crate) pairs: u64,
 }
 
+impl Limits {
+    /// Refuses more pairs that touch than there may be.
+    pub(crate) fn allow_pairs(self, needed: u64) -> Result<(), Error> {
+        let limit = self.pairs;
+        if needed > limit {
+            return Err(Error::TooManyPairs { needed, limit });
+        }
+        Ok(())
+    }
+}
+
 /// Slots a proxy at most; what the plan does not use takes no memory. In a box of cells
 /// as narrow as they get there are 4 for each sphere, and in a world of clusters more.
 const SLOTS_PER_PROXY: usize = 16;
@@ -177,12 +188,7 @@ impl Cpu {
         lap("pairs");
         let shared = step.decide(found.shared)?;
         let needed = found.pairs + shared.pairs.len() as u64;
-        if needed > limits.pairs {
-            return Err(Error::TooManyPairs {
-                needed,
-                limit: limits.pairs,
-            });
-        }
+        limits.allow_pairs(needed)?;
         self.pairs.add(shared.pairs, |pair| pair.a)?;
         list::list(&self.pairs, &mut pairs)?;
         let decided = Decided {
