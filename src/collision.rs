@@ -242,8 +242,9 @@ pub struct Statistics {
     /// Pairs that touch.
     pub pairs: u64,
     /// Pairs, touching or not, that were too close to tangency, or to the end of a
-    /// time segment, for the float32 filter to tell, and so were decided with more
-    /// digits.
+    /// time segment, for the first test to tell, and so were decided with more digits:
+    /// a GPU's test is in float32, and the CPU's in float64. Pairs of which just the
+    /// time takes more digits do not count.
     pub grazing: u64,
     /// How many of the grazing pairs float64 could not tell either, so that exact
     /// integers decided.

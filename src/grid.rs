@@ -108,7 +108,7 @@ fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// What the swept test reads of a proxy: the motion of its whole sphere, never
 /// of the segment, so that a pair gets the same verdict wherever it is met.
-#[repr(C)]
+#[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
     /// The sphere's centre at the start of the step.

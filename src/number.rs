@@ -1,7 +1,7 @@
 //! Arithmetic on one float32, or on several side by side: what is written once for
 //! both computes the same bits.
 
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::{Add, Mul, Sub};
 
 use bytemuck::Pod;
 use wide::f32x4;
@@ -11,7 +11,7 @@ pub(crate) const LANES: usize = 4;
 
 /// One float32, or [`LANES`] of them.
 pub(crate) trait Number:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// The same one everywhere.
     fn of(x: f32) -> Self;
@@ -21,10 +21,6 @@ pub(crate) trait Number:
     fn sqrt(self) -> Self;
     /// The larger of two, neither of them NaN.
     fn max(self, other: Self) -> Self;
-    /// The smaller of two, neither of them NaN.
-    fn min(self, other: Self) -> Self;
-    /// `then` where this is less than a limit, and elsewhere `otherwise`.
-    fn if_below(self, limit: f32, then: Self, otherwise: Self) -> Self;
 }
 
 impl Number for f32 {
@@ -46,16 +42,6 @@ impl Number for f32 {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.max(other)
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.min(other)
-    }
-
-    #[inline(always)]
-    fn if_below(self, limit: f32, then: Self, otherwise: Self) -> Self {
-        if self < limit { then } else { otherwise }
     }
 }
 
@@ -79,21 +65,11 @@ impl Number for f32x4 {
     fn max(self, other: Self) -> Self {
         self.fast_max(other)
     }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.fast_min(other)
-    }
-
-    #[inline(always)]
-    fn if_below(self, limit: f32, then: Self, otherwise: Self) -> Self {
-        self.simd_lt(Self::splat(limit)).bitselect(then, otherwise)
-    }
 }
 
 /// x·y.
 #[inline(always)]
-pub(crate) fn dot<T: Number>(x: [T; 3], y: [T; 3]) -> T {
+pub(crate) fn dot<T: Copy + Add<Output = T> + Mul<Output = T>>(x: [T; 3], y: [T; 3]) -> T {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
@@ -113,6 +89,12 @@ pub(crate) fn each<T: Number>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [
 #[inline(always)]
 pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
     [of(x[0]), of(x[1]), of(x[2])]
+}
+
+/// The same for two.
+#[inline(always)]
+pub(crate) fn two<T: Copy, U>(x: [T; 2], of: impl Fn(T) -> U) -> [U; 2] {
+    [of(x[0]), of(x[1])]
 }
 
 /// The same for [`LANES`].

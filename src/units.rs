@@ -26,12 +26,36 @@ fn octave(x: f32) -> i32 {
 }
 
 /// x · 2^power, rounded where it is subnormal.
+fn times_power(x: f32, power: i32) -> f32 {
+    times(x, f64::from(power).exp2())
+}
+
+/// The same by the power's value.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "exact, or subnormal and far below rounding"
 )]
-fn times_power(x: f32, power: i32) -> f32 {
-    (f64::from(x) * f64::from(power).exp2()) as f32
+fn times(x: f32, scale: f64) -> f32 {
+    (f64::from(x) * scale) as f32
+}
+
+/// How spheres become those of a world in other units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    length: f64,
+    velocity: f64,
+}
+
+impl Scale {
+    /// The sphere in those units.
+    pub(crate) fn of(self, sphere: &Sphere) -> Sphere {
+        Sphere {
+            center: sphere.center.map(|x| times(x, self.length)),
+            radius: times(sphere.radius, self.length),
+            velocity: sphere.velocity.map(|v| times(v, self.velocity)),
+            ..*sphere
+        }
+    }
 }
 
 impl Units {
@@ -77,19 +101,19 @@ impl Units {
         [-self.length_power, velocity]
     }
 
+    /// How spheres come into these units in a step of length `dt`; `None` if they are the
+    /// caller's.
+    pub(crate) fn scale(self, dt: f32) -> Option<Scale> {
+        let [length, velocity] = self.powers(dt).map(|power| f64::from(power).exp2());
+        (self != Self::default()).then_some(Scale { length, velocity })
+    }
+
     /// The spheres in these units.
-    pub(crate) fn scale(self, spheres: &[Sphere], dt: f32) -> Cow<'_, [Sphere]> {
-        if self == Self::default() {
+    pub(crate) fn scale_all(self, spheres: &[Sphere], dt: f32) -> Cow<'_, [Sphere]> {
+        let Some(scale) = self.scale(dt) else {
             return Cow::Borrowed(spheres);
-        }
-        let [length, velocity] = self.powers(dt);
-        let scaled = |sphere: &Sphere| Sphere {
-            center: sphere.center.map(|x| times_power(x, length)),
-            radius: times_power(sphere.radius, length),
-            velocity: sphere.velocity.map(|v| times_power(v, velocity)),
-            ..*sphere
         };
         let several = spheres.par_iter().with_min_len(CHUNK);
-        several.map(scaled).collect()
+        several.map(|sphere| scale.of(sphere)).collect()
     }
 }

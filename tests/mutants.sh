@@ -49,6 +49,7 @@ mutant() {
 }
 
 tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)
+told=(--lib what_is_told_side_by_side_is_right)
 spans=(--test nothing_lost closest_approach_at_span_boundaries_on_the_)
 balls=(--lib balls_of_two_that_touch_meet)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
@@ -67,6 +68,12 @@ mutant 'no barrier, and a compiler that reassociates' shaders/shared/sweep.wgsl 
     'opaque3(p + v * t)' '(j.center + j.velocity * t) - (i.center + i.velocity * t)' "${tangency[@]}"
 mutant 'no bound in float64' src/exact/float64.rs \
     'error: moved + 16.0 * U * (cross + rrvv)' 'error: 0.0' "${tangency[@]}"
+mutant 'signs told that rounding may have turned' src/exact/float64.rs \
+    'SIGN: f64 = 1.0 / (1_u64 << 40) as f64' 'SIGN: f64 = 0.0' "${told[@]}"
+mutant 'values told of small differences' src/exact/float64.rs \
+    'VALUE: f64 = 1.0 / (1_u64 << 16) as f64' 'VALUE: f64 = 1.0 / (1_u64 << 34) as f64' "${told[@]}"
+mutant 'values told that rounding may have moved' src/exact/float64.rs \
+    'OFF: f64 = 1.0 / (1_u64 << 32) as f64' 'OFF: f64 = 0.0' "${told[@]}"
 mutant '< for <=, at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
 mutant '< for <=, at the end of the step' src/exact/integers.rs \

@@ -240,6 +240,11 @@ fn of_passes_that_touch_or_miss_by_one_ulp_half_are_found() {
             depth: 0.0,
         });
         assert!(found.pairs == expected.collect::<Vec<_>>());
-        assert_eq!(found.statistics.grazing, u64::from(count));
+        // Float64 tells those that miss.
+        let told = match found.statistics.backend {
+            Backend::Cpu => count / 2,
+            _ => 0,
+        };
+        assert_eq!(found.statistics.grazing, u64::from(count - told));
     });
 }

@@ -81,8 +81,8 @@ are in seconds and sizes in bytes:
   prox/n   entries in the grids a sphere: spheres, or segments of fast ones (proxies)
   cand/n   pairs that got a test a sphere (candidates)
   pairs/n  pairs that touch, a sphere
-  grazing  pairs that float32 could not tell (those of them that took more than float64:
-           grazing_by_integers)
+  grazing  pairs that the first test could not tell, in float32 on a GPU and in float64 on the
+           CPU (those of them that took more than float64: grazing_by_integers)
   MiB      what carom keeps beside spheres and list (memory)
   x floor  times the floor (over_floor, of floor_bytes at bandwidth, in bytes a second)
 JSON lines also have cells of the grids (slots), what each stage moves by the model of

@@ -69,7 +69,7 @@ impl<T: Copy + Zeroable> Chunk<T> {
             return Ok(());
         }
         let items = enough(&mut self.items, unsorted.len(), WHAT)?;
-        places(unsorted.iter(), ends, bucket, |place, item| {
+        places(unsorted.iter(), ends, 0, bucket, |place, item| {
             items[place] = *item;
         });
         Ok(())

@@ -72,7 +72,7 @@ impl Limits {
 
 /// Slots a proxy at most; what the plan does not use takes no memory. In a box of cells
 /// as narrow as they get there are 4 for each sphere, and in a world of clusters more.
-const SLOTS_PER_PROXY: usize = 16;
+const SLOTS_PER_PROXY: usize = 24;
 
 /// More proxies than this are worth neither the memory nor the time: the
 /// segments are made longer instead.
@@ -140,7 +140,7 @@ impl Cpu {
         };
 
         let units = Units::new(step.dt, facts.extent());
-        let spheres = &*units.scale(step.spheres, step.dt);
+        let spheres = &*units.scale_all(step.spheres, step.dt);
         let dt = units.step(step.dt);
         let space = measure::spacing(spheres, dt);
         let most = most_proxies(spheres.len());
@@ -155,7 +155,7 @@ impl Cpu {
         let slots = plan.slots as usize;
         let fullest = self
             .sorted
-            .fill(spheres, dt, &space.frame, slots, proxies, &self.binned)?;
+            .fill(step, units, &space.frame, slots, proxies, &self.binned)?;
         lap("scatter");
         let world = pairs::World {
             grid: Grid {
@@ -169,7 +169,7 @@ impl Cpu {
             sorted: &self.sorted,
             proxies,
             given: step,
-            as_given: units == Units::default(),
+            scale: units.scale(step.dt),
             cut: !sizes.segments.is_empty(),
             groups: facts.groups(),
         };

@@ -1,6 +1,5 @@
 //! `pairs`: tests every proxy against those in reach of it: by their balls first,
-//! and those that pass with the swept test. What that finds is decided at once,
-//! while both spheres are at hand.
+//! and those that pass with the swept test, which decides most of them at once.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -11,12 +10,13 @@ use super::Step;
 use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, Probe};
-use crate::exact::{By, GRAZING, Impact, Reported, impact, impact_of_touching, not_certain};
+use crate::exact::{By, GRAZING, Impact, Reported, impact, sweep};
 use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of};
-use crate::number::{LANES, four};
+use crate::number::{LANES, four, two};
 use crate::segments::{Frame, MARGIN, Motion};
-use crate::sweep::{Ownership, Verdicts, ownership};
-use crate::{Collision, Error};
+use crate::sweep::{Ownership, ownership};
+use crate::units::Scale;
+use crate::{Collision, Error, Sphere};
 
 /// What the earlier stages have made.
 pub(crate) struct World<'a> {
@@ -28,10 +28,10 @@ pub(crate) struct World<'a> {
     pub(crate) sorted: &'a Sorted,
     /// Proxies.
     pub(crate) proxies: usize,
-    /// The step as the caller has it, in the caller's units.
+    /// The step as the caller has it, in the units of the sorted proxies, too.
     pub(crate) given: Step<'a>,
-    /// Whether these are the units of the grids and the sorted proxies, too.
-    pub(crate) as_given: bool,
+    /// How spheres come into the units of the grids, if these are others.
+    pub(crate) scale: Option<Scale>,
     /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
     /// Whether groups may leave out a pair.
@@ -47,11 +47,7 @@ impl World<'_> {
         let reach = if self.grid.looks[level_of(tag) as usize] == 0 {
             ball.reach
         } else {
-            let motion = Motion::new(
-                self.sorted.proxies[index].sphere(),
-                self.frame,
-                self.grid.dt,
-            );
+            let motion = Motion::new(&self.scaled(index), self.frame, self.grid.dt);
             motion.reach(motion.extent(), cut_of(tag).half(), MARGIN)
         };
         Seeker {
@@ -61,6 +57,12 @@ impl World<'_> {
             middle: ball.middle,
             reach,
         }
+    }
+
+    /// The sphere of one, in the units of the grids.
+    fn scaled(&self, index: usize) -> Sphere {
+        let given = self.sorted.proxies[index].sphere();
+        self.scale.map_or(*given, |scale| scale.of(given))
     }
 
     fn cell(&self, index: usize) -> SortedCell {
@@ -108,8 +110,8 @@ pub(crate) struct Found {
     pub(crate) shared: Vec<Reported>,
     /// Pairs of proxies that were tested.
     pub(crate) candidates: u64,
-    /// Pairs that the filter could not tell, but for those above, and how many of
-    /// these float64 could not tell either.
+    /// Pairs of which it could not be told at once whether they touch, but for those
+    /// above, and how many of these took more than float64.
     pub(crate) grazing: u64,
     pub(crate) by_integers: u64,
 }
@@ -185,6 +187,9 @@ impl Counts {
 /// has to wait for the other: so many at most.
 const NEAR: usize = 4096;
 
+/// Proxies that are asked for before they are swept.
+const AHEAD: usize = 64;
+
 /// Where those of [`LANES`] are that a mask has a bit for, and how many they are.
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     let mut patterns = [([0; LANES], 0); 1 << LANES];
@@ -208,7 +213,7 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
 struct Task<'a> {
     world: &'a World<'a>,
     /// Pairs whose balls meet: places among the sorted. Those that hit take the place of
-    /// the first of them, the second with [`GRAZING`].
+    /// the first of them.
     near: [[u32; NEAR]; 2],
     nearby: usize,
     /// What all tasks have found so far, and how many pairs there may be.
@@ -269,28 +274,31 @@ impl Task<'_> {
     /// block will do, be it for nothing: nothing is asked but whether that is so.
     #[inline(always)]
     fn add(&mut self, mut end: usize, probe: &Probe, range: &Range<usize>) -> usize {
-        let others = &mut self.near[1];
         let mut block = range.start / LANES;
         let mut there = usize::MAX << (range.start % LANES);
-        while let Some(balls) = self.world.sorted.balls.get(block) {
-            let rest = range.end - block * LANES;
-            if rest < LANES {
-                there &= (1 << rest) - 1;
-            }
-            // Adds all without a branch for each, which would be guessed wrong often.
-            let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
-            let first = (block * LANES) as u32;
-            if let Some(others) = others.get_mut(end..end + LANES) {
-                others.copy_from_slice(&four(*lanes, |lane| first + lane));
-            }
-            end += count;
-            if rest <= LANES {
-                break;
-            }
-            block += 1;
+        let mut rest = range.end - block * LANES;
+        while rest > LANES {
+            end = self.add_block(end, probe, block, there);
             there = usize::MAX;
+            block += 1;
+            rest -= LANES;
         }
-        end
+        self.add_block(end, probe, block, there & ((1 << rest) - 1))
+    }
+
+    /// The same for those of a block that are there, one bit each.
+    #[inline(always)]
+    fn add_block(&mut self, end: usize, probe: &Probe, block: usize, there: usize) -> usize {
+        let Some(balls) = self.world.sorted.balls.get(block) else {
+            return end;
+        };
+        // Adds all without a branch for each, which would be guessed wrong often.
+        let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
+        let first = (block * LANES) as u32;
+        if let Some(others) = self.near[1].get_mut(end..end + LANES) {
+            others.copy_from_slice(&four(*lanes, |lane| first + lane));
+        }
+        end + count
     }
 
     /// Collects from ranges that do not fit.
@@ -322,55 +330,42 @@ impl Task<'_> {
         }
     }
 
-    /// Sweeps those collected, and decides those that may touch.
+    /// Sweeps those collected, and takes those that touch.
     #[inline(never)]
     fn test(&mut self) {
         let nearby = std::mem::take(&mut self.nearby);
-        if self.pairs.try_reserve(nearby).is_err() {
+        let begin = self.pairs.len();
+        let reported = self.found.shared.len();
+        // Two are swept at a time, and written at the end, be it for nothing.
+        let room = nearby + 1;
+        if self.pairs.try_reserve(room).is_err() {
             self.memory = Err(Error::OutOfMemory {
                 what: "the pairs found",
-                needed: ((self.pairs.len() + nearby) * size_of::<Collision>()) as u64,
+                needed: ((begin + room) * size_of::<Collision>()) as u64,
             });
             return;
         }
-        // What is computed past the end is not used, but has to be some proxy's.
-        let end = NEAR.min(nearby + LANES);
-        self.near[0][nearby..end].fill(0);
-        self.near[1][nearby..end].fill(0);
-        let before = [self.pairs.len(), self.found.shared.len()];
-        let proxies = &self.world.sorted.proxies[..];
-        // First all sweeps, without a branch for those that hit, which take the place of
-        // the first that were collected.
+        self.pairs.resize(begin + room, Collision::default());
+        // What is swept past the end has to be some proxy's.
+        self.near[0][nearby] = 0;
+        self.near[1][nearby] = 0;
         let mut hits = 0;
-        for first in (0..nearby).step_by(LANES) {
-            let [own, others] = self.near.each_ref().map(|near| {
-                let lanes = near[first..].first_chunk::<LANES>();
-                lanes.copied().unwrap_or_default()
-            });
-            let proxy = |place: u32| &proxies[place as usize];
-            let verdicts = Verdicts::new(four(own, proxy), four(others, proxy), self.world.grid.dt);
-            let there = (1 << (nearby - first).min(LANES)) - 1;
-            let (lanes, count) = &PATTERNS[verdicts.may_hit & there & (PATTERNS.len() - 1)];
-            let grazing = |lane: u32| (verdicts.grazing as u32 >> lane & 1) * GRAZING;
-            let lane = |lane: u32| lane as usize % LANES;
-            let hit = [
-                four(*lanes, |k| own[lane(k)]),
-                four(*lanes, |k| others[lane(k)] | grazing(k)),
-            ];
-            for (near, hit) in self.near.iter_mut().zip(hit) {
-                near[hits..][..LANES].copy_from_slice(&hit);
+        for block in (0..nearby).step_by(AHEAD) {
+            let end = nearby.min(block + AHEAD);
+            let World { sorted, .. } = self.world;
+            let ahead = self.near[1][block..end].iter();
+            let ahead = ahead.map(|&other| sorted.proxies[other as usize].sphere);
+            std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
+            for first in (block..end).step_by(2) {
+                let there = if first + 1 < end { 3 } else { 1 };
+                hits = self.sweep_two(first, there, begin, hits);
             }
-            hits += count;
         }
-        for hit in 0..hits {
-            let [own, other] = self.near.each_ref().map(|near| near[hit]);
-            let places = [own, other & !GRAZING].map(|place| place as usize);
-            self.decide(places, other & GRAZING != 0);
+        if self.world.groups || self.world.cut {
+            hits = self.keep_own(begin, hits);
         }
-        let more = [
-            self.pairs.len() - before[0],
-            self.found.shared.len() - before[1],
-        ];
+        self.pairs.truncate(begin + hits);
+        let more = [hits, self.found.shared.len() - reported];
         if self.counts.are_too_many(more, self.most) {
             // There will be no list.
             self.pairs.clear();
@@ -378,60 +373,103 @@ impl Task<'_> {
         }
     }
 
-    /// Decides the pair of two proxies that may touch, if it is theirs alone.
+    /// Sweeps two pairs, or the first of them, and adds those that touch to the `hits`
+    /// that there are already from `begin` on. Returns how many there are then.
     #[inline(always)]
-    fn decide(&mut self, places: [usize; 2], grazing: bool) {
-        let world = self.world;
-        let [i, j] = places;
-        let proxies = [&world.sorted.proxies[i], &world.sorted.proxies[j]];
-        let [one, other] = proxies.map(|proxy| proxy.sphere);
-        let [a, b] = [one.min(other), one.max(other)];
-        let Step { spheres, split, dt } = world.given;
-        let given = || [&spheres[a as usize], &spheres[b as usize]];
-        if world.groups {
-            let [one, other] = given();
-            if one.ignores(other) {
-                return;
+    fn sweep_two(&mut self, first: usize, there: usize, begin: usize, mut hits: usize) -> usize {
+        let World { sorted, given, .. } = self.world;
+        let pair = |k| [self.near[0][k], self.near[1][k]];
+        let near = two([first, first + 1], pair);
+        let proxy = |place: u32| &sorted.proxies[place as usize];
+        let proxies = two(near, |near| two(near, proxy));
+        let mut swept = sweep(
+            two(proxies, |pair| two(pair, SortedProxy::sphere)),
+            given.dt,
+        );
+        if swept.misses == 3 {
+            return hits;
+        }
+        let mut open = !(swept.hits | swept.misses) & there;
+        while open != 0 {
+            let lane = open.trailing_zeros() as usize % 2;
+            open &= open - 1;
+            if let Some(impact) = self.decide(near[lane], swept.grazing >> lane & 1 == 1) {
+                swept.impacts[lane] = impact;
+                swept.hits |= 1 << lane;
             }
         }
-        if world.cut {
-            // Two segments of one sphere.
-            if a == b {
-                return;
-            }
-            let tags = [world.sorted.tags[i], world.sorted.tags[j]];
-            match ownership(proxies, tags, world.grid.dt) {
-                Ownership::Own => {}
-                Ownership::Other => return,
-                Ownership::Shared => {
-                    // Not to be told yet, be it grazing or not.
-                    self.found.shared.push(Reported { a, b: b | GRAZING });
-                    return;
-                }
-            }
-        }
-        let [one, other] = if world.as_given {
-            proxies.map(SortedProxy::sphere)
-        } else {
-            given()
-        };
-        let impact = if grazing {
-            let (impact, by) = impact(one, other, dt);
-            self.found.grazing += 1;
-            self.found.by_integers += u64::from(by == By::Integers);
-            impact
-        } else {
-            impact_of_touching(one, other, dt)
-        };
-        match impact {
-            Some(Impact { toi, depth }) => self.pairs.push(Collision {
-                a,
-                b: b - split as u32,
+        // Writes both without a branch for each, which would be guessed wrong often.
+        for lane in 0..2 {
+            let [a, b] = two(proxies[lane], |proxy| proxy.sphere);
+            let Impact { toi, depth } = swept.impacts[lane];
+            self.pairs[begin + hits] = Collision {
+                a: a.min(b),
+                b: a.max(b).wrapping_sub(given.split as u32),
                 toi,
                 depth,
-            }),
-            None if !grazing => not_certain(a, b),
-            None => {}
+            };
+            self.near[0][hits] = near[lane][0];
+            self.near[1][hits] = near[lane][1];
+            hits += swept.hits >> lane & there >> lane & 1;
+        }
+        hits
+    }
+
+    /// Decides a pair for which that was not enough, if it is these proxies'.
+    #[cold]
+    #[inline(never)]
+    fn decide(&mut self, near: [u32; 2], grazing: bool) -> Option<Impact> {
+        if !self.is_own(near) {
+            return None;
+        }
+        let World { sorted, given, .. } = self.world;
+        let [one, other] = near.map(|place| sorted.proxies[place as usize].sphere());
+        let (impact, by) = impact(one, other, given.dt);
+        if grazing {
+            self.found.grazing += 1;
+            self.found.by_integers += u64::from(by == By::Integers);
+        }
+        impact
+    }
+
+    /// Of the pairs that touch, from `begin` on, keeps those that are these proxies'.
+    fn keep_own(&mut self, begin: usize, hits: usize) -> usize {
+        let mut kept = 0;
+        for hit in 0..hits {
+            if self.is_own([self.near[0][hit], self.near[1][hit]]) {
+                self.pairs[begin + kept] = self.pairs[begin + hit];
+                kept += 1;
+            }
+        }
+        kept
+    }
+
+    /// Whether a pair counts, and is for these two proxies to report.
+    fn is_own(&mut self, near: [u32; 2]) -> bool {
+        let World { sorted, given, .. } = self.world;
+        let places = near.map(|place| place as usize);
+        let [a, b] = places.map(|place| sorted.proxies[place].sphere);
+        if self.world.groups && given.spheres[a as usize].ignores(&given.spheres[b as usize]) {
+            return false;
+        }
+        if !self.world.cut {
+            return true;
+        }
+        // Two segments of one sphere.
+        if a == b {
+            return false;
+        }
+        let spheres = places.map(|place| self.world.scaled(place));
+        let tags = places.map(|place| sorted.tags[place]);
+        match ownership(spheres.each_ref(), tags, self.world.grid.dt) {
+            Ownership::Own => true,
+            Ownership::Other => false,
+            Ownership::Shared => {
+                // Not to be told yet, be it grazing or not.
+                let [a, b] = [a.min(b), a.max(b) | GRAZING];
+                self.found.shared.push(Reported { a, b });
+                false
+            }
         }
     }
 }

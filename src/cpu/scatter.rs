@@ -5,15 +5,16 @@ use std::array::from_fn;
 
 use rayon::prelude::*;
 
-use super::CHUNK;
 use super::bin::Binned;
 use super::buckets::{Buckets, take};
 use super::scan::places;
+use super::{CHUNK, Step};
 use crate::ball::{Ball, Balls};
 use crate::error::enough;
 use crate::grid::{SortedProxy, cut_of};
 use crate::number::LANES;
 use crate::segments::{Frame, Motion};
+use crate::units::Units;
 use crate::{Error, Sphere};
 
 /// The sorted proxies.
@@ -21,7 +22,7 @@ use crate::{Error, Sphere};
 pub(crate) struct Sorted {
     /// Where each slot begins, and at the end where the last one ends.
     pub(crate) starts: Vec<u32>,
-    /// What the swept test reads.
+    /// What the swept test reads, in the caller's units.
     pub(crate) proxies: Vec<SortedProxy>,
     /// What the test before it reads: LANES to a block.
     pub(crate) balls: Vec<Balls>,
@@ -40,7 +41,7 @@ struct Part<'a> {
     bucket: usize,
     /// How many proxies come before it.
     before: u32,
-    starts: &'a mut [u32],
+    ends: &'a mut [u32],
     proxies: &'a mut [SortedProxy],
     tags: &'a mut [u32],
     slots: &'a mut [u32],
@@ -50,15 +51,17 @@ impl Sorted {
     /// Sorts the proxies by slot. Returns how many are in the slot that has most.
     pub(crate) fn fill(
         &mut self,
-        spheres: &[Sphere],
-        dt: f32,
+        given: Step<'_>,
+        units: Units,
         frame: &Frame,
         slots: usize,
         proxies: usize,
         binned: &Buckets<Binned>,
     ) -> Result<u32, Error> {
+        let Step { spheres, .. } = given;
         let mut starts = enough(&mut self.starts, slots + 1, "the slot table")?;
-        starts[slots] = proxies as u32;
+        // Each slot begins where the one before it ends.
+        take(&mut starts, 1)[0] = 0;
         let mut records = enough(&mut self.proxies, proxies, "the sorted proxies")?;
         let mut tags = enough(&mut self.tags, proxies, "the segments of the proxies")?;
         let mut slots_of = enough(&mut self.slots, proxies, "the slots of the proxies")?;
@@ -71,7 +74,7 @@ impl Sorted {
             parts.push(Part {
                 bucket,
                 before,
-                starts: take(&mut starts, binned.range(bucket).len()),
+                ends: take(&mut starts, binned.range(bucket).len()),
                 proxies: take(&mut records, count),
                 tags: take(&mut tags, count),
                 slots: take(&mut slots_of, count),
@@ -81,24 +84,17 @@ impl Sorted {
         let place = |order: &mut Vec<[u32; 2]>, part: Part<'_>| {
             let first_slot = binned.range(part.bucket).start as u32;
             order.resize(part.proxies.len(), [0; 2]);
-            let slot = |binned: &Binned| (binned.slot - first_slot) as usize;
-            places(
+            let fullest = places(
                 binned.items(part.bucket),
-                part.starts,
-                slot,
+                part.ends,
+                part.before,
+                |binned| (binned.slot - first_slot) as usize,
                 |place, &Binned { slot, sphere, tag }| {
+                    let place = place - part.before as usize;
                     order[place] = [sphere, tag];
                     part.slots[place] = slot;
                 },
             );
-            // From where each slot ends in the bucket to where it begins among all.
-            let mut fullest = 0;
-            let mut start = part.before;
-            for slot in part.starts {
-                let end = part.before + std::mem::replace(slot, start);
-                fullest = fullest.max(end - start);
-                start = end;
-            }
             for (block, order) in order.chunks(AHEAD).enumerate() {
                 // From all over memory. Asking for both ends of many before working on
                 // any, the processor waits for all of them at once.
@@ -119,6 +115,7 @@ impl Sorted {
             .map_init(Vec::new, place)
             .max()
             .unwrap_or(0);
+        let (scale, dt) = (units.scale(given.dt), units.step(given.dt));
         balls
             .par_iter_mut()
             .zip(self.proxies[..proxies].par_chunks(LANES))
@@ -127,8 +124,14 @@ impl Sorted {
             .for_each(|((balls, proxies), tags)| {
                 // The last block may have fewer; it does not matter what it holds more.
                 let lane = |lane: usize| lane.min(proxies.len() - 1);
-                let spheres = from_fn(|k| proxies[lane(k)].sphere());
-                let motion = Motion::of_several(spheres, frame, dt);
+                let given = from_fn(|k| proxies[lane(k)].sphere());
+                let motion = match scale {
+                    None => Motion::of_several(given, frame, dt),
+                    Some(scale) => {
+                        let spheres = given.map(|sphere| scale.of(sphere));
+                        Motion::of_several(spheres.each_ref(), frame, dt)
+                    }
+                };
                 *balls = Balls::new(&motion, from_fn(|k| cut_of(tags[lane(k)])));
             });
         Ok(fullest)

@@ -13,9 +13,11 @@
 use std::cmp::Ordering;
 
 use glam::{DVec3, Vec3Swizzles};
+use wide::{f32x4, f64x2};
 
 use super::{Impact, Touch};
 use crate::Sphere;
+use crate::number::{dot, rows, three, two};
 
 /// Half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
@@ -45,6 +47,94 @@ impl Bounded {
             (self.value + self.error).min(range[1]) as f32,
         ];
         (low == high).then_some(low)
+    }
+}
+
+/// What of two pairs can be told with little work, one bit each. Of those that neither hit
+/// nor miss it takes more to tell whether they touch, or just when or how deep.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Swept {
+    /// Those that touch, and when and how deep.
+    pub(crate) hits: usize,
+    pub(crate) impacts: [Impact; 2],
+    /// Those that do not.
+    pub(crate) misses: usize,
+    /// Those of the rest that are too close to tangency, or known to meet too close to the
+    /// end of the step, to tell whether they do.
+    pub(crate) grazing: usize,
+}
+
+/// What c and the discriminant have to be of what they are the difference of, at least,
+/// for their signs to be certain.
+const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
+/// And for the time or the depth to be off by less than [`OFF`] of itself.
+const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
+const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
+
+/// Sweeps two pairs side by side, in a step of length `dt`. docs/exact.md counts the
+/// errors, which the three constants stand for.
+#[inline(always)]
+pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
+    let [[x, y, z, radius], [u, v, w, _]] = rows([one[0], next[0], one[1], next[1]]);
+    let sides = |x: f32x4| {
+        let [a, c, b, d] = x.to_array();
+        two([[a, c], [b, d]], |x| f64x2::new(two(x, f64::from)))
+    };
+    let less = |x| {
+        let [from, to] = sides(x);
+        to - from
+    };
+    let (p, v) = (three([x, y, z], less), three([u, v, w], less));
+    let [r, other] = sides(radius);
+    let r = r + other;
+    let (pp, rr, vv) = (dot(p, p), r * r, dot(v, v));
+    let (outside, sum) = (pp - rr, pp + rr);
+    let zero = f64x2::splat(0.0);
+    let closing = zero - dot(p, v);
+    let discriminant = closing * closing - outside * vv;
+
+    let bits = |lanes: f64x2| lanes.to_bitmask() as usize;
+    // Whether there is so much left of a difference.
+    let leaves =
+        |part: f64, difference: f64x2, of: f64x2| difference.abs().simd_ge(f64x2::splat(part) * of);
+    let later = outside.simd_gt(zero);
+    let certain = leaves(SIGN, outside, sum);
+    let certain_later = leaves(SIGN, discriminant, sum * vv);
+    // Two that are apart and do not move past one another have a discriminant of 0.
+    let never = discriminant.simd_le(zero) | closing.simd_lt(zero);
+    let misses = bits(certain & later & certain_later & never);
+    if misses == 3 {
+        return Swept {
+            misses,
+            ..Swept::default()
+        };
+    }
+
+    let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
+    let all = f64x2::splat(f64::from_bits(u64::MAX));
+    let grazing = !bits(certain & either(certain_later, all));
+    // c / (−p·v + √discriminant), or −c / (r + |p|).
+    let value = outside.abs() / (either(closing, r) + either(discriminant, pp).sqrt());
+    let told = leaves(VALUE, outside, sum) & either(leaves(VALUE, discriminant, sum * vv), all);
+    let least = value * f64x2::splat(1.0 - OFF);
+    let most = value * f64x2::splat(1.0 + OFF);
+    let end = either(f64x2::splat(dt.into()), f64x2::splat(f64::MAX));
+    let misses = misses | bits(told & least.simd_gt(end));
+    let within = bits(told & most.simd_le(end));
+    let grazing = (grazing | bits(told) & !within) & !misses;
+    let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
+    // No branch for which of the two it is: it would be guessed wrong often.
+    let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
+    let (least, most) = (round(least), round(most));
+    let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
+    Swept {
+        hits: within & (same(0) | same(1)) & !misses,
+        impacts: two([0, 1], |lane: usize| Impact {
+            toi: toi[lane],
+            depth: depth[lane],
+        }),
+        misses,
+        grazing: grazing & 3,
     }
 }
 
@@ -116,19 +206,6 @@ impl Float64 {
         }
     }
 
-    /// The same as it stands (5 for each of v² and p·v), which is no worse but near
-    /// tangency.
-    fn plain_discriminant(&self) -> Bounded {
-        let closing = self.closing();
-        let (square, vv) = (closing.value * closing.value, self.v.length_squared());
-        let sum = vv * (self.squares[0] + self.squares[1]);
-        Bounded {
-            value: square - self.outside().value * vv,
-            error: closing.error * (2.0 * closing.value.abs() + closing.error)
-                + 16.0 * U * (square + 2.0 * sum),
-        }
-    }
-
     /// When they first touch, as c / (−p·v + √discriminant). All three have to be
     /// positive beyond doubt.
     #[inline(always)]
@@ -165,18 +242,6 @@ impl Float64 {
         };
         let depth = depth.round([0.0, f64::MAX])?;
         Some(Impact { toi: 0.0, depth })
-    }
-
-    /// When and how deep two touch that are known to touch in a step of length `dt`;
-    /// `None` when it cannot be told with so little work.
-    #[inline(always)]
-    pub(super) fn impact_of_touching(&self, dt: f32) -> Option<Impact> {
-        if self.outside().sign()? != Ordering::Greater {
-            return self.overlap();
-        }
-        let toi = self.touch(self.plain_discriminant())?;
-        let toi = toi.round([0.0, dt.into()])?;
-        Some(Impact { toi, depth: 0.0 })
     }
 
     /// Whether, when and how deep they touch in a step of length `dt`; `None`

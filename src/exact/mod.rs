@@ -14,13 +14,15 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use self::float64::Float64;
+pub(crate) use self::float64::sweep;
 use self::integers::Integers;
 use crate::cpu::sort::sort;
 use crate::error::allocate;
 use crate::sphere::{check_dt, invalid_field};
 use crate::{Collision, Error, Sphere};
 
-/// Set in [`Reported::b`] when the filter could not tell.
+/// Set in [`Reported::b`] when a GPU's filter could not tell, or several time segments may
+/// report the pair.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
 /// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
@@ -35,7 +37,7 @@ pub(crate) struct Reported {
 
 /// When two spheres touch, and how deep, each the float32 next to the real
 /// number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Impact {
     pub(crate) toi: f32,
     pub(crate) depth: f32,
@@ -50,23 +52,15 @@ pub(crate) enum By {
 
 /// Whether two spheres touch in a step of length `dt`, and how that was told.
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
+    // First, because no bound can tell it, and others fail it at the first sum or square.
+    if Float64::just_touch(a, b) {
+        return (Some(Impact::default()), By::Float64);
+    }
     let pair = Float64::new(a, b);
     match pair.impact(dt) {
         Some(answer) => (answer, By::Float64),
-        None if Float64::just_touch(a, b) => {
-            let (toi, depth) = (0.0, 0.0);
-            (Some(Impact { toi, depth }), By::Float64)
-        }
         None => (Integers::new(a, b).impact(dt, pair.guess()), By::Integers),
     }
-}
-
-/// When and how deep two spheres touch that the filter is certain of: the same, with
-/// less work.
-#[inline(always)]
-pub(crate) fn impact_of_touching(a: &Sphere, b: &Sphere, dt: f32) -> Option<Impact> {
-    let quick = Float64::new(a, b).impact_of_touching(dt);
-    quick.or_else(|| impact(a, b, dt).0)
 }
 
 /// Where two spheres are when they first touch, but for the last bits of a
@@ -93,7 +87,7 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
 pub(crate) struct Decided {
     /// Sorted, and each pair once.
     pub(crate) pairs: Vec<Collision>,
-    /// Distinct pairs that the filter could not tell.
+    /// Distinct pairs that were reported as [`GRAZING`].
     pub(crate) grazing: u64,
     /// How many of these float64 could not tell either.
     pub(crate) by_integers: u64,
@@ -153,7 +147,7 @@ pub(crate) fn decide(
 /// The filter was certain of a pair that does not touch, which docs/exact.md proves
 /// impossible. The list is right all the same.
 #[cold]
-pub(crate) fn not_certain(a: u32, b: u32) {
+fn not_certain(a: u32, b: u32) {
     log::error!("the filter was certain of ({a}, {b}), which do not touch");
 }
 
