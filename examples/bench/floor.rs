@@ -69,13 +69,12 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + BIN + 3 * ENTRY,
         ..NOTHING
     },
-    // The table is cleared, summed up, and shifted from ends to starts. Each proxy is read,
-    // counted and placed; it and its sphere are read in order, and its record, its tag, its slot and,
+    // The table is cleared, and summed up. Each proxy is read, counted and placed; it and its sphere are read in order, and its record, its tag, its slot and,
     // from the first two, its ball are written.
     Stage {
         name: "scatter",
         proxy: 2 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 2 * (RECORD + TAG) + BALL,
-        slot: 5 * SLOT,
+        slot: 3 * SLOT,
         ..NOTHING
     },
     // Each proxy reads its ball, tag and slot, and where five rows begin and end; and the ball of each
@@ -187,7 +186,7 @@ mod tests {
         };
         assert_eq!(bytes(proxies), [0, 700, 1800, 640, 0]);
         let slots = Counts { slots: 10, ..none };
-        assert_eq!(bytes(slots), [0, 0, 200, 0, 0]);
+        assert_eq!(bytes(slots), [0, 0, 120, 0, 0]);
         let candidates = Counts {
             candidates: 10,
             ..none
