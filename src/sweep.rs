@@ -47,16 +47,7 @@ pub(crate) const STILL: f32 = 3.0;
 /// Which of two time segments (tags of the proxies) the pair belongs to: to those
 /// that contain the time of closest approach, because there the two are in reach of
 /// one another, so their proxies are neighbours in the grid.
-#[inline(always)]
-pub(crate) fn ownership(pair: [&Sphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
-    if tags.map(segment_power) == [0, 0] {
-        Ownership::Own
-    } else {
-        ownership_of_cut(pair, tags, dt)
-    }
-}
-
-fn ownership_of_cut([i, j]: [&Sphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
+pub(crate) fn ownership([i, j]: [&Sphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
     let p = Vec3::from(j.center) - Vec3::from(i.center);
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();

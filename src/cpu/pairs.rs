@@ -11,7 +11,7 @@ use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, Probe};
 use crate::exact::{By, GRAZING, Impact, Reported, impact, sweep};
-use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of};
+use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of, segment_power};
 use crate::number::{LANES, four, two};
 use crate::segments::{Frame, MARGIN, Motion};
 use crate::sweep::{Ownership, ownership};
@@ -445,14 +445,17 @@ impl Task<'_> {
     }
 
     /// Whether a pair counts, and is for these two proxies to report.
+    #[inline(always)]
     fn is_own(&mut self, near: [u32; 2]) -> bool {
         let World { sorted, given, .. } = self.world;
-        let places = near.map(|place| place as usize);
-        let [a, b] = places.map(|place| sorted.proxies[place].sphere);
+        let places = two(near, |place| place as usize);
+        let [a, b] = two(places, |place| sorted.proxies[place].sphere);
         if self.world.groups && given.spheres[a as usize].ignores(&given.spheres[b as usize]) {
             return false;
         }
-        if !self.world.cut {
+        // Most are of spheres that are not cut.
+        let tags = two(places, |place| sorted.tags[place]);
+        if two(tags, segment_power) == [0, 0] {
             return true;
         }
         // Two segments of one sphere.
@@ -460,7 +463,6 @@ impl Task<'_> {
             return false;
         }
         let spheres = places.map(|place| self.world.scaled(place));
-        let tags = places.map(|place| sorted.tags[place]);
         match ownership(spheres.each_ref(), tags, self.world.grid.dt) {
             Ownership::Own => true,
             Ownership::Other => false,
