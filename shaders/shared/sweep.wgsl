@@ -1,5 +1,5 @@
-// The swept test of two spheres. Twin of `Sweep` in `src/sweep.rs`. Reads
-// `params`, for opaque().
+// The swept test of two spheres, in float32. Its constants are in `src/sweep.rs`, where
+// `ownership` has its twin; the CPU sweeps in float64. Reads `params`, for opaque().
 
 struct Sweep {
     p: vec3<f32>,
