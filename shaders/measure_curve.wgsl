@@ -35,10 +35,10 @@ fn cost_of_cutting(some: u32, part: u32, length: f32) -> f32 {
     let least = cell_edge(all, 0.0);
     var cost = 0.0;
     for (var k = part; k < some; k += PARTS) {
-        let size = segment_size(sh_motion[k], segments_power(sh_motion[k], length));
+        let power = segments_power(sh_motion[k], length);
         // As cell_edge(), without searching the same curve each time.
-        let cell = edge_at_least(least, size.half_cell);
-        cost += f32(1u << size.power) * (looks + 0.5 * others(all, 1.5 * cell));
+        let cell = edge_at_least(least, half_cell_of(sh_motion[k], power));
+        cost += f32(1u << power) * (looks + 0.5 * others(all, 1.5 * cell));
     }
     return cost;
 }

@@ -136,8 +136,7 @@ fn main(
         if !is_invalid(sphere) {
             let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
             let power = segments_power(motion, max(space.segment, params.shortest_segment));
-            let size = segment_size(motion, power);
-            own.half_cell = bitcast<u32>(size.half_cell);
+            own.half_cell = bitcast<u32>(half_cell_of(motion, power));
             let of_set = select(0u, 1u, params.split > 0u && i >= params.split);
             bin = ((own.half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS)
                 | (of_set << (BIN_BITS + POWER_BITS));

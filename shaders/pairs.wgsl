@@ -109,7 +109,7 @@ fn search(index: u32) -> vec2<u32> {
     let segment = segment_of(own.tag);
     let motion = motion_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let center = middle(motion, power, segment);
-    let reach = segment_size(motion, power).reach;
+    let reach = reaches(motion, power);
     var tally = vec2<u32>(0u);
 
     // Goes once more round at the end: a driver that ends long loops never
@@ -137,13 +137,12 @@ fn search(index: u32) -> vec2<u32> {
             last_slab = first_slab + (1u << shift) - 1u;
         }
         // Own level: half the neighbourhood, so that each pair is met from one
-        // side only. The others: as far as the two reach, the other one's reach
-        // being half a cell at most.
+        // side only. The others: as far as the two reach.
         var low = own.cell - vec3<i32>(1, 1, 0);
         var high = own.cell + vec3<i32>(1);
         if number != own_level {
             let at = opaque3(center * level.inverse_cell);
-            let around = opaque(reach * level.inverse_cell + 0.5);
+            let around = opaque3(reach * level.inverse_cell + level.reach);
             low = vec3<i32>(floor(at - around));
             high = vec3<i32>(floor(at + around));
         }

@@ -229,6 +229,7 @@ fn lay_out(group: Group, chosen: Layout, share: f32) -> Level {
     level.of_set = group.of_set;
     level.cell = chosen.cell;
     level.inverse_cell = 1.0 / level.cell;
+    level.reach = group.half_cell * level.inverse_cell;
     level.time_power = layout_power(chosen.number);
     var hashed = share;
     if layout_box(chosen.number) != ONLY_A_HASH {

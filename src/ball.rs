@@ -1,10 +1,11 @@
-//! The first test of two proxies: whether the balls that hold them meet. It is four
-//! numbers a proxy and a handful of operations a pair, and what passes it is swept.
+//! The first test of two proxies: whether the balls that hold them meet, or the way of
+//! one and the ball of the other. It is four numbers a proxy and a handful of operations
+//! a pair, and what passes it is swept.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
 
-use crate::number::{LANES, four};
+use crate::number::{LANES, dot, each, four, three};
 use crate::segments::{Cut, MARGIN, Motion};
 
 /// A ball that holds one time segment of a sphere.
@@ -19,6 +20,12 @@ pub(crate) struct Ball {
 /// Twice the margin of a cell. That one is for each axis, and √3 of it for all three
 /// leaves something over for the test itself: docs/exact.md has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
+
+/// The same where a path is held against a ball.
+pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
+
+/// Squares of lengths below this, 2⁻¹⁰⁰, may have lost digits to underflow, or all.
+const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
 /// [`LANES`] balls, each number of all of them side by side: x, y and z of the
 /// middle, and the reach. One line of the cache.
@@ -47,22 +54,77 @@ impl Balls {
     }
 }
 
-/// One ball, to be held against many.
-pub(crate) struct Probe([f32x4; 4]);
+/// What is held against many balls.
+pub(crate) trait Probe {
+    /// Which of some balls it meets, one bit each.
+    fn meets(&self, balls: &Balls) -> usize;
+}
 
-impl Probe {
+/// One ball, to be held against many.
+pub(crate) struct BallProbe([f32x4; 4]);
+
+impl BallProbe {
+    #[inline(always)]
     pub(crate) fn new(ball: &Ball) -> Self {
         let [x, y, z] = ball.middle;
         Self(four([x, y, z, ball.reach], f32x4::splat))
     }
+}
 
-    /// Which of some balls it meets, one bit each.
+impl Probe for BallProbe {
     #[inline(always)]
-    pub(crate) fn meets(&self, balls: &Balls) -> usize {
+    fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let [own_x, own_y, own_z, own_reach] = self.0;
         let (x, y, z, reach) = (x - own_x, y - own_y, z - own_z, reach + own_reach);
         (x * x + y * y + z * z).simd_le(reach * reach).to_bitmask() as usize
+    }
+}
+
+/// The way of one proxy, to be held against many balls: its own ball, if the way is
+/// long, would meet many that it does not come near. docs/exact.md has the proof.
+pub(crate) struct PathProbe {
+    middle: [f32x4; 3],
+    /// From there to the end.
+    half: [f32x4; 3],
+    /// 1 over the square of its length; 0 if it is [`SHORT`], when the reach holds it.
+    inverse: f32x4,
+    reach: f32x4,
+}
+
+impl PathProbe {
+    /// Of a segment with this middle, which takes twice `half` of a motion.
+    #[inline(always)]
+    pub(crate) fn new(motion: &Motion, middle: [f32; 3], half: f32) -> Self {
+        let way = motion.way(half);
+        let square = dot(way, way);
+        let (inverse, length) = if square < SHORT {
+            (0.0, motion.length())
+        } else {
+            (1.0 / square, 0.0)
+        };
+        Self {
+            middle: three(middle, f32x4::splat),
+            half: three(way, f32x4::splat),
+            inverse: f32x4::splat(inverse),
+            reach: f32x4::splat(motion.reach(length, half, PATH_MARGIN)),
+        }
+    }
+}
+
+impl Probe for PathProbe {
+    #[inline(always)]
+    fn meets(&self, balls: &Balls) -> usize {
+        let [x, y, z, reach] = four(balls.0, f32x4::from);
+        let away = each([x, y, z], self.middle, |x, own| x - own);
+        // Where on the way it is nearest.
+        let part = dot(away, self.half) * self.inverse;
+        let part = part
+            .fast_max(f32x4::splat(-1.0))
+            .fast_min(f32x4::splat(1.0));
+        let away = each(away, self.half, |x, half| x - half * part);
+        let reach = reach + self.reach;
+        dot(away, away).simd_le(reach * reach).to_bitmask() as usize
     }
 }
 
@@ -150,18 +212,23 @@ mod tests {
                     power,
                     segment: segment as u32,
                 };
-                Some(Balls::new(&motion, [cut; LANES]))
+                Some((Balls::new(&motion, [cut; LANES]), cut))
             };
             let power = rng.u32(0..=SEGMENT_BITS) * rng.u32(0..=1);
             let [a, b] = [ball(one, power), ball(other, rng.u32(0..=power))];
             let (Some(a), Some(b)) = (a, b) else {
                 continue;
             };
-            assert_eq!(
-                Probe::new(&a.get(1)).meets(&b),
-                15,
-                "{spheres:?} {frame:?}: {a:?} {b:?}"
-            );
+            for (sphere, own, cut, others) in [(one, &a.0, a.1, &b.0), (other, &b.0, b.1, &a.0)] {
+                let own = own.get(1);
+                let motion = Motion::new(sphere, &frame, 1.0);
+                let path = PathProbe::new(&motion, own.middle, cut.half());
+                assert_eq!(
+                    [BallProbe::new(&own).meets(others), path.meets(others)],
+                    [15; 2],
+                    "{spheres:?} {frame:?}: {a:?} {b:?}"
+                );
+            }
         }
         assert!(touching > 1_000_000, "{touching}");
     }
@@ -178,7 +245,7 @@ mod tests {
             [0.0; 4],
             [1.0, 1.0, 3.0, 2.5],
         ];
-        assert_eq!(Probe::new(&ball(1.0, 1.0)).meets(&Balls(rows)), 0b0111);
+        assert_eq!(BallProbe::new(&ball(1.0, 1.0)).meets(&Balls(rows)), 0b0111);
         let far = ball(2.0 * MAX_MAGNITUDE, MAX_MAGNITUDE);
         let rows = [
             [-2.0 * MAX_MAGNITUDE; 4],
@@ -186,7 +253,22 @@ mod tests {
             [0.0; 4],
             [MAX_MAGNITUDE; 4],
         ];
-        assert_eq!(Probe::new(&far).meets(&Balls(rows)), 0);
-        assert_eq!(Probe::new(&far).meets(&Balls([[0.0; 4]; 4])), 0);
+        assert_eq!(BallProbe::new(&far).meets(&Balls(rows)), 0);
+        assert_eq!(BallProbe::new(&far).meets(&Balls([[0.0; 4]; 4])), 0);
+    }
+
+    #[test]
+    fn balls_beside_a_path_are_told_from_those_it_meets() {
+        // From (−8, 0, 0) to (8, 0, 0), in the middle of a way twice as long.
+        let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
+        let motion = Motion::new(&sphere, &Frame::default(), 1.0);
+        let path = PathProbe::new(&motion, [0.0; 3], 0.25);
+        let rows = [
+            [7.0, -7.0, 8.5, -10.5],
+            [1.5, 2.5, 0.0, 0.0],
+            [0.0; 4],
+            [1.0; 4],
+        ];
+        assert_eq!(path.meets(&Balls(rows)), 0b0101);
     }
 }

@@ -17,7 +17,7 @@ use bytemuck::{Pod, Zeroable};
 use wide::{f32x4, i32x4};
 
 use crate::Sphere;
-use crate::number::three;
+use crate::number::{each, three};
 use crate::segments::Cut;
 
 /// A sphere's motion is cut into at most 2¹⁵ segments.
@@ -175,8 +175,11 @@ pub(crate) struct Level {
     pub(crate) time_power: u32,
     /// The set its spheres are of, 0 or 1.
     pub(crate) of_set: u32,
+    /// How far the largest of its proxies reaches along any axis, in cells: half of one
+    /// at most.
+    pub(crate) reach: f32,
     /// So that it has a size that WGSL gives it too.
-    pub(crate) unused: [u32; 3],
+    pub(crate) unused: [u32; 2],
 }
 
 impl Level {
@@ -287,29 +290,9 @@ pub(crate) struct Seeker {
     pub(crate) tag: u32,
     /// Its middle.
     pub(crate) middle: [f32; 3],
-    /// How far it reaches along each axis, with the margin of a cell, or more if its
-    /// level looks into no other.
-    pub(crate) reach: f32,
 }
 
 impl Grid<'_> {
-    /// Everything that one proxy has to be tested against, as ranges of the
-    /// sorted proxies: half of its own neighbourhood, so that each pair of a
-    /// level is met from one side only, and the cells that it can reach of each
-    /// level into which its own looks. Some ranges may be empty. What lies outside a
-    /// box comes with what was asked for.
-    pub(crate) fn for_each_range(
-        &self,
-        seeker: &Seeker,
-        mut visit: impl FnMut(&[Range<usize>], Option<Asked>),
-    ) {
-        match self.ranges_around(seeker) {
-            Some(ranges) => visit(&ranges, None),
-            None => self.look_around(seeker, |range, asked| visit(&[range], Some(asked))),
-        }
-        self.look_beyond(seeker, &mut visit);
-    }
-
     /// Half of its own neighbourhood, if it is all within the box: all rows begin at
     /// fixed distances from the own slot then.
     #[inline(always)]
@@ -355,27 +338,26 @@ impl Grid<'_> {
         }
     }
 
-    /// The cells in reach of other levels.
+    /// The cells of other levels in reach of a proxy that reaches so far along each axis,
+    /// with the margin of a cell.
     pub(crate) fn look_beyond(
         &self,
         seeker: &Seeker,
+        reach: [f32; 3],
         visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
     ) {
-        let Seeker {
-            tag, middle, reach, ..
-        } = *seeker;
+        let Seeker { tag, middle, .. } = *seeker;
         let power = segment_power(tag);
         let mut looks = self.looks[level_of(tag) as usize];
         while looks != 0 {
             let number = looks.trailing_zeros();
             looks &= looks - 1;
             let level = &self.levels[number as usize];
-            // Another's centre is at most the two reaches away, its own being
-            // half a cell at most.
+            // Another's middle is at most the two reaches away.
             let at = three(middle, |x| x * level.inverse_cell);
-            let around = reach * level.inverse_cell + 0.5;
-            let mut low = floor(three(at, |x| x - around));
-            let mut high = floor(three(at, |x| x + around));
+            let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
+            let mut low = floor(each(at, around, |x, around| x - around));
+            let mut high = floor(each(at, around, |x, around| x + around));
             let boxed = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
             let boxed = boxed || self.trim(level, &mut low, &mut high);

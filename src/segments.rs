@@ -94,6 +94,19 @@ impl<T: Number> Motion<T> {
         reach.max(T::of(0.5 * SMALLEST_CELL))
     }
 
+    /// The way from the middle of a segment to its end, which is `half` of all.
+    #[inline(always)]
+    pub(crate) fn way(&self, half: T) -> [T; 3] {
+        three(self.shift, |shift| shift * half)
+    }
+
+    /// How far a segment reaches from its middle along each axis, with the margin of a
+    /// cell, when half of it is `half` of the path.
+    #[inline(always)]
+    pub(crate) fn reaches(&self, half: T) -> [T; 3] {
+        three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
+    }
+
     /// Where it is at a part of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {

@@ -91,6 +91,8 @@ mutant 'no margin in the size of a proxy' src/segments.rs \
     'MARGIN: f32 = 10.0' 'MARGIN: f32 = 0.0' "${cells[@]}"
 mutant 'no margin in the balls' src/ball.rs \
     'BALL_MARGIN: f32 = 2.0 * MARGIN' 'BALL_MARGIN: f32 = 0.0 * MARGIN' "${balls[@]}"
+mutant 'no margin around a path' src/ball.rs \
+    'PATH_MARGIN: f32 = 2.0 * BALL_MARGIN' 'PATH_MARGIN: f32 = 0.0 * BALL_MARGIN' "${balls[@]}"
 mutant 'motions lost when their squares underflow' src/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
 mutant 'pairs that several segments report get lost' src/cpu/pairs.rs \

@@ -30,15 +30,7 @@ fn middle(motion: Motion, power: u32, segment: u32) -> vec3<f32> {
     return opaque3(motion.center + motion.velocity * (part * params.dt));
 }
 
-struct Size {
-    // It is cut into 2^power segments.
-    power: u32,
-    // Half extent of each, with the margin for rounding.
-    reach: f32,
-    // Half of the smallest cell it may lie in.
-    half_cell: f32,
-}
-
+// The power of two of segments that a sphere is cut into.
 fn segments_power(motion: Motion, length: f32) -> u32 {
     let longest = max(2.0 * motion.radius, length);
     var power = 0u;
@@ -50,10 +42,16 @@ fn segments_power(motion: Motion, length: f32) -> u32 {
     return power;
 }
 
-fn segment_size(motion: Motion, power: u32) -> Size {
+// How far a segment of 2^power reaches from its middle along each axis, with the margin
+// for rounding.
+fn reaches(motion: Motion, power: u32) -> vec3<f32> {
     let shift = abs(motion.shift);
     let far = largest(abs(motion.center) + shift);
-    let half = motion.radius + largest(shift) * part_of(power + 1u);
-    let reach = opaque(half + MARGIN * EPSILON * (far + half));
-    return Size(power, reach, max(reach, 0.5 * SMALLEST_CELL));
+    let half = motion.radius + shift * part_of(power + 1u);
+    return opaque3(half + MARGIN * EPSILON * (far + half));
+}
+
+// Half of the smallest cell that a segment of 2^power may lie in.
+fn half_cell_of(motion: Motion, power: u32) -> f32 {
+    return max(largest(reaches(motion, power)), 0.5 * SMALLEST_CELL);
 }

@@ -125,6 +125,9 @@ struct Level {
     time_power: u32,
     // The set its spheres are of, 0 or 1.
     of_set: u32,
+    // How far the largest of its proxies reaches along any axis, in cells: half of one
+    // at most.
+    reach: f32,
 }
 
 struct Plan {

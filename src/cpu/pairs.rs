@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use super::Step;
 use super::buckets::Buckets;
 use super::scatter::Sorted;
-use crate::ball::{Ball, Probe};
+use crate::ball::{Ball, BallProbe, PathProbe, Probe};
 use crate::exact::{By, GRAZING, Impact, Reported, impact, sweep};
 use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of, segment_power};
 use crate::number::{LANES, four, two};
-use crate::segments::{Frame, MARGIN, Motion};
+use crate::segments::{Frame, Motion};
 use crate::sweep::{Ownership, ownership};
 use crate::units::Scale;
 use crate::{Collision, Error, Sphere};
@@ -41,22 +41,19 @@ pub(crate) struct World<'a> {
 impl World<'_> {
     #[inline(always)]
     fn seeker(&self, index: usize, ball: &Ball) -> Seeker {
-        let tag = self.sorted.tags[index];
-        // Only those that look beyond need their reach along each axis; that of the ball
-        // is larger.
-        let reach = if self.grid.looks[level_of(tag) as usize] == 0 {
-            ball.reach
-        } else {
-            let motion = Motion::new(&self.scaled(index), self.frame, self.grid.dt);
-            motion.reach(motion.extent(), cut_of(tag).half(), MARGIN)
-        };
         Seeker {
             index,
             slot: self.sorted.slots[index],
-            tag,
+            tag: self.sorted.tags[index],
             middle: ball.middle,
-            reach,
         }
+    }
+
+    /// How one moves, if its level looks into others.
+    #[inline(always)]
+    fn motion(&self, seeker: &Seeker) -> Option<Motion> {
+        let looks = self.grid.looks[level_of(seeker.tag) as usize] != 0;
+        looks.then(|| Motion::new(&self.scaled(seeker.index), self.frame, self.grid.dt))
     }
 
     /// The sphere of one, in the units of the grids.
@@ -91,11 +88,20 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
         .into_par_iter()
         .with_min_len(1024)
         .map(|index| {
+            let grid = &world.grid;
             let mut candidates = 0;
-            let seeker = world.seeker(index, &world.sorted.ball(index));
-            world.grid.for_each_range(&seeker, |ranges, _| {
+            let mut count = |ranges: &[Range<usize>], _| {
                 candidates += ranges.iter().map(|range| range.len() as u64).sum::<u64>();
-            });
+            };
+            let seeker = world.seeker(index, &world.sorted.ball(index));
+            match grid.ranges_around(&seeker) {
+                Some(ranges) => count(&ranges, None),
+                None => grid.look_around(&seeker, |range, asked| count(&[range], Some(asked))),
+            }
+            if let Some(motion) = world.motion(&seeker) {
+                let reach = motion.reaches(cut_of(seeker.tag).half());
+                grid.look_beyond(&seeker, reach, &mut count);
+            }
             candidates
         })
         .sum()
@@ -232,22 +238,27 @@ impl Task<'_> {
         let World { grid, .. } = self.world;
         let ball = self.world.sorted.ball(index);
         let seeker = self.world.seeker(index, &ball);
-        let probe = Probe::new(&ball);
+        let probe = BallProbe::new(&ball);
         match grid.ranges_around(&seeker) {
             Some(ranges) => self.collect(index as u32, &probe, &ranges),
             None => grid.look_around(&seeker, |range, asked| {
                 self.collect_asked(index as u32, &probe, &[range], asked);
             }),
         }
-        grid.look_beyond(&seeker, &mut |ranges, asked| match asked {
-            None => self.collect(index as u32, &probe, ranges),
-            Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
-        });
+        if let Some(motion) = self.world.motion(&seeker) {
+            let half = cut_of(seeker.tag).half();
+            let probe = PathProbe::new(&motion, ball.middle, half);
+            let reach = motion.reaches(half);
+            grid.look_beyond(&seeker, reach, &mut |ranges, asked| match asked {
+                None => self.collect(index as u32, &probe, ranges),
+                Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
+            });
+        }
     }
 
     /// Collects those of some ranges whose balls meet.
     #[inline(always)]
-    fn collect(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>]) {
+    fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
         if self.nearby + all + LANES > NEAR {
             self.collect_in_pieces(index, probe, ranges);
@@ -273,7 +284,7 @@ impl Task<'_> {
     /// which there is room, and tells the new end. Most ranges are so short that one
     /// block will do, be it for nothing: nothing is asked but whether that is so.
     #[inline(always)]
-    fn add(&mut self, mut end: usize, probe: &Probe, range: &Range<usize>) -> usize {
+    fn add(&mut self, mut end: usize, probe: &impl Probe, range: &Range<usize>) -> usize {
         let mut block = range.start / LANES;
         let mut there = usize::MAX << (range.start % LANES);
         let mut rest = range.end - block * LANES;
@@ -288,7 +299,7 @@ impl Task<'_> {
 
     /// The same for those of a block that are there, one bit each.
     #[inline(always)]
-    fn add_block(&mut self, end: usize, probe: &Probe, block: usize, there: usize) -> usize {
+    fn add_block(&mut self, end: usize, probe: &impl Probe, block: usize, there: usize) -> usize {
         let Some(balls) = self.world.sorted.balls.get(block) else {
             return end;
         };
@@ -304,7 +315,7 @@ impl Task<'_> {
     /// Collects from ranges that do not fit.
     #[cold]
     #[inline(never)]
-    fn collect_in_pieces(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>]) {
+    fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         const PIECE: usize = NEAR / 2;
         for range in ranges {
             for first in range.clone().step_by(PIECE) {
@@ -318,7 +329,13 @@ impl Task<'_> {
     /// Collects from ranges of which some may lie outside the boxes, where several cells
     /// share a slot.
     #[cold]
-    fn collect_asked(&mut self, index: u32, probe: &Probe, ranges: &[Range<usize>], asked: Asked) {
+    fn collect_asked(
+        &mut self,
+        index: u32,
+        probe: &impl Probe,
+        ranges: &[Range<usize>],
+        asked: Asked,
+    ) {
         for other in ranges.iter().cloned().flatten() {
             self.found.candidates += 1;
             let balls = &self.world.sorted.balls[other / LANES];

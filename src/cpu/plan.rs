@@ -350,6 +350,7 @@ fn lay_out(space: &Space, groups: &[Group], own: &Group, between: bool, share: f
     }
     let ((bounds, _, hashed_slots, _), boxed) = chosen;
     level.inverse_cell = 1.0 / level.cell;
+    level.reach = bin.half_cell * level.inverse_cell;
     if boxed {
         let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
         for axis in 0..3 {

@@ -552,7 +552,8 @@ mod tests {
             Bin { count, inside, half_cell, low, high }
             Segment { sphere, number }
             Level {
-                origin, first_slot, dims, first_hashed, cell, inverse_cell, hash_mask, time_power, of_set
+                origin, first_slot, dims, first_hashed, cell, inverse_cell, hash_mask, time_power, of_set,
+                reach
             }
             Plan { levels, slots, proxies, sorted, frame, level, level_of_bin }
             Binned { slot, place }
