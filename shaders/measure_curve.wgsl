@@ -28,7 +28,8 @@ fn length_of(k: u32, shortest: f32) -> f32 {
 }
 
 // What it is expected to cost when spheres are cut so that each segment is
-// within this length: that of a part of the some that stand for all.
+// within this length: that of a part of the some that stand for all. Unlike on the
+// CPU, no segment looks for what is not cut, be they few.
 fn cost_of_cutting(some: u32, part: u32, length: f32) -> f32 {
     let looks = (OWN_RANGES + COARSER_RANGES) * LOOK;
     let all = f32(params.spheres);

@@ -12,7 +12,7 @@ mod step;
 mod tests;
 
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use carom::{Backend, Collision, Detector, Options};
@@ -33,7 +33,7 @@ use step::{World, differences};
 /// does not count either.
 ///
 /// Each contender runs once to warm up, which is also when its list is held against the exact one,
-/// and then all take turns. Medians are given, and their ratios to carom on the first number of
+/// and then all take turns: each steps for 40 ms or more untimed, then once timed. Medians are given, and their ratios to carom on the first number of
 /// threads: of the clock's time, and of the processors' time, of all threads together, which tells
 /// more where other programs run, too.
 #[derive(Parser)]
@@ -190,6 +190,7 @@ fn race(
     }
     for _ in 0..arguments.repeats {
         for (runner, _, _) in runners.iter_mut().filter(|(_, _, again)| *again) {
+            runner.wake(world)?;
             runner.run(world)?;
         }
     }
@@ -246,7 +247,22 @@ struct Runner {
     cpu_seconds: Vec<f64>,
 }
 
+/// How long a contender steps before a timed step.
+const AWAKE: Duration = Duration::from_millis(40);
+
 impl Runner {
+    /// Steps once or more, untimed, so that no contender is timed with the caches as another left
+    /// them, or on threads that have slept while others ran and that the system takes some
+    /// milliseconds to spread over the cores.
+    fn wake(&mut self, world: World<'_>) -> anyhow::Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < AWAKE {
+            self.contender.prepare(world)?;
+            self.contender.step(world)?;
+        }
+        Ok(())
+    }
+
     /// Times a step. The list is thrown away after the clock has stopped.
     fn run(&mut self, world: World<'_>) -> anyhow::Result<step::Found> {
         self.contender.prepare(world)?;

@@ -113,15 +113,29 @@ impl Space {
         // What it is expected to cost when spheres are cut so that each segment is
         // within a length, and whether any is cut: of some of the sample.
         let weigh = |length: f32| {
-            let (mut all, mut cut) = (0.0, false);
-            for motion in some {
-                let size = Size::new(motion, length);
+            let sizes = some.iter().map(|motion| Size::new(motion, length));
+            let sizes: Vec<Size> = sizes.collect();
+            let cut = || sizes.iter().filter(|size| size.power > 0);
+            let segments: usize = cut().map(|size| 1 << size.power).sum();
+            let whole = sizes.len() - cut().count();
+            // Where segments are few, they look for what is not cut, and no farther than
+            // they reach; otherwise they are in cells as wide as they are, with all others.
+            let reaching = if segments < whole {
+                whole as f32 / sizes.len() as f32
+            } else {
+                0.0
+            };
+            let mut all = 0.0;
+            for size in &sizes {
                 let cell = Self::edge_at_least(least_edge, size.half_cell);
-                let tests = 0.5 * self.others(self.spheres, 1.5 * cell);
+                let mut tests = 0.5 * self.others(self.spheres, 1.5 * cell);
+                if size.power > 0 && reaching > 0.0 {
+                    let reached = self.others(self.spheres, size.half_cell + least_edge);
+                    tests += reaching * (reached - tests);
+                }
                 all += (1_u32 << size.power) as f32 * (looks + tests);
-                cut |= size.power > 0;
             }
-            (all, cut)
+            (all, segments > 0)
         };
         let mut best = (f32::MAX, self.spacing);
         let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
