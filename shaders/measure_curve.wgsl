@@ -27,9 +27,14 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == LENGTHS - 1u);
 }
 
-// What it is expected to cost when spheres are cut so that each segment is
-// within this length: that of a part of the some that stand for all. Unlike on the
-// CPU, no segment looks for what is not cut, be they few.
+fn sampled_motion(k: u32, frame: Frame) -> Motion {
+    let sampled = samples[k];
+    return motion_of(sampled.middle, sampled.radius, sampled.velocity, frame);
+}
+
+// What it is expected to cost when each segment is within this length: that of a part
+// of some spheres that stand for all that would be cut. Unlike on the CPU, no segment
+// looks for what is not cut, be they few.
 fn cost_of_cutting(some: u32, part: u32, length: f32) -> f32 {
     let looks = (OWN_RANGES + COARSER_RANGES) * LOOK;
     let all = f32(params.spheres);
@@ -90,14 +95,6 @@ fn main(@builtin(local_invocation_index) local: u32) {
         space.trimmed_low = low - wider - center;
         space.trimmed_high = high + wider - center;
     }
-    // Some of the sample, by which lengths are weighed.
-    let step = max((params.sample + WEIGHED - 1u) / WEIGHED, 1u);
-    if local < WEIGHED && local * step < params.sample {
-        let sampled = samples[local * step];
-        sh_motion[local] = motion_of(sampled.middle, sampled.radius, sampled.velocity, frame);
-    }
-    workgroupBarrier();
-
     // Edge of the cube that a sphere has to itself.
     var spacing = GREATEST;
     if params.sample > 1u {
@@ -114,8 +111,32 @@ fn main(@builtin(local_invocation_index) local: u32) {
     // where that would make more segments than they save tests, more.
     let extent = largest(high - low + 2.0 * wider);
     let shortest = max(max(spacing, extent * SHORTEST), SMALLEST_CELL);
+    // Those that would be cut: the others cost the same, whatever the length.
+    let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
+    let first_sampled = min(local * each_sampled, params.sample);
+    let end_sampled = min(first_sampled + each_sampled, params.sample);
+    var own_cut = 0u;
+    for (var k = first_sampled; k < end_sampled; k++) {
+        own_cut += select(0u, 1u, segments_power(sampled_motion(k, frame), shortest) > 0u);
+    }
+    workgroupBarrier();
+    var place = sum_before(own_cut, local);
+    workgroupBarrier();
+    let cut = sh_sums[OCTAVES - 1u];
+    // Some of them, if they are many.
+    let each = max((cut + WEIGHED - 1u) / WEIGHED, 1u);
+    let some = (cut + each - 1u) / each;
+    for (var k = first_sampled; k < end_sampled; k++) {
+        let motion = sampled_motion(k, frame);
+        if segments_power(motion, shortest) > 0u {
+            if place % each == 0u {
+                sh_motion[place / each] = motion;
+            }
+            place++;
+        }
+    }
+    workgroupBarrier();
     if local < LENGTHS * PARTS {
-        let some = (params.sample + step - 1u) / step;
         sh_cost[local] = cost_of_cutting(some, local % PARTS, length_of(local / PARTS, shortest));
     }
     workgroupBarrier();
@@ -134,6 +155,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
                 best = k;
             }
         }
-        space.segment = length_of(best, shortest);
+        // What is cut though none of the sample is, is rare: this is what costs it least.
+        space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut == 0u);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) const FINEST: f32 = 0.625;
 pub(crate) const LENGTHS: u32 = 26;
 /// Segments are not made shorter than this part of the world.
 pub(crate) const SHORTEST: f32 = 1.0 / 65536.0;
-/// How many of the sample they are weighed by.
+/// How many of those that would be cut, in the sample, they are weighed by.
 pub(crate) const WEIGHED: usize = 256;
 
 /// What a sample of the spheres tells of how they lie in space.
@@ -105,37 +105,44 @@ impl Space {
 
     /// The length of segments that is expected to cost least: the spacing, or
     /// where that would make more segments than they save tests, more.
-    fn length_of_segments(&self, some: &[Motion]) -> f32 {
+    fn length_of_segments(&self, sample: &[Motion]) -> f32 {
         let extent = (self.trimmed[1] - self.trimmed[0]).max_element();
         let shortest = self.spacing.max(extent * SHORTEST).max(f32::MIN_POSITIVE);
+        // The others cost the same, whatever the length.
+        let is_cut = |motion: &&Motion| Size::new(motion, shortest).power > 0;
+        let cut: Vec<&Motion> = sample.iter().filter(is_cut).collect();
+        let whole = sample.len() - cut.len();
+        if cut.is_empty() {
+            // What is cut all the same is rare: this is what costs it least.
+            return 2.0 * shortest;
+        }
+        let each = cut.len().div_ceil(WEIGHED);
         let looks = (OWN_RANGES[0] + COARSER_RANGES[0]) * LOOK;
         let least_edge = self.cell_edge(self.spheres, 0.0);
-        // What it is expected to cost when spheres are cut so that each segment is
-        // within a length, and whether any is cut: of some of the sample.
+        // What it is expected to cost when each segment is within a length, and whether
+        // any sphere is cut then: of some of those.
         let weigh = |length: f32| {
-            let sizes = some.iter().map(|motion| Size::new(motion, length));
-            let sizes: Vec<Size> = sizes.collect();
-            let cut = || sizes.iter().filter(|size| size.power > 0);
-            let segments: usize = cut().map(|size| 1 << size.power).sum();
-            let whole = sizes.len() - cut().count();
-            // Where segments are few, they look for what is not cut, and no farther than
-            // they reach; otherwise they are in cells as wide as they are, with all others.
-            let reaching = if segments < whole {
-                whole as f32 / sizes.len() as f32
+            let some = cut.iter().step_by(each);
+            let sizes: Vec<Size> = some.map(|motion| Size::new(motion, length)).collect();
+            let proxies: usize = sizes.iter().map(|size| 1 << size.power).sum();
+            // Where they are few, they look for what is never cut, and no farther than
+            // they reach (`Plan::looks_down`); or else all are in cells as wide as theirs.
+            let share_reached = if proxies * each < whole {
+                whole as f32 / sample.len() as f32
             } else {
                 0.0
             };
             let mut all = 0.0;
             for size in &sizes {
                 let cell = Self::edge_at_least(least_edge, size.half_cell);
-                let mut tests = 0.5 * self.others(self.spheres, 1.5 * cell);
-                if size.power > 0 && reaching > 0.0 {
-                    let reached = self.others(self.spheres, size.half_cell + least_edge);
-                    tests += reaching * (reached - tests);
-                }
+                let in_cells = 0.5 * self.others(self.spheres, 1.5 * cell);
+                // Not half of them, for those do not look for it; and theirs are the
+                // cells, so it is up to one more on each side.
+                let reached = self.others(self.spheres, size.half_cell + least_edge);
+                let tests = in_cells + share_reached * (reached - in_cells);
                 all += (1_u32 << size.power) as f32 * (looks + tests);
             }
-            (all, segments > 0)
+            (all, proxies > sizes.len())
         };
         let mut best = (f32::MAX, self.spacing);
         let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
@@ -145,7 +152,7 @@ impl Space {
             if cost < best.0 {
                 best = (cost, length);
             }
-            // Nor do longer ones.
+            // Longer ones cut nothing either.
             if !cut {
                 break;
             }
@@ -320,16 +327,15 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         };
     }
-    let some: Vec<Motion> = sampled
+    let motions: Vec<Motion> = sampled
         .iter()
-        .step_by(count.div_ceil(WEIGHED))
         .map(|sphere| Motion::new(sphere, &space.frame, dt))
         .collect();
-    space.segment = space.length_of_segments(&some);
+    space.segment = space.length_of_segments(&motions);
     // Worlds as small as a fuzzer makes them are never worth cutting; and a list
     // must not depend on how they are cut.
     if cfg!(carom_fuzzing) {
-        let longest = some.iter().map(Motion::extent).fold(0.0, f32::max);
+        let longest = motions.iter().map(Motion::extent).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
     }
     space

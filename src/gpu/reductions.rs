@@ -768,8 +768,8 @@ mod tests {
         for i in 0..20 {
             let [y, z] = [i % 5, i / 5].map(|k| 4.0 * k as f32 - 8.0);
             for side in [-1.0, 1.0] {
-                let bullet = Sphere::new([side * 512.0, y, z], 0.2);
-                spheres.push(bullet.with_velocity([side * -1024.0, 0.0, 0.0]));
+                let bullet = Sphere::new([side * 32.0, y, z], 0.2);
+                spheres.push(bullet.with_velocity([side * -64.0, 0.0, 0.0]));
             }
         }
         let mut rng = fastrand::Rng::with_seed(6);
