@@ -1,7 +1,8 @@
 // The swept test of every proxy against those in reach of it; or, with TALLY,
 // only how many tests there will be, where these may be too many.
-// Twin of `src/cpu/pairs.rs`, and of `Grid::for_each_range` in `src/grid.rs`, but that here
-// no coarse proxy looks for finer ones: its invocation would keep all others waiting.
+// Twin of `src/cpu/pairs.rs`, and of how `Grid` in `src/grid.rs` looks around and beyond,
+// but that here no coarse proxy looks for finer ones, for its invocation would keep all
+// others waiting, and no balls or paths are tested before the sweep.
 
 override TALLY: bool = false;
 

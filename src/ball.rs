@@ -86,8 +86,9 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     /// From there to the end.
-    half: [f32x4; 3],
-    /// 1 over the square of its length; 0 if it is [`SHORT`], when the reach holds it.
+    to_end: [f32x4; 3],
+    /// 1 over the square of its length; 0 if that is below [`SHORT`], when the reach
+    /// holds the way, too.
     inverse: f32x4,
     reach: f32x4,
 }
@@ -105,7 +106,7 @@ impl PathProbe {
         };
         Self {
             middle: three(middle, f32x4::splat),
-            half: three(way, f32x4::splat),
+            to_end: three(way, f32x4::splat),
             inverse: f32x4::splat(inverse),
             reach: f32x4::splat(motion.reach(length, half, PATH_MARGIN)),
         }
@@ -118,11 +119,11 @@ impl Probe for PathProbe {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
         // Where on the way it is nearest.
-        let part = dot(away, self.half) * self.inverse;
+        let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))
             .fast_min(f32x4::splat(1.0));
-        let away = each(away, self.half, |x, half| x - half * part);
+        let away = each(away, self.to_end, |x, to_end| x - to_end * part);
         let reach = reach + self.reach;
         dot(away, away).simd_le(reach * reach).to_bitmask() as usize
     }

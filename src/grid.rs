@@ -1,5 +1,6 @@
 //! Levels, cells and slots: where a proxy goes, and where to look for its
-//! neighbours. Twin of `shaders/shared/grid.wgsl`.
+//! neighbours. Twin of `shaders/shared/grid.wgsl`, and of the looking in
+//! `shaders/pairs.wgsl`.
 //!
 //! A *level* is one uniform grid. A *proxy*, a sphere or one time segment of a
 //! fast one, lies whole in one cell of one level: half its extent, with a
@@ -87,6 +88,9 @@ pub(crate) fn cut_of(tag: u32) -> Cut {
         segment: segment_of(tag),
     }
 }
+
+/// Ranges of another level that are visited at once.
+const AT_ONCE: usize = 16;
 
 /// Farther than any cell: what looks into much smaller cells may ask for more.
 const FAR: f32 = (1_u32 << 30) as f32;
@@ -176,7 +180,7 @@ pub(crate) struct Level {
     /// The set its spheres are of, 0 or 1.
     pub(crate) of_set: u32,
     /// How far the largest of its proxies reaches along any axis, in cells: half of one
-    /// at most.
+    /// at most, but for rounding.
     pub(crate) reach: f32,
     /// So that it has a size that WGSL gives it too.
     pub(crate) unused: [u32; 2],
@@ -338,8 +342,8 @@ impl Grid<'_> {
         }
     }
 
-    /// The cells of other levels in reach of a proxy that reaches so far along each axis,
-    /// with the margin of a cell.
+    /// The cells of other levels in reach of a proxy, whose own
+    /// [reaches](crate::segments::Motion::reaches) these are.
     pub(crate) fn look_beyond(
         &self,
         seeker: &Seeker,
@@ -358,9 +362,11 @@ impl Grid<'_> {
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
             let mut high = floor(each(at, around, |x, around| x + around));
-            let boxed = level.in_box(low[0], high[0], low[1], low[2])
+            let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            let boxed = boxed || self.trim(level, &mut low, &mut high);
+            // Otherwise each cell is looked up, which are few: only into a level that is
+            // all in its box do coarser ones look (`Plan::looks_down`).
+            let boxed = inside || self.trim(level, &mut low, &mut high);
             // The slabs that its own time spans.
             let segment = segment_of(tag);
             let slabs = match power.checked_sub(level.time_power) {
@@ -380,7 +386,7 @@ impl Grid<'_> {
                     let first = level.slot_in_box(low, slab);
                     let [row, plane] = level.strides();
                     // Those that hold some, without a branch for each.
-                    let mut found = [const { 0..0 }; 16];
+                    let mut found = [const { 0..0 }; AT_ONCE];
                     let mut count = 0;
                     for plane_slot in (first..).step_by(plane).take(planes) {
                         for slot in (plane_slot..).step_by(row).take(rows) {
@@ -409,7 +415,8 @@ impl Grid<'_> {
         }
     }
 
-    /// Leaves out what is outside the box, if nothing lies there, and tells whether.
+    /// Leaves out what is outside the box, if none of the level's proxies is there, and
+    /// tells whether that is so.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;

@@ -79,8 +79,8 @@ are in seconds and sizes in bytes:
   ns/n     nanoseconds a sphere
   levels   grids of one cell size each
   prox/n   entries in the grids a sphere: spheres, or segments of fast ones (proxies)
-  cand/n   pairs that got a test a sphere (candidates)
-  pairs/n  pairs that touch, a sphere
+  cand/n   pairs that were tested, for each sphere (candidates)
+  pairs/n  pairs that touch, for each sphere
   grazing  pairs that the first test could not tell, in float32 on a GPU and in float64 on the
            CPU (those of them that took more than float64: grazing_by_integers)
   MiB      what carom keeps beside spheres and list (memory)
@@ -88,11 +88,11 @@ are in seconds and sizes in bytes:
 JSON lines also have cells of the grids (slots), what each stage moves by the model of
 docs/performance.md (moved), what each took (stages), and how many pairs --check tried (checked).
 
-How cost grows:
+How cost grows, on one thread of the CPU if --backend cpu --threads 1 is added:
   bench --n 1000,10000,100000,1000000
-  bench --scene gas --density 0.01,0.05,0.1,0.2,0.3,0.4,0.5,0.6
-  bench --scene polydisperse --ratio 1,10,100,1000
-  bench --scene fast --bullets 0,10,50,100,200,500
+  bench --n 1000000 --scene gas --density 0.01,0.05,0.1,0.2,0.3,0.4,0.5,0.6
+  bench --n 1000000 --scene polydisperse --ratio 1,3,10,30,100,300,1000
+  bench --n 1000000 --scene fast --bullets 0,10,20,50,100,200,500
   bench --scene thermal
   bench --scene thermal --at-rest
   bench --input grains.csv --dt 1e-4 --check

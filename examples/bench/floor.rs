@@ -69,8 +69,9 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + BIN + 3 * ENTRY,
         ..NOTHING
     },
-    // The table is cleared, and summed up. Each proxy is read, counted and placed; it and its sphere are read in order, and its record, its tag, its slot and,
-    // from the first two, its ball are written.
+    // The table is cleared, and summed up. Each proxy is read, counted and placed; it and its sphere
+    // are read in order, and its record, its tag, its slot and, from the first two, its ball are
+    // written.
     Stage {
         name: "scatter",
         proxy: 2 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 2 * (RECORD + TAG) + BALL,

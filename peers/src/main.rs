@@ -33,9 +33,9 @@ use step::{World, differences};
 /// does not count either.
 ///
 /// Each contender runs once to warm up, which is also when its list is held against the exact one,
-/// and then all take turns: each steps for 40 ms or more untimed, then once timed. Medians are given, and their ratios to carom on the first number of
-/// threads: of the clock's time, and of the processors' time, of all threads together, which tells
-/// more where other programs run, too.
+/// and then all take turns: each steps for 40 ms or more untimed, then once timed. Medians are
+/// given, and their ratios to carom on the first number of threads: of the clock's time, and of the
+/// processors' time, of all threads together, which tells more where other programs run, too.
 #[derive(Parser)]
 #[command(after_help = help_of_names())]
 struct Arguments {

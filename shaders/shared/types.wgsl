@@ -126,7 +126,7 @@ struct Level {
     // The set its spheres are of, 0 or 1.
     of_set: u32,
     // How far the largest of its proxies reaches along any axis, in cells: half of one
-    // at most.
+    // at most, but for rounding.
     reach: f32,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct World<'a> {
     pub(crate) frame: &'a Frame,
     /// What is in them.
     pub(crate) sorted: &'a Sorted,
-    /// Proxies.
+    /// How many proxies there are.
     pub(crate) proxies: usize,
     /// The step as the caller has it, in the units of the sorted proxies, too.
     pub(crate) given: Step<'a>,
@@ -72,13 +72,13 @@ impl World<'_> {
     }
 
     /// Proxies a task: their neighbours overlap, so they are best done together.
-    fn task(&self) -> usize {
+    fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }
 
     fn of_task(&self, task: usize) -> Range<usize> {
-        let begin = task * self.task();
-        begin..self.proxies.min(begin + self.task())
+        let begin = task * self.task_size();
+        begin..self.proxies.min(begin + self.task_size())
     }
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn pairs(
         task.test();
         task.memory.map(|()| task.found)
     };
-    let tasks = world.proxies.div_ceil(world.task());
+    let tasks = world.proxies.div_ceil(world.task_size());
     let first_set = match world.given.split {
         0 => world.given.spheres.len(),
         split => split,
@@ -218,8 +218,9 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
 /// Some of the proxies, being tested.
 struct Task<'a> {
     world: &'a World<'a>,
-    /// Pairs whose balls meet: places among the sorted. Those that hit take the place of
-    /// the first of them.
+    /// Pairs that passed the first test, and how many: places among the sorted, of those
+    /// who look and of those whom they meet. Those that hit take the place of the first of
+    /// them.
     near: [[u32; NEAR]; 2],
     nearby: usize,
     /// What all tasks have found so far, and how many pairs there may be.
@@ -342,6 +343,7 @@ impl Task<'_> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && asked.holds(&self.world.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
+                // Counted there once more.
                 self.found.candidates -= 1;
             }
         }
@@ -363,13 +365,14 @@ impl Task<'_> {
             return;
         }
         self.pairs.resize(begin + room, Collision::default());
-        // What is swept past the end has to be some proxy's.
+        // What is swept past the end has to be some proxy.
         self.near[0][nearby] = 0;
         self.near[1][nearby] = 0;
         let mut hits = 0;
         for block in (0..nearby).step_by(AHEAD) {
             let end = nearby.min(block + AHEAD);
             let World { sorted, .. } = self.world;
+            // So that the processor waits for all of them at once.
             let ahead = self.near[1][block..end].iter();
             let ahead = ahead.map(|&other| sorted.proxies[other as usize].sphere);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
