@@ -5,6 +5,7 @@
 //! order does not depend on which of them does what.
 
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -20,6 +21,53 @@ const MOST: usize = 512;
 /// Items a bucket, while there are fewer buckets than that.
 const ITEMS: usize = 2048;
 
+/// Memory for what tasks work on one after another, kept from step to step: as many
+/// pieces as there have been tasks at once.
+#[derive(Debug)]
+pub(crate) struct Scratch<T>(Mutex<Vec<Vec<T>>>);
+
+/// One piece of it, which goes back when it is dropped.
+pub(crate) struct Piece<'a, T> {
+    scratch: &'a Scratch<T>,
+    pub(crate) items: Vec<T>,
+}
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Scratch<T> {
+    /// What else is in a piece is of no account.
+    pub(crate) fn take(&self) -> Piece<'_, T> {
+        Piece {
+            scratch: self,
+            items: self.pieces().pop().unwrap_or_default(),
+        }
+    }
+
+    /// Bytes that are kept.
+    pub(crate) fn memory(&self) -> usize {
+        let capacities = self.pieces().iter().map(Vec::capacity).sum::<usize>();
+        capacities * size_of::<T>()
+    }
+
+    fn pieces(&self) -> MutexGuard<'_, Vec<Vec<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Drop for Piece<'_, T> {
+    fn drop(&mut self) {
+        let items = std::mem::take(&mut self.items);
+        // One that has become far too large is let go.
+        if items.capacity() / 16 <= items.len().max(1 << 12) {
+            self.scratch.pieces().push(items);
+        }
+    }
+}
+
 /// Items in buckets by the high bits of a number below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
@@ -30,6 +78,7 @@ pub(crate) struct Buckets<T> {
     pub(crate) count: usize,
     shift: u32,
     range: usize,
+    unsorted: Scratch<T>,
 }
 
 /// Splits off the first so many: a bucket's part of what is sorted.
@@ -89,6 +138,7 @@ impl<T> Default for Buckets<T> {
             count: 0,
             shift: 0,
             range: 0,
+            unsorted: Scratch::default(),
         }
     }
 }
@@ -116,12 +166,16 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.chunks[..chunks]
             .par_iter_mut()
             .enumerate()
-            .map_init(Vec::new, |unsorted, (k, chunk)| {
-                unsorted.clear();
-                let made = make(k, unsorted)?;
-                chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)?;
-                Ok(made)
-            })
+            .map_init(
+                || self.unsorted.take(),
+                |unsorted, (k, chunk)| {
+                    let unsorted = &mut unsorted.items;
+                    unsorted.clear();
+                    let made = make(k, unsorted)?;
+                    chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)?;
+                    Ok(made)
+                },
+            )
             .collect()
     }
 
@@ -163,6 +217,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         let of_chunk = |chunk: &Chunk<T>| {
             chunk.items.capacity() * size_of::<T>() + chunk.ends.capacity() * size_of::<u32>()
         };
-        self.chunks.iter().map(of_chunk).sum()
+        self.chunks.iter().map(of_chunk).sum::<usize>() + self.unsorted.memory()
     }
 }

@@ -3,14 +3,18 @@
 use rayon::prelude::*;
 use wide::i32x4;
 
-use super::buckets::{Buckets, take};
+use super::buckets::{Buckets, Scratch, take};
 use super::scan::places;
 use crate::error::zeroed;
 use crate::number::LANES;
 use crate::{Collision, Error};
 
 /// Fills a list with the pairs by a, then by b, from buckets by a.
-pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Result<(), Error> {
+pub(crate) fn list(
+    pairs: &Buckets<Collision>,
+    ends: &Scratch<u32>,
+    list: &mut Vec<Collision>,
+) -> Result<(), Error> {
     let counts: Vec<usize> = (0..pairs.count).map(|bucket| pairs.len(bucket)).collect();
     let count = counts.iter().sum();
     if list.capacity() < count {
@@ -24,10 +28,11 @@ pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Res
         .map(|&count| take(&mut rest, count))
         .enumerate()
         .collect();
-    parts
-        .into_par_iter()
-        .for_each_init(Vec::new, |ends, (bucket, part)| {
+    parts.into_par_iter().for_each_init(
+        || ends.take(),
+        |ends, (bucket, part)| {
             let range = pairs.range(bucket);
+            let ends = &mut ends.items;
             ends.clear();
             ends.resize(range.len(), 0);
             let row = |pair: &Collision| pair.a as usize - range.start;
@@ -35,11 +40,12 @@ pub(crate) fn list(pairs: &Buckets<Collision>, list: &mut Vec<Collision>) -> Res
                 part[place] = *pair;
             });
             let mut begin = 0;
-            for &mut end in ends {
+            for &mut end in &mut *ends {
                 sort_row(&mut part[begin as usize..end as usize]);
                 begin = end;
             }
-        });
+        },
+    );
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::CHUNK;
+use super::buckets::take;
 use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
 use crate::error::enough;
 use crate::grid::{BINS, bin_power};
@@ -385,12 +386,26 @@ pub(crate) struct Segment {
     pub(crate) number: u32,
 }
 
+/// Memory for what is told of every sphere, kept from step to step.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    bins: Vec<u16>,
+    segments: Vec<Segment>,
+}
+
+impl Kept {
+    /// Bytes of it.
+    pub(crate) fn memory(&self) -> usize {
+        self.bins.capacity() * size_of::<u16>() + self.segments.capacity() * size_of::<Segment>()
+    }
+}
+
 /// How the spheres are cut, and how many proxies there are of each size.
 pub(crate) struct Sizes<'a> {
     /// The bin of each sphere.
     pub(crate) bin_of: &'a [u16],
     /// The segments after the first of each sphere: proxies from N on.
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) segments: &'a [Segment],
     /// The histogram: its bins in use, by their numbers.
     pub(crate) bins: Vec<(usize, Bin)>,
 }
@@ -547,16 +562,15 @@ impl Sizer<'_> {
 /// Cuts every sphere into segments and counts the proxies of each size. `split`
 /// is where the second of two sets begins, 0 if there is one set. The segments
 /// become longer than planned as far as it takes to have at most `most` proxies.
-/// `bin_of` is memory to use.
 pub(crate) fn sizes<'a>(
     spheres: &[Sphere],
     dt: f32,
     space: &Space,
     split: usize,
     most: u64,
-    bin_of: &'a mut Vec<u16>,
+    kept: &'a mut Kept,
 ) -> Result<Sizes<'a>, Error> {
-    let bin_of = enough(bin_of, spheres.len(), "the sizes of the spheres")?;
+    let bin_of = enough(&mut kept.bins, spheres.len(), "the sizes of the spheres")?;
     let mut length = space.segment;
     loop {
         let sizer = Sizer { space, dt, length };
@@ -605,22 +619,38 @@ pub(crate) fn sizes<'a>(
         }
         bins.sort_unstable_by_key(|&(number, _)| number);
         let bin_of = &*bin_of;
-        let segments = if proxies == spheres.len() as u64 {
-            Vec::new()
-        } else {
-            bin_of
-                .par_iter()
-                .zip(0..spheres.len() as u32)
-                .with_min_len(CHUNK)
-                .flat_map_iter(|(&own, sphere)| {
-                    (1..1 << bin_power(own.into())).map(move |number| Segment { sphere, number })
-                })
-                .collect()
-        };
+        let further = (proxies - spheres.len() as u64) as usize;
+        let segments = enough(&mut kept.segments, further, "the segments of the spheres")?;
+        if !segments.is_empty() {
+            list_segments(bin_of, segments);
+        }
         return Ok(Sizes {
             bin_of,
             segments,
             bins,
         });
     }
+}
+
+/// Lists the segments after the first of each sphere, as many as there are.
+fn list_segments(bin_of: &[u16], mut segments: &mut [Segment]) {
+    let after_first = |&bin: &u16| (1_usize << bin_power(bin.into())) - 1;
+    let counts: Vec<usize> = bin_of
+        .par_chunks(CHUNK)
+        .map(|bins| bins.iter().map(after_first).sum())
+        .collect();
+    let parts: Vec<&mut [Segment]> = counts
+        .iter()
+        .map(|&count| take(&mut segments, count))
+        .collect();
+    let of_chunk = |(k, (bins, mut part)): (usize, (&[u16], &mut [Segment]))| {
+        for (sphere, bin) in (k * CHUNK..).zip(bins) {
+            let sphere = sphere as u32;
+            for (segment, number) in take(&mut part, after_first(bin)).iter_mut().zip(1..) {
+                *segment = Segment { sphere, number };
+            }
+        }
+    };
+    let chunks = bin_of.par_chunks(CHUNK).zip(parts);
+    chunks.enumerate().for_each(of_chunk);
 }

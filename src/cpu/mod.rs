@@ -23,7 +23,7 @@ pub(crate) mod sort;
 use std::time::{Duration, Instant};
 
 use self::bin::Binned;
-use self::buckets::Buckets;
+use self::buckets::{Buckets, Scratch};
 use self::scatter::Sorted;
 use crate::exact::{Decided, Reported, decide};
 use crate::grid::Grid;
@@ -97,10 +97,12 @@ fn rows(pair: &Collision, spheres: usize, split: usize) -> Option<[usize; 2]> {
 /// needs but the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
-    bins: Vec<u16>,
+    sizes: measure::Kept,
     binned: Buckets<Binned>,
     sorted: Sorted,
     pairs: Buckets<Collision>,
+    /// For `list`.
+    ends: Scratch<u32>,
 }
 
 /// A step as the caller has it.
@@ -144,7 +146,7 @@ impl Cpu {
         let dt = units.step(step.dt);
         let space = measure::spacing(spheres, dt);
         let most = most_proxies(spheres.len());
-        let sizes = measure::sizes(spheres, dt, &space, split, most, &mut self.bins)?;
+        let sizes = measure::sizes(spheres, dt, &space, split, most, &mut self.sizes)?;
         lap("measure");
         let proxies = spheres.len() + sizes.segments.len();
         let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
@@ -190,17 +192,18 @@ impl Cpu {
         let needed = found.pairs + shared.pairs.len() as u64;
         limits.allow_pairs(needed)?;
         self.pairs.add(shared.pairs, |pair| pair.a)?;
-        list::list(&self.pairs, &mut pairs)?;
+        list::list(&self.pairs, &self.ends, &mut pairs)?;
         let decided = Decided {
             pairs,
             grazing: found.grazing + shared.grazing,
             by_integers: found.by_integers + shared.by_integers,
         };
         lap("decide");
-        let memory = self.bins.capacity() * size_of::<u16>()
+        let memory = self.sizes.memory()
             + self.binned.memory()
             + self.sorted.memory()
-            + self.pairs.memory();
+            + self.pairs.memory()
+            + self.ends.memory();
         let outcome = Outcome {
             proxies: proxies as u64,
             levels: plan.levels.len() as u32,

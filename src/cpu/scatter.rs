@@ -6,7 +6,7 @@ use std::array::from_fn;
 use rayon::prelude::*;
 
 use super::bin::Binned;
-use super::buckets::{Buckets, take};
+use super::buckets::{Buckets, Piece, Scratch, take};
 use super::scan::places;
 use super::{CHUNK, Step};
 use crate::ball::{Ball, Balls};
@@ -30,6 +30,8 @@ pub(crate) struct Sorted {
     pub(crate) tags: Vec<u32>,
     /// Their slots.
     pub(crate) slots: Vec<u32>,
+    /// For the proxies of a bucket: spheres and tags, in order.
+    orders: Scratch<[u32; 2]>,
 }
 
 /// Spheres that are asked for before they are worked on: as many as the first cache
@@ -81,7 +83,8 @@ impl Sorted {
             });
             before += count as u32;
         }
-        let place = |order: &mut Vec<[u32; 2]>, part: Part<'_>| {
+        let place = |order: &mut Piece<'_, [u32; 2]>, part: Part<'_>| {
+            let order = &mut order.items;
             let first_slot = binned.range(part.bucket).start as u32;
             order.resize(part.proxies.len(), [0; 2]);
             let fullest = places(
@@ -112,7 +115,7 @@ impl Sorted {
         };
         let fullest = parts
             .into_par_iter()
-            .map_init(Vec::new, place)
+            .map_init(|| self.orders.take(), place)
             .max()
             .unwrap_or(0);
         let (scale, dt) = (units.scale(given.dt), units.step(given.dt));
@@ -148,5 +151,6 @@ impl Sorted {
             + (self.starts.capacity() + self.tags.capacity() + self.slots.capacity())
                 * size_of::<u32>()
             + self.proxies.capacity() * size_of::<SortedProxy>()
+            + self.orders.memory()
     }
 }

@@ -467,8 +467,8 @@ mod tests {
             space.frame.origin = own.frame.origin.into();
             space.frame.drift = own.frame.drift.into();
             space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
-            let mut bin_of = Vec::new();
-            let sizes = measure::sizes(&spheres, 1.0, &space, split, u64::MAX, &mut bin_of)
+            let mut kept = measure::Kept::default();
+            let sizes = measure::sizes(&spheres, 1.0, &space, split, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
@@ -533,7 +533,7 @@ mod tests {
             let further = sizes.segments.len();
             assert_eq!(counters.segments, [further as u32, 0], "{name}");
             assert!(
-                of(&segments[..further]) == of(&sizes.segments),
+                of(&segments[..further]) == of(sizes.segments),
                 "{name}: other segments"
             );
         }
