@@ -92,7 +92,7 @@ How cost grows, on one thread of the CPU if --backend cpu --threads 1 is added:
   bench --n 1000,10000,100000,1000000
   bench --n 1000000 --scene gas --density 0.01,0.05,0.1,0.2,0.3,0.4,0.5,0.6
   bench --n 1000000 --scene polydisperse --ratio 1,3,10,30,100,300,1000
-  bench --n 1000000 --scene fast --bullets 0,10,20,50,100,200,500
+  bench --n 1000000 --scene fast --bullets 0,10,50,100,200,500
   bench --scene thermal
   bench --scene thermal --at-rest
   bench --input grains.csv --dt 1e-4 --check
