@@ -19,7 +19,7 @@ use wide::{f32x4, i32x4};
 
 use crate::Sphere;
 use crate::number::{each, three};
-use crate::segments::Cut;
+use crate::segments::{Cut, Motion};
 
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
@@ -342,15 +342,15 @@ impl Grid<'_> {
         }
     }
 
-    /// The cells of other levels in reach of a proxy, whose own
-    /// [reaches](crate::segments::Motion::reaches) these are.
+    /// The cells of other levels in reach of a proxy, whose sphere moves so.
     pub(crate) fn look_beyond(
         &self,
         seeker: &Seeker,
-        reach: [f32; 3],
+        motion: &Motion,
         visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
     ) {
         let Seeker { tag, middle, .. } = *seeker;
+        let reach = motion.reaches(cut_of(tag).half());
         let power = segment_power(tag);
         let mut looks = self.looks[level_of(tag) as usize];
         while looks != 0 {

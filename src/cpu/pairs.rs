@@ -99,8 +99,7 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
                 None => grid.look_around(&seeker, |range, asked| count(&[range], Some(asked))),
             }
             if let Some(motion) = world.motion(&seeker) {
-                let reach = motion.reaches(cut_of(seeker.tag).half());
-                grid.look_beyond(&seeker, reach, &mut count);
+                grid.look_beyond(&seeker, &motion, &mut count);
             }
             candidates
         })
@@ -247,10 +246,8 @@ impl Task<'_> {
             }),
         }
         if let Some(motion) = self.world.motion(&seeker) {
-            let half = cut_of(seeker.tag).half();
-            let probe = PathProbe::new(&motion, ball.middle, half);
-            let reach = motion.reaches(half);
-            grid.look_beyond(&seeker, reach, &mut |ranges, asked| match asked {
+            let probe = PathProbe::new(&motion, ball.middle, cut_of(seeker.tag).half());
+            grid.look_beyond(&seeker, &motion, &mut |ranges, asked| match asked {
                 None => self.collect(index as u32, &probe, ranges),
                 Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
             });
