@@ -5,8 +5,9 @@ use std::time::Instant;
 use crate::cpu::{Cpu, Limits, Outcome, Step};
 use crate::exact::Decided;
 use crate::gpu::Gpu;
+use crate::memory::Kept;
 use crate::sphere::{check_dt, check_spheres};
-use crate::{Collision, Collisions, Error, Sphere, Statistics};
+use crate::{Collisions, Error, Sphere, Statistics};
 
 /// One bit of an index tells grazing pairs, and another keeps sums in range.
 pub(crate) const MOST_SPHERES: usize = 1 << 30;
@@ -75,6 +76,8 @@ pub struct Detector {
     gpu: Option<Gpu>,
     cpu: Cpu,
     reason: String,
+    /// For two sets, one behind the other.
+    both: Kept<Sphere>,
 }
 
 impl std::fmt::Debug for Detector {
@@ -125,6 +128,7 @@ impl Detector {
             gpu,
             cpu: Cpu::default(),
             reason,
+            both: Kept::default(),
         })
     }
 
@@ -154,11 +158,11 @@ impl Detector {
     /// # Errors
     /// See [`Error`]; the list is whole or there is none.
     pub fn detect(&mut self, spheres: &[Sphere], dt: f32) -> Result<Collisions, Error> {
-        self.run(spheres, None, dt, Vec::new())
+        self.run(spheres, None, dt, Collisions::default())
     }
 
-    /// The same, in the memory of a list that is done with. After an error it is
-    /// empty.
+    /// The same, in the memory of a list that is done with: on the CPU, a step like
+    /// those before it then allocates nothing. After an error the list is empty.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere};
@@ -182,8 +186,8 @@ impl Detector {
         dt: f32,
         found: &mut Collisions,
     ) -> Result<(), Error> {
-        let pairs = std::mem::take(found).pairs;
-        *found = self.run(spheres, None, dt, pairs)?;
+        let used = std::mem::take(found);
+        *found = self.run(spheres, None, dt, used)?;
         Ok(())
     }
 
@@ -208,19 +212,35 @@ impl Detector {
         second: &[Sphere],
         dt: f32,
     ) -> Result<Collisions, Error> {
-        self.run(&[first, second].concat(), Some(first.len()), dt, Vec::new())
+        let mut both = std::mem::take(&mut self.both);
+        let spheres = both.enough(first.len() + second.len(), "a copy of both sets")?;
+        let (of_first, of_second) = spheres.split_at_mut(first.len());
+        of_first.copy_from_slice(first);
+        of_second.copy_from_slice(second);
+        let found = self.run(spheres, Some(first.len()), dt, Collisions::default());
+        self.both = both;
+        let mut found = found?;
+        if found.statistics.backend == Backend::Cpu {
+            found.statistics.memory += self.both.bytes() as u64;
+        }
+        Ok(found)
     }
 
-    /// `second` is where the second of two sets begins; `pairs` is memory for the
-    /// list.
+    /// `second` is where the second of two sets begins; what was `used` before is memory
+    /// for what is found.
     fn run(
         &mut self,
         spheres: &[Sphere],
         second: Option<usize>,
         dt: f32,
-        pairs: Vec<Collision>,
+        used: Collisions,
     ) -> Result<Collisions, Error> {
         check_dt(dt)?;
+        let Collisions { pairs, statistics } = used;
+        let Statistics {
+            mut reason, stages, ..
+        } = statistics;
+        reason.clone_from(&self.reason);
         let check = || {
             let Some((first, second)) = second.and_then(|second| spheres.split_at_checked(second))
             else {
@@ -250,16 +270,20 @@ impl Detector {
         let mut statistics = Statistics {
             spheres: spheres.len() as u64,
             first_set: step.split as u64,
-            reason: self.reason.clone(),
+            reason,
             ..Statistics::default()
         };
-        let pool = self.pool.as_ref().filter(|_| spheres.len() > FEW);
+        let threads = match &self.pool {
+            _ if spheres.len() <= FEW => Threads::Own,
+            Some(pool) => Threads::Pool(pool),
+            None => Threads::All,
+        };
         if let Some(gpu) = &mut self.gpu {
-            let facts = within(pool, check)?;
+            let facts = threads.run(check)?;
             match gpu.run(step, facts, limits) {
-                Ok((outcome, reported)) => {
+                Ok((outcome, mut reported)) => {
                     let clock = Instant::now();
-                    let decided = within(pool, || step.decide(reported))?;
+                    let decided = threads.run(|| step.decide(&mut reported, pairs))?;
                     limits.allow_pairs(decided.pairs.len() as u64)?;
                     let time = clock.elapsed();
                     statistics.backend = Backend::Gpu;
@@ -278,7 +302,7 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let (outcome, decided) = within(pool, || cpu.run(step, check()?, limits, pairs))?;
+        let (outcome, decided) = threads.run(|| cpu.run(step, check()?, limits, pairs, stages))?;
         statistics.backend = Backend::Cpu;
         Ok(collisions(statistics, outcome, decided))
     }
@@ -306,11 +330,25 @@ fn collisions(statistics: Statistics, outcome: Outcome, decided: Decided) -> Col
     Collisions { pairs, statistics }
 }
 
-/// Works on the threads of a pool, or on all.
-fn within<R: Send>(pool: Option<&rayon::ThreadPool>, work: impl FnOnce() -> R + Send) -> R {
-    match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
+/// On which threads to work.
+#[derive(Clone, Copy)]
+enum Threads<'a> {
+    /// The caller's.
+    Own,
+    /// Those of a pool.
+    Pool(&'a rayon::ThreadPool),
+    /// All that there are.
+    All,
+}
+
+impl Threads<'_> {
+    fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+        match self {
+            Self::Own => work(),
+            Self::Pool(pool) => pool.install(work),
+            // Changes over to them once, not for every loop.
+            Self::All => rayon::scope(|_| work()),
+        }
     }
 }
 
@@ -334,6 +372,7 @@ mod tests {
             gpu: Some(gpu),
             cpu: Cpu::default(),
             reason: String::new(),
+            both: Kept::default(),
         };
         let few = vec![Sphere::new([0.0; 3], 1.0); 2];
         let found = detector

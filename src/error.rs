@@ -1,7 +1,5 @@
 //! What can go wrong, and what to do about it.
 
-use bytemuck::Zeroable;
-
 use crate::sphere::MAX_MAGNITUDE;
 
 /// Why a list of collisions could not be made. Nothing is ever left out of a
@@ -230,44 +228,4 @@ fn allowed(field: Field) -> String {
         Field::Radius => format!("a finite number from 0 to {MAX_MAGNITUDE:e}"),
         _ => format!("a finite number of magnitude at most {MAX_MAGNITUDE:e}"),
     }
-}
-
-/// An empty vector with room for `count` elements, or an error that says that
-/// memory is short.
-pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
-    let mut vector = Vec::new();
-    match vector.try_reserve_exact(count) {
-        Ok(()) => Ok(vector),
-        Err(_) => Err(out_of_memory::<T>(count, what)),
-    }
-}
-
-/// The same, full of zeros: as the system gives them, where it does.
-pub(crate) fn zeroed<T: Zeroable>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
-    bytemuck::try_zeroed_vec(count).map_err(|()| out_of_memory::<T>(count, what))
-}
-
-fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
-    Error::OutOfMemory {
-        what,
-        needed: (count as u64).saturating_mul(size_of::<T>() as u64),
-    }
-}
-
-/// At least `count` elements of a vector that is kept from step to step, or an
-/// error that says that memory is short. What they are is of no account. A vector
-/// that has become far too large is let go.
-pub(crate) fn enough<'a, T: Zeroable>(
-    kept: &'a mut Vec<T>,
-    count: usize,
-    what: &'static str,
-) -> Result<&'a mut [T], Error> {
-    if kept.len() < count || kept.len() / 16 > count.max(1 << 12) {
-        // Not both at once.
-        *kept = Vec::new();
-        // A little more, for worlds that grow with every step.
-        let count = count + count / 32;
-        *kept = zeroed(count, what)?;
-    }
-    Ok(&mut kept[..count])
 }

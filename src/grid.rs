@@ -277,8 +277,6 @@ pub(crate) struct Grid<'a> {
     pub(crate) looks: &'a [u64],
     /// Where each slot begins among the sorted proxies.
     pub(crate) starts: &'a [u32],
-    /// Length of the step.
-    pub(crate) dt: f32,
     /// Whether only pairs between two sets count.
     pub(crate) between: bool,
 }

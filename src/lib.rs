@@ -75,6 +75,7 @@ mod error;
 mod exact;
 pub mod gpu;
 mod grid;
+mod memory;
 mod number;
 mod segments;
 mod sphere;

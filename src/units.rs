@@ -2,12 +2,11 @@
 //! length not far below: so that no square underflows which matters. Powers of
 //! two, so that nothing is rounded.
 
-use std::borrow::Cow;
-
-use rayon::prelude::*;
+use wide::f32x4;
 
 use crate::Sphere;
-use crate::cpu::CHUNK;
+use crate::number::{LANES, four, three};
+use crate::segments::{Frame, Motion};
 
 /// Worlds smaller than this get a unit of length of their own.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
@@ -39,22 +38,62 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// How spheres become those of a world in other units.
+/// A step in such units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    length: f64,
-    velocity: f64,
+    /// What lengths and velocities are multiplied by, if the units are not the caller's.
+    factors: Option<[f64; 2]>,
+    /// Its length.
+    pub(crate) dt: f32,
 }
 
 impl Scale {
-    /// The sphere in those units.
-    pub(crate) fn of(self, sphere: &Sphere) -> Sphere {
-        Sphere {
-            center: sphere.center.map(|x| times(x, self.length)),
-            radius: times(sphere.radius, self.length),
-            velocity: sphere.velocity.map(|v| times(v, self.velocity)),
-            ..*sphere
+    /// The caller's sphere in these units.
+    #[inline(always)]
+    pub(crate) fn sphere(&self, given: &Sphere) -> Sphere {
+        match self.factors {
+            None => *given,
+            Some(factors) => scaled(given, factors),
         }
+    }
+
+    /// Its path.
+    #[inline(always)]
+    pub(crate) fn motion(&self, given: &Sphere, frame: &Frame) -> Motion {
+        match self.factors {
+            None => Motion::new(given, frame, self.dt),
+            Some(factors) => Motion::new(&scaled(given, factors), frame, self.dt),
+        }
+    }
+
+    /// Those of several.
+    #[inline(always)]
+    pub(crate) fn motions(&self, given: [&Sphere; LANES], frame: &Frame) -> Motion<f32x4> {
+        let own;
+        let spheres = match self.factors {
+            None => given,
+            Some(factors) => {
+                own = several_scaled(given, factors);
+                four([0, 1, 2, 3], |k| &own[k])
+            }
+        };
+        Motion::of_several(spheres, frame, self.dt)
+    }
+}
+
+/// Not where it is used: most steps have no use for it, and would be slowed down.
+#[inline(never)]
+fn several_scaled(given: [&Sphere; LANES], factors: [f64; 2]) -> [Sphere; LANES] {
+    four(given, |sphere| scaled(sphere, factors))
+}
+
+#[inline(always)]
+fn scaled(given: &Sphere, [length, velocity]: [f64; 2]) -> Sphere {
+    Sphere {
+        center: three(given.center, |x| times(x, length)),
+        radius: times(given.radius, length),
+        velocity: three(given.velocity, |v| times(v, velocity)),
+        ..*given
     }
 }
 
@@ -101,19 +140,12 @@ impl Units {
         [-self.length_power, velocity]
     }
 
-    /// How spheres come into these units in a step of length `dt`; `None` if they are the
-    /// caller's.
-    pub(crate) fn scale(self, dt: f32) -> Option<Scale> {
-        let [length, velocity] = self.powers(dt).map(|power| f64::from(power).exp2());
-        (self != Self::default()).then_some(Scale { length, velocity })
-    }
-
-    /// The spheres in these units.
-    pub(crate) fn scale_all(self, spheres: &[Sphere], dt: f32) -> Cow<'_, [Sphere]> {
-        let Some(scale) = self.scale(dt) else {
-            return Cow::Borrowed(spheres);
-        };
-        let several = spheres.par_iter().with_min_len(CHUNK);
-        several.map(|sphere| scale.of(sphere)).collect()
+    /// A step of length `dt` in these units.
+    pub(crate) fn scale(self, dt: f32) -> Scale {
+        let factors = self.powers(dt).map(|power| f64::from(power).exp2());
+        Scale {
+            factors: (self != Self::default()).then_some(factors),
+            dt: self.step(dt),
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::detector::MOST_SPHERES;
-use crate::error::allocate;
 use crate::exact::impact;
+use crate::memory::allocate;
 use crate::sphere::{check_dt, check_spheres};
 use crate::{Collision, Error, Sphere};
 

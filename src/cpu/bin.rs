@@ -7,7 +7,8 @@ use super::buckets::Buckets;
 use super::measure::{Segment, Sizes, Space};
 use super::plan::Plan;
 use crate::grid::{INSIDE, bin_power, make_tag, slab_of};
-use crate::segments::{Cut, Motion};
+use crate::segments::Cut;
+use crate::units::Scale;
 use crate::{Error, Sphere};
 
 /// A proxy, and where it goes.
@@ -24,7 +25,7 @@ pub(crate) struct Binned {
 /// Bins every proxy.
 pub(crate) fn bin(
     spheres: &[Sphere],
-    dt: f32,
+    scale: &Scale,
     space: &Space,
     sizes: &Sizes<'_>,
     plan: &Plan,
@@ -43,7 +44,7 @@ pub(crate) fn bin(
             let power = bin_power(bin);
             let number = plan.level_of_bin[bin];
             let level = &plan.levels[usize::from(number)];
-            let motion = Motion::new(&spheres[sphere as usize], &space.frame, dt);
+            let motion = scale.motion(&spheres[sphere as usize], &space.frame);
             let cell = level.cell_of(motion.at(Cut { power, segment }.middle()));
             let tag = make_tag(number.into(), power, segment);
             let slot = level.slot_of(cell, slab_of(tag, level.time_power));
@@ -63,6 +64,5 @@ pub(crate) fn bin(
     let chunks = proxies.div_ceil(CHUNK);
     binned.fill(chunks, plan.slots as usize, proxies, make, |binned| {
         binned.slot
-    })?;
-    Ok(())
+    })
 }

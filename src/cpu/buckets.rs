@@ -5,68 +5,21 @@
 //! order does not depend on which of them does what.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use super::scan::places;
 use crate::Error;
-use crate::error::enough;
+use crate::memory::{Kept, Scratch};
 
 /// What memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";
-/// Buckets at most: as many as can be written to in turn from the first cache.
-const MOST: usize = 512;
+/// Buckets at most, as many as can be written to in turn from the first cache; and parts
+/// of other work, which are told without memory of their own.
+pub(crate) const MOST_PARTS: usize = 512;
 /// Items a bucket, while there are fewer buckets than that.
 const ITEMS: usize = 2048;
-
-/// Memory for what tasks work on one after another, kept from step to step: as many
-/// pieces as there have been tasks at once.
-#[derive(Debug)]
-pub(crate) struct Scratch<T>(Mutex<Vec<Vec<T>>>);
-
-/// One piece of it, which goes back when it is dropped.
-pub(crate) struct Piece<'a, T> {
-    scratch: &'a Scratch<T>,
-    pub(crate) items: Vec<T>,
-}
-
-impl<T> Default for Scratch<T> {
-    fn default() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
-}
-
-impl<T> Scratch<T> {
-    /// What else is in a piece is of no account.
-    pub(crate) fn take(&self) -> Piece<'_, T> {
-        Piece {
-            scratch: self,
-            items: self.pieces().pop().unwrap_or_default(),
-        }
-    }
-
-    /// Bytes that are kept.
-    pub(crate) fn memory(&self) -> usize {
-        let capacities = self.pieces().iter().map(Vec::capacity).sum::<usize>();
-        capacities * size_of::<T>()
-    }
-
-    fn pieces(&self) -> MutexGuard<'_, Vec<Vec<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T> Drop for Piece<'_, T> {
-    fn drop(&mut self) {
-        let items = std::mem::take(&mut self.items);
-        // One that has become far too large is let go.
-        if items.capacity() / 16 <= items.len().max(1 << 12) {
-            self.scratch.pieces().push(items);
-        }
-    }
-}
 
 /// Items in buckets by the high bits of a number below `range`.
 #[derive(Debug)]
@@ -89,16 +42,16 @@ pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
 /// Some of the items, by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
-    items: Vec<T>,
+    items: Kept<T>,
     /// Where each bucket ends.
-    ends: Vec<u32>,
+    ends: Kept<u32>,
 }
 
 impl<T> Default for Chunk<T> {
     fn default() -> Self {
         Self {
-            items: Vec::new(),
-            ends: Vec::new(),
+            items: Kept::default(),
+            ends: Kept::default(),
         }
     }
 }
@@ -107,17 +60,18 @@ impl<T: Copy + Zeroable> Chunk<T> {
     /// Takes the items of `unsorted` and leaves something else there.
     fn sort(
         &mut self,
-        unsorted: &mut Vec<T>,
+        unsorted: &mut Kept<T>,
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        let ends = enough(&mut self.ends, count, WHAT)?;
+        // For as many as there may be, for they are now more and now fewer.
+        let ends = &mut self.ends.enough(MOST_PARTS, WHAT)?[..count];
         if count == 1 {
             std::mem::swap(&mut self.items, unsorted);
             ends[0] = self.items.len() as u32;
             return Ok(());
         }
-        let items = enough(&mut self.items, unsorted.len(), WHAT)?;
+        let items = self.items.enough(unsorted.len(), WHAT)?;
         places(unsorted.iter(), ends, 0, bucket, |place, item| {
             items[place] = *item;
         });
@@ -147,47 +101,49 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     /// Fills `chunks` chunks anew: `make` writes the items of one, and `number`
     /// tells by what an item is sorted, a number below `range`. About `items` items
     /// are expected.
-    pub(crate) fn fill<R: Send>(
+    pub(crate) fn fill(
         &mut self,
         chunks: usize,
         range: usize,
         items: usize,
-        make: impl Fn(usize, &mut Vec<T>) -> Result<R, Error> + Sync,
+        make: impl Fn(usize, &mut Vec<T>) -> Result<(), Error> + Sync,
         number: impl Fn(&T) -> u32 + Sync,
-    ) -> Result<Vec<R>, Error> {
-        let buckets = (items / ITEMS).clamp(1, MOST);
+    ) -> Result<(), Error> {
+        let buckets = (items / ITEMS).clamp(1, MOST_PARTS);
         self.shift = (range.div_ceil(buckets).max(1)).next_power_of_two().ilog2();
         self.range = range;
         self.count = range.div_ceil(1 << self.shift).max(1);
         self.used = chunks;
         // One more than these is for `add`.
-        self.chunks.resize_with(chunks + 1, Chunk::default);
+        if self.chunks.len() <= chunks {
+            self.chunks.resize_with(chunks + 1, Chunk::default);
+        }
+        // So that they are let go in the end.
+        for unused in &mut self.chunks[chunks + 1..] {
+            unused.items.empty();
+        }
         let (shift, count) = (self.shift, self.count);
         self.chunks[..chunks]
             .par_iter_mut()
             .enumerate()
-            .map_init(
+            .try_for_each_init(
                 || self.unsorted.take(),
                 |unsorted, (k, chunk)| {
-                    let unsorted = &mut unsorted.items;
-                    unsorted.clear();
-                    let made = make(k, unsorted)?;
-                    chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)?;
-                    Ok(made)
+                    make(k, unsorted.empty())?;
+                    chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)
                 },
             )
-            .collect()
     }
 
-    /// Adds some more items, once.
+    /// Adds some more items, once, and leaves something else there.
     pub(crate) fn add(
         &mut self,
-        mut items: Vec<T>,
+        items: &mut Kept<T>,
         number: impl Fn(&T) -> u32,
     ) -> Result<(), Error> {
         let bucket = |item: &T| (number(item) >> self.shift) as usize;
         if let Some(chunk) = self.chunks.get_mut(self.used) {
-            chunk.sort(&mut items, self.count, bucket)?;
+            chunk.sort(items, self.count, bucket)?;
             self.used += 1;
         }
         Ok(())
@@ -213,10 +169,8 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     }
 
     /// Bytes that are kept.
-    pub(crate) fn memory(&self) -> usize {
-        let of_chunk = |chunk: &Chunk<T>| {
-            chunk.items.capacity() * size_of::<T>() + chunk.ends.capacity() * size_of::<u32>()
-        };
-        self.chunks.iter().map(of_chunk).sum::<usize>() + self.unsorted.memory()
+    pub(crate) fn bytes(&self) -> usize {
+        let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
+        self.chunks.iter().map(of_chunk).sum::<usize>() + self.unsorted.bytes()
     }
 }

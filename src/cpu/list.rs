@@ -1,11 +1,12 @@
 //! `list`: the pairs that `pairs` has decided, each of them once, in order.
 
+use arrayvec::ArrayVec;
 use rayon::prelude::*;
 use wide::i32x4;
 
-use super::buckets::{Buckets, Scratch, take};
+use super::buckets::{Buckets, MOST_PARTS, take};
 use super::scan::places;
-use crate::error::zeroed;
+use crate::memory::{LIST, Scratch, exactly};
 use crate::number::LANES;
 use crate::{Collision, Error};
 
@@ -15,38 +16,28 @@ pub(crate) fn list(
     ends: &Scratch<u32>,
     list: &mut Vec<Collision>,
 ) -> Result<(), Error> {
-    let counts: Vec<usize> = (0..pairs.count).map(|bucket| pairs.len(bucket)).collect();
-    let count = counts.iter().sum();
-    if list.capacity() < count {
-        *list = zeroed(count, "the list of collisions")?;
-    } else {
-        list.resize(count, Collision::default());
-    }
-    let mut rest = &mut list[..];
-    let parts: Vec<(usize, &mut [Collision])> = counts
-        .iter()
-        .map(|&count| take(&mut rest, count))
-        .enumerate()
-        .collect();
-    parts.into_par_iter().for_each_init(
+    let counts: ArrayVec<usize, MOST_PARTS> =
+        (0..pairs.count).map(|bucket| pairs.len(bucket)).collect();
+    let mut rest = exactly(list, counts.iter().sum(), LIST)?;
+    let mut parts: ArrayVec<&mut [Collision], MOST_PARTS> =
+        counts.iter().map(|&count| take(&mut rest, count)).collect();
+    parts.par_iter_mut().enumerate().try_for_each_init(
         || ends.take(),
         |ends, (bucket, part)| {
             let range = pairs.range(bucket);
-            let ends = &mut ends.items;
-            ends.clear();
-            ends.resize(range.len(), 0);
+            let ends = ends.enough(range.len(), "where the pairs of each sphere end")?;
             let row = |pair: &Collision| pair.a as usize - range.start;
             places(pairs.items(bucket), ends, 0, row, |place, pair| {
                 part[place] = *pair;
             });
             let mut begin = 0;
-            for &mut end in &mut *ends {
+            for &mut end in ends {
                 sort_row(&mut part[begin as usize..end as usize]);
                 begin = end;
             }
+            Ok(())
         },
-    );
-    Ok(())
+    )
 }
 
 /// Sorts pairs that have the same a by b, no two of which are the same.

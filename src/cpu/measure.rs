@@ -2,19 +2,22 @@
 //! how many proxies there are of each size, and where.
 
 use std::array::from_fn;
+use std::iter::repeat_n;
 use std::num::NonZeroU16;
 
+use arrayvec::ArrayVec;
 use glam::Vec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
 use super::CHUNK;
-use super::buckets::take;
+use super::buckets::{MOST_PARTS, take};
 use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
-use crate::error::enough;
 use crate::grid::{BINS, bin_power};
+use crate::memory::{Kept, Piece, Scratch};
 use crate::number::{LANES, each, largest};
 use crate::segments::{Cut, Frame, Motion, Size};
+use crate::units::Scale;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
 /// Spheres that stand for all: one in 512, but no more than 2048, so that all their
@@ -23,6 +26,7 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 pub(crate) const SPHERES_A_SAMPLE: [usize; 2] = [512, 16];
 pub(crate) const MOST_SAMPLED: usize = 2048;
 pub(crate) const FEWEST_SAMPLED: [usize; 2] = [512, 128];
+const MOST_BLOCKS: usize = MOST_SAMPLED / LANES;
 /// Octaves of distance, by the exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
 /// Fewer ordered pairs than this within a distance tell nothing: what is below
@@ -106,13 +110,18 @@ impl Space {
 
     /// The length of segments that is expected to cost least: the spacing, or
     /// where that would make more segments than they save tests, more.
-    fn length_of_segments(&self, sample: &[Motion]) -> f32 {
+    fn length_of_segments(
+        &self,
+        sample: impl ExactSizeIterator<Item = Motion>,
+        cut: &mut Kept<Motion>,
+    ) -> f32 {
         let extent = (self.trimmed[1] - self.trimmed[0]).max_element();
         let shortest = self.spacing.max(extent * SHORTEST).max(f32::MIN_POSITIVE);
         // The others cost the same, whatever the length.
-        let is_cut = |motion: &&Motion| Size::new(motion, shortest).power > 0;
-        let cut: Vec<&Motion> = sample.iter().filter(is_cut).collect();
-        let whole = sample.len() - cut.len();
+        let is_cut = |motion: &Motion| Size::new(motion, shortest).power > 0;
+        let all = sample.len() as f32;
+        let cut = cut.refill(sample.filter(is_cut));
+        let whole = all - cut.len() as f32;
         if cut.is_empty() {
             // What is cut all the same is rare: this is what costs it least.
             return 2.0 * shortest;
@@ -124,26 +133,27 @@ impl Space {
         // any sphere is cut then: of some of those.
         let weigh = |length: f32| {
             let some = cut.iter().step_by(each);
-            let sizes: Vec<Size> = some.map(|motion| Size::new(motion, length)).collect();
-            let proxies: usize = sizes.iter().map(|size| 1 << size.power).sum();
+            let sizes = some.map(|motion| Size::new(motion, length));
+            let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
             // Where they are few, they look for what is never cut, and no farther than
             // they reach (`Plan::looks_down`); or else all are in cells as wide as theirs.
-            let share_reached = if proxies * each < whole {
-                whole as f32 / sample.len() as f32
+            let share_reached = if ((proxies * each) as f32) < whole {
+                whole / all
             } else {
                 0.0
             };
-            let mut all = 0.0;
-            for size in &sizes {
+            let whether_cut = proxies > sizes.len();
+            let mut cost = 0.0;
+            for size in sizes {
                 let cell = Self::edge_at_least(least_edge, size.half_cell);
                 let in_cells = 0.5 * self.others(self.spheres, 1.5 * cell);
                 // Not half of them, for those do not look for it; and theirs are the
                 // cells, so it is up to one more on each side.
                 let reached = self.others(self.spheres, size.half_cell + least_edge);
                 let tests = in_cells + share_reached * (reached - in_cells);
-                all += (1_u32 << size.power) as f32 * (looks + tests);
+                cost += (1_u32 << size.power) as f32 * (looks + tests);
             }
-            (all, proxies > sizes.len())
+            (cost, whether_cut)
         };
         let mut best = (f32::MAX, self.spacing);
         let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
@@ -171,7 +181,7 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// The sphere number k of a sample of `count`: one out of each stretch of the
 /// input, which one by chance, so that no regular order of the spheres shows.
-fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
+fn number(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
     let mut chance = (k as u32).wrapping_mul(0x9e37_79b1);
@@ -181,30 +191,40 @@ fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
 }
 
 /// How many of a sample are in each octave of distance around each of them.
+#[derive(Debug)]
 struct Octaves {
     count: usize,
     /// A row for each octave, by the exponent of a float32: near ones are in few
     /// octaves, so few rows are worked on.
-    rows: Vec<u16>,
+    rows: Kept<u16>,
     /// Of all of them together: ordered pairs.
     pairs: [u32; OCTAVES],
     /// No pair is in an octave before this.
     first: usize,
 }
 
+impl Default for Octaves {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            rows: Kept::default(),
+            pairs: [0; OCTAVES],
+            first: 0,
+        }
+    }
+}
+
 impl Octaves {
-    fn new(sample: &[Vec3]) -> Self {
+    fn fill(&mut self, sample: &[Vec3]) {
         let count = sample.len();
         // Some side by side; those that fill up the last block are not looked at.
-        let blocks: Vec<[f32x4; 3]> = sample
-            .chunks(LANES)
-            .map(|block| {
-                let lane = |k: usize| block[k.min(block.len() - 1)];
-                from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
-            })
-            .collect();
-        let mut rows = vec![0_u16; OCTAVES * count];
-        let mut distances = vec![[0.0; LANES]; blocks.len()];
+        let block = |block: &[Vec3]| -> [f32x4; 3] {
+            let lane = |k: usize| block[k.min(block.len() - 1)];
+            from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
+        };
+        let blocks: ArrayVec<_, MOST_BLOCKS> = sample.chunks(LANES).map(block).collect();
+        let rows = self.rows.refill(repeat_n(0, OCTAVES * count));
+        let mut distances = [[0.0; LANES]; MOST_BLOCKS];
         for (i, own) in sample.iter().enumerate() {
             let own = own.to_array().map(f32x4::splat);
             let before = &blocks[..i.div_ceil(LANES)];
@@ -217,17 +237,12 @@ impl Octaves {
                 rows[row + j] += 1;
             }
         }
-        let mut pairs = [0; OCTAVES];
-        for (pairs, row) in pairs.iter_mut().zip(rows.chunks(count)) {
+        for (pairs, row) in self.pairs.iter_mut().zip(rows.chunks(count)) {
             *pairs = row.iter().map(|&pairs| u32::from(pairs)).sum();
         }
-        let first = pairs.iter().position(|&pairs| pairs > 0).unwrap_or(0);
-        Self {
-            count,
-            rows,
-            pairs,
-            first,
-        }
+        let first = self.pairs.iter().position(|&pairs| pairs > 0);
+        self.first = first.unwrap_or(0);
+        self.count = count;
     }
 
     /// log₂ of the distance of the nearest `rank` around number i.
@@ -246,21 +261,31 @@ impl Octaves {
     }
 }
 
-fn median(mut values: Vec<f32>) -> f32 {
+fn median(kept: &mut Kept<f32>, values: impl Iterator<Item = f32>) -> f32 {
+    let values = kept.refill(values);
     let middle = values.len() / 2;
     *values.select_nth_unstable_by(middle, f32::total_cmp).1
 }
 
 /// Tells from a sample how the spheres lie in space.
-pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
+pub(crate) fn spacing(spheres: &[Sphere], scale: &Scale, memory: &mut Memory) -> Space {
+    let Memory {
+        sampled,
+        sample,
+        values,
+        octaves,
+        cut,
+        ..
+    } = memory;
+    let dt = scale.dt;
     let count = sample_size(spheres.len());
-    let sampled: Vec<&Sphere> = (0..count).map(|k| sampled(spheres, count, k)).collect();
+    let of_sample = (0..count).map(|k| scale.sphere(number(spheres, count, k)));
+    let sampled = sampled.refill(of_sample);
     // Half way through the step: it is neither before a burst nor after a
     // crush.
-    let sample: Vec<Vec3> = sampled
-        .iter()
-        .map(|sphere| Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt))
-        .collect();
+    let half_way =
+        |sphere: &Sphere| Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt);
+    let sample = sample.refill(sampled.iter().map(half_way));
     let mut space = Space {
         spheres: spheres.len() as f32,
         log_others: [-64.0; OCTAVES],
@@ -274,26 +299,26 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
     }
 
     for axis in 0..3 {
-        let mut values: Vec<f32> = sample.iter().map(|center| center[axis]).collect();
-        values.sort_unstable_by(f32::total_cmp);
-        let (low, high) = (values[count / TRIM], values[count - 1 - count / TRIM]);
+        let sorted = values.refill(sample.iter().map(|center| center[axis]));
+        sorted.sort_unstable_by(f32::total_cmp);
+        let [low, middle, high] =
+            [count / TRIM, count / 2, count - 1 - count / TRIM].map(|rank| sorted[rank]);
         let wider = (high - low) * 0.25;
-        let drift = median(sampled.iter().map(|sphere| sphere.velocity[axis]).collect());
+        let drift = median(values, sampled.iter().map(|sphere| sphere.velocity[axis]));
         // Where the middle was at the start of the step.
-        let origin = values[count / 2] - drift * (0.5 * dt);
-        space.frame.origin[axis] = origin;
+        space.frame.origin[axis] = middle - drift * (0.5 * dt);
         space.frame.drift[axis] = drift;
-        space.trimmed[0][axis] = low - wider - values[count / 2];
-        space.trimmed[1][axis] = high + wider - values[count / 2];
+        space.trimmed[0][axis] = low - wider - middle;
+        space.trimmed[1][axis] = high + wider - middle;
     }
     if count == 1 {
         return space;
     }
 
-    let octaves = Octaves::new(&sample);
+    octaves.fill(sample);
     let ranks = NEAREST.map(|rank| rank.min(count as u32 - 1));
     let medians =
-        ranks.map(|rank| median((0..count).map(|i| octaves.log_distance(i, rank)).collect()));
+        ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
     // Whether they fill space, a sheet, or a line.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
     let apart = medians[1] - medians[0];
@@ -328,15 +353,13 @@ pub(crate) fn spacing(spheres: &[Sphere], dt: f32) -> Space {
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         };
     }
-    let motions: Vec<Motion> = sampled
-        .iter()
-        .map(|sphere| Motion::new(sphere, &space.frame, dt))
-        .collect();
-    space.segment = space.length_of_segments(&motions);
+    let frame = space.frame;
+    let motions = || sampled.iter().map(|sphere| Motion::new(sphere, &frame, dt));
+    space.segment = space.length_of_segments(motions(), cut);
     // Worlds as small as a fuzzer makes them are never worth cutting; and a list
     // must not depend on how they are cut.
     if cfg!(carom_fuzzing) {
-        let longest = motions.iter().map(Motion::extent).fold(0.0, f32::max);
+        let longest = motions().map(|motion| motion.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
     }
     space
@@ -386,17 +409,39 @@ pub(crate) struct Segment {
     pub(crate) number: u32,
 }
 
-/// Memory for what is told of every sphere, kept from step to step.
+/// Memory for what is told of the spheres, kept from step to step.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    bins: Vec<u16>,
-    segments: Vec<Segment>,
+pub(crate) struct Memory {
+    /// The sample, in the units of the grids, and where its centres are half way.
+    sampled: Kept<Sphere>,
+    sample: Kept<Vec3>,
+    /// Of which there is a median to take.
+    values: Kept<f32>,
+    octaves: Octaves,
+    /// Of those of the sample that may be cut.
+    cut: Kept<Motion>,
+    /// Of a [`Histogram`].
+    places: Scratch<Option<NonZeroU16>>,
+    tallies: Scratch<(usize, Tally)>,
+    /// See [`Sizes`].
+    bin_of: Kept<u16>,
+    segments: Kept<Segment>,
+    bins: Kept<(usize, Bin)>,
 }
 
-impl Kept {
+impl Memory {
     /// Bytes of it.
-    pub(crate) fn memory(&self) -> usize {
-        self.bins.capacity() * size_of::<u16>() + self.segments.capacity() * size_of::<Segment>()
+    pub(crate) fn bytes(&self) -> usize {
+        self.sampled.bytes()
+            + self.sample.bytes()
+            + self.values.bytes()
+            + self.octaves.rows.bytes()
+            + self.cut.bytes()
+            + self.places.bytes()
+            + self.tallies.bytes()
+            + self.bin_of.bytes()
+            + self.segments.bytes()
+            + self.bins.bytes()
     }
 }
 
@@ -407,7 +452,7 @@ pub(crate) struct Sizes<'a> {
     /// The segments after the first of each sphere: proxies from N on.
     pub(crate) segments: &'a [Segment],
     /// The histogram: its bins in use, by their numbers.
-    pub(crate) bins: Vec<(usize, Bin)>,
+    pub(crate) bins: &'a [(usize, Bin)],
 }
 
 impl Sizes<'_> {
@@ -425,15 +470,15 @@ impl Sizes<'_> {
 
 /// Bins in use, as they come: of thousands that there may be, most worlds use a
 /// few.
-struct Histogram {
+struct Histogram<'a> {
     /// For each number the place of its bin, if it has one.
-    places: Vec<Option<NonZeroU16>>,
-    bins: Vec<(usize, Tally)>,
+    places: Piece<'a, Option<NonZeroU16>>,
+    bins: Piece<'a, (usize, Tally)>,
 }
 
 /// A [`Bin`] as it is filled: the lower corner; the upper one, and the largest half
 /// cell.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Tally {
     count: u32,
     inside: u32,
@@ -461,16 +506,14 @@ impl Tally {
     }
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        Self {
-            places: vec![None; BINS],
-            bins: Vec::new(),
-        }
+impl<'a> Histogram<'a> {
+    fn new(places: &'a Scratch<Option<NonZeroU16>>, bins: &'a Scratch<(usize, Tally)>) -> Self {
+        let (mut places, mut bins) = (places.take(), bins.take());
+        places.refill(repeat_n(None, BINS));
+        bins.empty();
+        Self { places, bins }
     }
-}
 
-impl Histogram {
     #[inline(always)]
     fn add(&mut self, number: usize, tally: &Tally) {
         match self.places[number] {
@@ -483,7 +526,7 @@ impl Histogram {
     }
 
     fn merge(mut self, other: Self) -> Self {
-        for (number, tally) in &other.bins {
+        for (number, tally) in other.bins.iter() {
             self.add(*number, tally);
         }
         self
@@ -493,14 +536,14 @@ impl Histogram {
 /// Measures spheres.
 struct Sizer<'a> {
     space: &'a Space,
-    dt: f32,
+    scale: &'a Scale,
     length: f32,
 }
 
 impl Sizer<'_> {
     /// Adds one sphere of a set, and returns its bin.
-    fn add(&self, histogram: &mut Histogram, sphere: &Sphere, set: u32) -> u16 {
-        let motion = Motion::new(sphere, &self.space.frame, self.dt);
+    fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32) -> u16 {
+        let motion = self.scale.motion(sphere, &self.space.frame);
         let size = Size::new(&motion, self.length);
         let Size { power, half_cell } = size;
         let count = 1 << power;
@@ -524,11 +567,11 @@ impl Sizer<'_> {
     #[inline(always)]
     fn add_uncut(
         &self,
-        histogram: &mut Histogram,
+        histogram: &mut Histogram<'_>,
         spheres: &[Sphere; LANES],
         set: u32,
     ) -> Option<[u16; LANES]> {
-        let motion = Motion::of_several(spheres.each_ref(), &self.space.frame, self.dt);
+        let motion = self.scale.motions(spheres.each_ref(), &self.space.frame);
         let half_cell = Size::of_uncut(&motion, self.length)?;
         let whole = Cut {
             power: 0,
@@ -564,17 +607,30 @@ impl Sizer<'_> {
 /// become longer than planned as far as it takes to have at most `most` proxies.
 pub(crate) fn sizes<'a>(
     spheres: &[Sphere],
-    dt: f32,
+    scale: &Scale,
     space: &Space,
     split: usize,
     most: u64,
-    kept: &'a mut Kept,
+    memory: &'a mut Memory,
 ) -> Result<Sizes<'a>, Error> {
-    let bin_of = enough(&mut kept.bins, spheres.len(), "the sizes of the spheres")?;
+    let Memory {
+        places,
+        tallies,
+        bin_of,
+        segments,
+        bins,
+        ..
+    } = memory;
+    let bin_of = bin_of.enough(spheres.len(), "the sizes of the spheres")?;
+    let empty = || Histogram::new(places, tallies);
     let mut length = space.segment;
     loop {
-        let sizer = Sizer { space, dt, length };
-        let of_chunk = |mut histogram: Histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
+        let sizer = Sizer {
+            space,
+            scale,
+            length,
+        };
+        let of_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
             let (k, (spheres, bin_of)) = chunk;
             // Up to here they are of the first set.
             let first = match split {
@@ -603,24 +659,25 @@ pub(crate) fn sizes<'a>(
             .par_chunks(CHUNK)
             .zip(bin_of.par_chunks_mut(CHUNK))
             .enumerate()
-            .fold(Histogram::default, of_chunk)
+            .fold(empty, of_chunk)
             .reduce_with(Histogram::merge)
-            .unwrap_or_default();
-        let mut bins: Vec<(usize, Bin)> = histogram
-            .bins
+            .unwrap_or_else(empty);
+        let tallies = &*histogram.bins;
+        let proxies: u64 = tallies
             .iter()
-            .map(|(number, tally)| (*number, tally.bin()))
-            .collect();
-        let proxies: u64 = bins.iter().map(|(_, bin)| u64::from(bin.count)).sum();
+            .map(|(_, tally)| u64::from(tally.count))
+            .sum();
         if proxies > most && length <= MAX_MAGNITUDE {
             // From 0, too.
             length = (2.0 * length).max(f32::MIN_POSITIVE);
             continue;
         }
+        let of_tally = |(number, tally): &(usize, Tally)| (*number, tally.bin());
+        let bins = bins.refill(tallies.iter().map(of_tally));
         bins.sort_unstable_by_key(|&(number, _)| number);
         let bin_of = &*bin_of;
         let further = (proxies - spheres.len() as u64) as usize;
-        let segments = enough(&mut kept.segments, further, "the segments of the spheres")?;
+        let segments = segments.enough(further, "the segments of the spheres")?;
         if !segments.is_empty() {
             list_segments(bin_of, segments);
         }
@@ -635,22 +692,23 @@ pub(crate) fn sizes<'a>(
 /// Lists the segments after the first of each sphere, as many as there are.
 fn list_segments(bin_of: &[u16], mut segments: &mut [Segment]) {
     let after_first = |&bin: &u16| (1_usize << bin_power(bin.into())) - 1;
-    let counts: Vec<usize> = bin_of
-        .par_chunks(CHUNK)
-        .map(|bins| bins.iter().map(after_first).sum())
-        .collect();
-    let parts: Vec<&mut [Segment]> = counts
+    let size = bin_of.len().div_ceil(MOST_PARTS).max(CHUNK);
+    let chunks = bin_of.par_chunks(size);
+    let mut counts = [0; MOST_PARTS];
+    (counts.par_iter_mut().zip(chunks.clone()))
+        .for_each(|(count, bins)| *count = bins.iter().map(after_first).sum());
+    let mut parts: ArrayVec<&mut [Segment], MOST_PARTS> = counts[..chunks.len()]
         .iter()
         .map(|&count| take(&mut segments, count))
         .collect();
-    let of_chunk = |(k, (bins, mut part)): (usize, (&[u16], &mut [Segment]))| {
-        for (sphere, bin) in (k * CHUNK..).zip(bins) {
+    let of_chunk = |(k, (bins, part)): (usize, (&[u16], &mut &mut [Segment]))| {
+        for (sphere, bin) in (k * size..).zip(bins) {
             let sphere = sphere as u32;
-            for (segment, number) in take(&mut part, after_first(bin)).iter_mut().zip(1..) {
+            for (segment, number) in take(part, after_first(bin)).iter_mut().zip(1..) {
                 *segment = Segment { sphere, number };
             }
         }
     };
-    let chunks = bin_of.par_chunks(CHUNK).zip(parts);
+    let chunks = chunks.zip(parts.par_iter_mut());
     chunks.enumerate().for_each(of_chunk);
 }

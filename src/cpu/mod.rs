@@ -23,10 +23,11 @@ pub(crate) mod sort;
 use std::time::{Duration, Instant};
 
 use self::bin::Binned;
-use self::buckets::{Buckets, Scratch};
+use self::buckets::Buckets;
 use self::scatter::Sorted;
 use crate::exact::{Decided, Reported, decide};
 use crate::grid::Grid;
+use crate::memory::{Kept, Scratch};
 use crate::sphere::Facts;
 use crate::units::Units;
 use crate::{Collision, Error, Sphere};
@@ -97,10 +98,12 @@ fn rows(pair: &Collision, spheres: usize, split: usize) -> Option<[usize; 2]> {
 /// needs but the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
-    sizes: measure::Kept,
+    measured: measure::Memory,
     binned: Buckets<Binned>,
     sorted: Sorted,
-    pairs: Buckets<Collision>,
+    found: pairs::Found,
+    /// Pairs that were decided at the end.
+    decided: Kept<Collision>,
     /// For `list`.
     ends: Scratch<u32>,
 }
@@ -115,25 +118,30 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Decides pairs that were reported.
-    pub(crate) fn decide(self, reported: Vec<Reported>) -> Result<Decided, Error> {
+    /// Decides pairs that were reported. `pairs` is memory for the list.
+    pub(crate) fn decide(
+        self,
+        reported: &mut Vec<Reported>,
+        pairs: Vec<Collision>,
+    ) -> Result<Decided, Error> {
         let sphere = |index: u32| self.spheres.get(index as usize).copied();
         let two = |a, b| Some([sphere(a)?, sphere(b)?]);
-        decide(two, self.split, self.dt, reported)
+        decide(two, self.split, self.dt, reported, pairs)
     }
 }
 
 impl Cpu {
-    /// Runs all stages. `pairs` is memory for the list.
+    /// Runs all stages. `pairs` and `stages` are memory for the list and for the times.
     pub(crate) fn run(
         &mut self,
         step: Step<'_>,
         facts: Facts,
         limits: Limits,
         mut pairs: Vec<Collision>,
+        mut stages: Vec<(&'static str, Duration)>,
     ) -> Result<(Outcome, Decided), Error> {
-        let Step { split, .. } = step;
-        let mut stages = Vec::new();
+        let Step { spheres, split, dt } = step;
+        stages.clear();
         let mut clock = Instant::now();
         let mut lap = |name| {
             let now = Instant::now();
@@ -141,23 +149,21 @@ impl Cpu {
             clock = now;
         };
 
-        let units = Units::new(step.dt, facts.extent());
-        let spheres = &*units.scale_all(step.spheres, step.dt);
-        let dt = units.step(step.dt);
-        let space = measure::spacing(spheres, dt);
+        let scale = &Units::new(dt, facts.extent()).scale(dt);
+        let space = measure::spacing(spheres, scale, &mut self.measured);
         let most = most_proxies(spheres.len());
-        let sizes = measure::sizes(spheres, dt, &space, split, most, &mut self.sizes)?;
+        let sizes = measure::sizes(spheres, scale, &space, split, most, &mut self.measured)?;
         lap("measure");
         let proxies = spheres.len() + sizes.segments.len();
         let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
-        let plan = plan::plan(&space, &sizes.bins, split > 0, slots as u32);
+        let plan = plan::plan(&space, sizes.bins, split > 0, slots as u32);
         lap("plan");
-        bin::bin(spheres, dt, &space, &sizes, &plan, &mut self.binned)?;
+        bin::bin(spheres, scale, &space, &sizes, &plan, &mut self.binned)?;
         lap("bin");
         let slots = plan.slots as usize;
-        let fullest = self
-            .sorted
-            .fill(step, units, &space.frame, slots, proxies, &self.binned)?;
+        let fullest =
+            self.sorted
+                .fill(spheres, scale, &space.frame, slots, proxies, &self.binned)?;
         lap("scatter");
         let world = pairs::World {
             grid: Grid {
@@ -165,13 +171,12 @@ impl Cpu {
                 looks: &plan.looks,
                 starts: &self.sorted.starts,
                 between: split > 0,
-                dt,
             },
             frame: &space.frame,
             sorted: &self.sorted,
             proxies,
             given: step,
-            scale: units.scale(step.dt),
+            scale,
             cut: !sizes.segments.is_empty(),
             groups: facts.groups(),
         };
@@ -186,29 +191,31 @@ impl Cpu {
             }
             lap("tally");
         }
-        let found = pairs::pairs(&world, limits.pairs, &mut self.pairs)?;
+        let counts = pairs::pairs(&world, limits.pairs, &mut self.found)?;
         lap("pairs");
-        let shared = step.decide(found.shared)?;
-        let needed = found.pairs + shared.pairs.len() as u64;
-        limits.allow_pairs(needed)?;
-        self.pairs.add(shared.pairs, |pair| pair.a)?;
-        list::list(&self.pairs, &self.ends, &mut pairs)?;
+        let kept = std::mem::take(self.decided.empty());
+        let decided = step.decide(&mut self.found.shared, kept)?;
+        *self.decided = decided.pairs;
+        limits.allow_pairs(counts.pairs + self.decided.len() as u64)?;
+        self.found.pairs.add(&mut self.decided, |pair| pair.a)?;
+        list::list(&self.found.pairs, &self.ends, &mut pairs)?;
         let decided = Decided {
             pairs,
-            grazing: found.grazing + shared.grazing,
-            by_integers: found.by_integers + shared.by_integers,
+            grazing: counts.grazing + decided.grazing,
+            by_integers: counts.by_integers + decided.by_integers,
         };
         lap("decide");
-        let memory = self.sizes.memory()
-            + self.binned.memory()
-            + self.sorted.memory()
-            + self.pairs.memory()
-            + self.ends.memory();
+        let memory = self.measured.bytes()
+            + self.binned.bytes()
+            + self.sorted.bytes()
+            + self.found.bytes()
+            + self.decided.bytes()
+            + self.ends.bytes();
         let outcome = Outcome {
             proxies: proxies as u64,
             levels: plan.levels.len() as u32,
             slots: plan.slots.into(),
-            candidates: found.candidates,
+            candidates: counts.candidates,
             memory: memory as u64,
             stages,
         };

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -12,11 +13,12 @@ use super::scatter::Sorted;
 use crate::ball::{Ball, BallProbe, PathProbe, Probe};
 use crate::exact::{By, GRAZING, Impact, Reported, impact, sweep};
 use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of, segment_power};
+use crate::memory::{Kept, Scratch, out_of_memory};
 use crate::number::{LANES, four, two};
 use crate::segments::{Frame, Motion};
 use crate::sweep::{Ownership, ownership};
 use crate::units::Scale;
-use crate::{Collision, Error, Sphere};
+use crate::{Collision, Error};
 
 /// What the earlier stages have made.
 pub(crate) struct World<'a> {
@@ -30,8 +32,8 @@ pub(crate) struct World<'a> {
     pub(crate) proxies: usize,
     /// The step as the caller has it, in the units of the sorted proxies, too.
     pub(crate) given: Step<'a>,
-    /// How spheres come into the units of the grids, if these are others.
-    pub(crate) scale: Option<Scale>,
+    /// The same in the units of the grids.
+    pub(crate) scale: &'a Scale,
     /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
     /// Whether groups may leave out a pair.
@@ -53,13 +55,8 @@ impl World<'_> {
     #[inline(always)]
     fn motion(&self, seeker: &Seeker) -> Option<Motion> {
         let looks = self.grid.looks[level_of(seeker.tag) as usize] != 0;
-        looks.then(|| Motion::new(&self.scaled(seeker.index), self.frame, self.grid.dt))
-    }
-
-    /// The sphere of one, in the units of the grids.
-    fn scaled(&self, index: usize) -> Sphere {
-        let given = self.sorted.proxies[index].sphere();
-        self.scale.map_or(*given, |scale| scale.of(given))
+        let given = self.sorted.proxies[seeker.index].sphere();
+        looks.then(|| self.scale.motion(given, self.frame))
     }
 
     fn cell(&self, index: usize) -> SortedCell {
@@ -106,85 +103,110 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
         .sum()
 }
 
-/// What was found beside the pairs that are certain.
+/// What was found, in memory that is kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Pairs that touch, and are in the list already.
-    pub(crate) pairs: u64,
+    /// Pairs that touch, by a.
+    pub(crate) pairs: Buckets<Collision>,
     /// Pairs that several time segments may have reported: still to be decided.
-    pub(crate) shared: Vec<Reported>,
+    pub(crate) shared: Kept<Reported>,
+    /// Those of each task.
+    reports: Scratch<Reported>,
+}
+
+impl Found {
+    /// Bytes of it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.pairs.bytes() + self.shared.bytes() + self.reports.bytes()
+    }
+}
+
+/// What it took, and came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Pairs that touch, and need not be decided any more.
+    pub(crate) pairs: u64,
     /// Pairs of proxies that were tested.
     pub(crate) candidates: u64,
     /// Pairs of which it could not be told at once whether they touch, but for those
-    /// above, and how many of these took more than float64.
+    /// still to be decided, and how many of these took more than float64.
     pub(crate) grazing: u64,
     pub(crate) by_integers: u64,
 }
 
-/// Tests them, and fills `pairs` with those that touch, if they are no more than
-/// `most`.
-pub(crate) fn pairs(
-    world: &World<'_>,
-    most: u64,
-    pairs: &mut Buckets<Collision>,
-) -> Result<Found, Error> {
-    let counts = Counts::default();
+/// Tests them, and finds those that touch, if they are no more than `most`.
+pub(crate) fn pairs(world: &World<'_>, most: u64, found: &mut Found) -> Result<Counts, Error> {
+    let Found {
+        pairs,
+        shared,
+        reports,
+    } = found;
+    let so_far = SoFar::default();
+    let all = Mutex::new((Counts::default(), shared.empty()));
     let make = |number: usize, pairs: &mut Vec<Collision>| {
+        let mut reports = reports.take();
         let mut task = Task {
             world,
             near: [[0; NEAR]; 2],
             nearby: 0,
-            counts: &counts,
+            so_far: &so_far,
             most,
             pairs,
-            found: Found::default(),
+            shared: reports.empty(),
+            counts: Counts::default(),
             memory: Ok(()),
         };
         for index in world.of_task(number) {
             task.seek(index);
         }
         task.test();
-        task.memory.map(|()| task.found)
+        task.memory?;
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.0.candidates += task.counts.candidates;
+        all.0.grazing += task.counts.grazing;
+        all.0.by_integers += task.counts.by_integers;
+        let (shared, more) = (&mut all.1, task.shared.len());
+        let room = shared.try_reserve(more);
+        room.map_err(|_| out_of_memory::<Reported>(shared.len() + more, "the pairs to decide"))?;
+        shared.extend_from_slice(task.shared);
+        Ok(())
     };
     let tasks = world.proxies.div_ceil(world.task_size());
     let first_set = match world.given.split {
         0 => world.given.spheres.len(),
         split => split,
     };
-    let mut all = Found::default();
-    for found in pairs.fill(tasks, first_set, first_set, make, |pair| pair.a)? {
-        all.shared.extend(found.shared);
-        all.candidates += found.candidates;
-        all.grazing += found.grazing;
-        all.by_integers += found.by_integers;
-    }
-    if counts.are_too_many([0; 2], most) {
+    pairs.fill(tasks, first_set, first_set, make, |pair| pair.a)?;
+    if so_far.is_too_much([0; 2], most) {
         return Err(Error::TooManyPairs {
-            needed: counts.found.into_inner() + counts.shared.into_inner(),
+            needed: so_far.pairs.into_inner() + so_far.shared.into_inner(),
             limit: most,
         });
     }
-    all.pairs = counts.found.into_inner();
-    Ok(all)
+    let (counts, _) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Counts {
+        pairs: so_far.pairs.into_inner(),
+        ..counts
+    })
 }
 
 /// What all tasks have come to. Goes on past the limit, so that an error can tell
 /// what was needed.
 #[derive(Debug, Default)]
-struct Counts {
+struct SoFar {
     /// Pairs that touch.
-    found: AtomicU64,
+    pairs: AtomicU64,
     /// Reports of pairs that are still to be decided, some of them more than once.
     shared: AtomicU64,
 }
 
-impl Counts {
+impl SoFar {
     /// Counts some more, and tells whether the pairs are certainly too many, or the
     /// reports more than are worth their memory.
-    fn are_too_many(&self, [found, shared]: [usize; 2], most: u64) -> bool {
-        let found = self.found.fetch_add(found as u64, Relaxed) + found as u64;
+    fn is_too_much(&self, [pairs, shared]: [usize; 2], most: u64) -> bool {
+        let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
-        found > most || shared / 8 > most.max(1 << 16)
+        pairs > most || shared / 8 > most.max(1 << 16)
     }
 }
 
@@ -223,10 +245,11 @@ struct Task<'a> {
     near: [[u32; NEAR]; 2],
     nearby: usize,
     /// What all tasks have found so far, and how many pairs there may be.
-    counts: &'a Counts,
+    so_far: &'a SoFar,
     most: u64,
     pairs: &'a mut Vec<Collision>,
-    found: Found,
+    shared: &'a mut Vec<Reported>,
+    counts: Counts,
     /// Whether there was enough of it.
     memory: Result<(), Error>,
 }
@@ -262,7 +285,7 @@ impl Task<'_> {
             self.collect_in_pieces(index, probe, ranges);
             return;
         }
-        self.found.candidates += all as u64;
+        self.counts.candidates += all as u64;
         let begin = self.nearby;
         let end = ranges
             .iter()
@@ -335,13 +358,13 @@ impl Task<'_> {
         asked: Asked,
     ) {
         for other in ranges.iter().cloned().flatten() {
-            self.found.candidates += 1;
+            self.counts.candidates += 1;
             let balls = &self.world.sorted.balls[other / LANES];
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && asked.holds(&self.world.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
                 // Counted there once more.
-                self.found.candidates -= 1;
+                self.counts.candidates -= 1;
             }
         }
     }
@@ -351,14 +374,11 @@ impl Task<'_> {
     fn test(&mut self) {
         let nearby = std::mem::take(&mut self.nearby);
         let begin = self.pairs.len();
-        let reported = self.found.shared.len();
+        let reported = self.shared.len();
         // Two are swept at a time, and written at the end, be it for nothing.
         let room = nearby + 1;
         if self.pairs.try_reserve(room).is_err() {
-            self.memory = Err(Error::OutOfMemory {
-                what: "the pairs found",
-                needed: ((begin + room) * size_of::<Collision>()) as u64,
-            });
+            self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         self.pairs.resize(begin + room, Collision::default());
@@ -382,11 +402,11 @@ impl Task<'_> {
             hits = self.keep_own(begin, hits);
         }
         self.pairs.truncate(begin + hits);
-        let more = [hits, self.found.shared.len() - reported];
-        if self.counts.are_too_many(more, self.most) {
+        let more = [hits, self.shared.len() - reported];
+        if self.so_far.is_too_much(more, self.most) {
             // There will be no list.
             self.pairs.clear();
-            self.found.shared.clear();
+            self.shared.clear();
         }
     }
 
@@ -443,8 +463,8 @@ impl Task<'_> {
         let [one, other] = near.map(|place| sorted.proxies[place as usize].sphere());
         let (impact, by) = impact(one, other, given.dt);
         if grazing {
-            self.found.grazing += 1;
-            self.found.by_integers += u64::from(by == By::Integers);
+            self.counts.grazing += 1;
+            self.counts.by_integers += u64::from(by == By::Integers);
         }
         impact
     }
@@ -479,14 +499,15 @@ impl Task<'_> {
         if a == b {
             return false;
         }
-        let spheres = places.map(|place| self.world.scaled(place));
-        match ownership(spheres.each_ref(), tags, self.world.grid.dt) {
+        let scale = self.world.scale;
+        let spheres = two(places, |place| scale.sphere(sorted.proxies[place].sphere()));
+        match ownership(spheres.each_ref(), tags, scale.dt) {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
                 // Not to be told yet, be it grazing or not.
                 let [a, b] = [a.min(b), a.max(b) | GRAZING];
-                self.found.shared.push(Reported { a, b });
+                self.shared.push(Reported { a, b });
                 false
             }
         }

@@ -2,6 +2,7 @@
 //! step, by the cost of looking and of testing that the sizes and the spacing
 //! lead to expect.
 
+use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use super::measure::{Bin, Space};
@@ -22,16 +23,19 @@ pub(crate) const FEWEST_HASHED: u32 = 4;
 /// invocation of a shader busy while all others wait.
 pub(crate) const MOST_SLABS: u32 = 6;
 
+/// Something for each level, or each group.
+type OfEach<T> = ArrayVec<T, MAX_LEVELS>;
+
 /// The levels of a step.
 pub(crate) struct Plan {
     /// Finest first.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) levels: OfEach<Level>,
     /// Proxies of each.
-    pub(crate) proxies: Vec<u32>,
+    pub(crate) proxies: OfEach<u32>,
     /// For each, into which others its proxies look: one bit each.
-    pub(crate) looks: Vec<u64>,
+    pub(crate) looks: OfEach<u64>,
     /// The level of each bin of the histogram.
-    pub(crate) level_of_bin: Vec<u8>,
+    pub(crate) level_of_bin: [u8; BINS],
     /// Slots in use.
     pub(crate) slots: u32,
 }
@@ -94,7 +98,7 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
     let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
 
     let mut first = 0;
-    let mut levels: Vec<(Level, Group, usize)> = Vec::new();
+    let mut levels = OfEach::<(Level, Group, usize)>::new();
     for end in cuts(space, &groups, between) {
         let mut own = groups[first].clone();
         groups[first + 1..end]
@@ -105,13 +109,19 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
         levels.push((level, own, end));
         first = end;
     }
-    let mut order: Vec<usize> = (0..levels.len()).collect();
-    order.sort_by(|&a, &b| levels[a].0.cell.total_cmp(&levels[b].0.cell));
+    let mut order: OfEach<usize> = (0..levels.len()).collect();
+    order.sort_unstable_by(|&a, &b| {
+        levels[a]
+            .0
+            .cell
+            .total_cmp(&levels[b].0.cell)
+            .then(a.cmp(&b))
+    });
     let mut plan = Plan {
-        levels: Vec::new(),
-        proxies: Vec::new(),
-        looks: vec![0; order.len()],
-        level_of_bin: vec![0; BINS],
+        levels: OfEach::new(),
+        proxies: OfEach::new(),
+        looks: order.iter().map(|_| 0).collect(),
+        level_of_bin: [0; BINS],
         slots: 0,
     };
     for &number in &order {
@@ -205,13 +215,13 @@ impl Plan {
 pub(crate) const LAST_SHIFT: u32 = (BINS / MAX_LEVELS).ilog2();
 
 /// The finest groups that are no more than there can be levels.
-fn group(bins: &[(usize, Bin)], between: bool) -> Vec<Group> {
+fn group(bins: &[(usize, Bin)], between: bool) -> OfEach<Group> {
     // Neighbours whose numbers are the same but for some low bits.
     let chunks = |shift: u32| bins.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..LAST_SHIFT)
         .find(|&shift| chunks(shift).count() <= MAX_LEVELS)
         .unwrap_or(LAST_SHIFT);
-    let mut groups: Vec<Group> = chunks(shift)
+    let mut groups: OfEach<Group> = chunks(shift)
         .map(|bins| {
             let i = bins[0].0 >> shift;
             let mut merged = Bin::EMPTY;
@@ -239,11 +249,11 @@ fn group(bins: &[(usize, Bin)], between: bool) -> Vec<Group> {
 /// total cost. What a level costs depends on how many proxies are smaller than
 /// its smallest, not on the cut of those; so the best cut is found from the
 /// first group on.
-fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
+fn cuts(space: &Space, groups: &[Group], between: bool) -> OfEach<usize> {
     let [look, look_coarser] = [OWN_RANGES[0], COARSER_RANGES[0]].map(|ranges| ranges * LOOK);
     // For each end: the least cost of all up to it, and where its last level
     // begins.
-    let mut best: Vec<(f32, usize)> = vec![(0.0, 0)];
+    let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=groups.len() {
         let mut level = groups[end - 1].clone();
         let mut least = (f32::INFINITY, end - 1);
@@ -268,9 +278,9 @@ fn cuts(space: &Space, groups: &[Group], between: bool) -> Vec<usize> {
                 least = (cost, first);
             }
         }
-        best.push(least);
+        best[end] = least;
     }
-    let mut ends = Vec::new();
+    let mut ends = OfEach::new();
     let mut end = groups.len();
     while end > 0 {
         ends.push(end);

@@ -3,33 +3,34 @@
 
 use std::array::from_fn;
 
+use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
+use super::CHUNK;
 use super::bin::Binned;
-use super::buckets::{Buckets, Piece, Scratch, take};
+use super::buckets::{Buckets, MOST_PARTS, take};
 use super::scan::places;
-use super::{CHUNK, Step};
 use crate::ball::{Ball, Balls};
-use crate::error::enough;
 use crate::grid::{SortedProxy, cut_of};
+use crate::memory::{Kept, Piece, Scratch};
 use crate::number::LANES;
-use crate::segments::{Frame, Motion};
-use crate::units::Units;
+use crate::segments::Frame;
+use crate::units::Scale;
 use crate::{Error, Sphere};
 
 /// The sorted proxies.
 #[derive(Debug, Default)]
 pub(crate) struct Sorted {
     /// Where each slot begins, and at the end where the last one ends.
-    pub(crate) starts: Vec<u32>,
+    pub(crate) starts: Kept<u32>,
     /// What the swept test reads, in the caller's units.
-    pub(crate) proxies: Vec<SortedProxy>,
+    pub(crate) proxies: Kept<SortedProxy>,
     /// What the test before it reads: LANES to a block.
-    pub(crate) balls: Vec<Balls>,
+    pub(crate) balls: Kept<Balls>,
     /// Level and segment, as binned.
-    pub(crate) tags: Vec<u32>,
+    pub(crate) tags: Kept<u32>,
     /// Their slots.
-    pub(crate) slots: Vec<u32>,
+    pub(crate) slots: Kept<u32>,
     /// For the proxies of a bucket: spheres and tags, in order.
     orders: Scratch<[u32; 2]>,
 }
@@ -53,24 +54,23 @@ impl Sorted {
     /// Sorts the proxies by slot. Returns how many are in the slot that has most.
     pub(crate) fn fill(
         &mut self,
-        given: Step<'_>,
-        units: Units,
+        spheres: &[Sphere],
+        scale: &Scale,
         frame: &Frame,
         slots: usize,
         proxies: usize,
         binned: &Buckets<Binned>,
     ) -> Result<u32, Error> {
-        let Step { spheres, .. } = given;
-        let mut starts = enough(&mut self.starts, slots + 1, "the slot table")?;
+        let mut starts = self.starts.enough(slots + 1, "the slot table")?;
         // Each slot begins where the one before it ends.
         take(&mut starts, 1)[0] = 0;
-        let mut records = enough(&mut self.proxies, proxies, "the sorted proxies")?;
-        let mut tags = enough(&mut self.tags, proxies, "the segments of the proxies")?;
-        let mut slots_of = enough(&mut self.slots, proxies, "the slots of the proxies")?;
+        let mut records = self.proxies.enough(proxies, "the sorted proxies")?;
+        let mut tags = self.tags.enough(proxies, "the segments of the proxies")?;
+        let mut slots_of = self.slots.enough(proxies, "the slots of the proxies")?;
         let blocks = proxies.div_ceil(LANES);
-        let balls = enough(&mut self.balls, blocks, "the balls around the spheres")?;
+        let balls = self.balls.enough(blocks, "the balls around the spheres")?;
         let mut before = 0;
-        let mut parts = Vec::with_capacity(binned.count);
+        let mut parts = ArrayVec::<_, MOST_PARTS>::new();
         for bucket in 0..binned.count {
             let count = binned.len(bucket);
             parts.push(Part {
@@ -83,10 +83,9 @@ impl Sorted {
             });
             before += count as u32;
         }
-        let place = |order: &mut Piece<'_, [u32; 2]>, part: Part<'_>| {
-            let order = &mut order.items;
+        let place = |order: &mut Piece<'_, [u32; 2]>, part: &mut Part<'_>| {
+            let order = order.enough(part.proxies.len(), "the order of the proxies")?;
             let first_slot = binned.range(part.bucket).start as u32;
-            order.resize(part.proxies.len(), [0; 2]);
             let fullest = places(
                 binned.items(part.bucket),
                 part.ends,
@@ -111,14 +110,13 @@ impl Sorted {
                     part.proxies[k] = SortedProxy::new(&spheres[sphere as usize], sphere);
                 }
             }
-            fullest
+            Ok(fullest)
         };
         let fullest = parts
-            .into_par_iter()
+            .par_iter_mut()
             .map_init(|| self.orders.take(), place)
-            .max()
-            .unwrap_or(0);
-        let (scale, dt) = (units.scale(given.dt), units.step(given.dt));
+            .try_reduce(|| 0, |one, other| Ok(one.max(other)))?;
+        drop(parts);
         balls
             .par_iter_mut()
             .zip(self.proxies[..proxies].par_chunks(LANES))
@@ -128,14 +126,8 @@ impl Sorted {
                 // The last block may have fewer; it does not matter what it holds more.
                 let lane = |lane: usize| lane.min(proxies.len() - 1);
                 let given = from_fn(|k| proxies[lane(k)].sphere());
-                let motion = match scale {
-                    None => Motion::of_several(given, frame, dt),
-                    Some(scale) => {
-                        let spheres = given.map(|sphere| scale.of(sphere));
-                        Motion::of_several(spheres.each_ref(), frame, dt)
-                    }
-                };
-                *balls = Balls::new(&motion, from_fn(|k| cut_of(tags[lane(k)])));
+                let motions = scale.motions(given, frame);
+                *balls = Balls::new(&motions, from_fn(|k| cut_of(tags[lane(k)])));
             });
         Ok(fullest)
     }
@@ -146,11 +138,12 @@ impl Sorted {
     }
 
     /// Bytes that are kept.
-    pub(crate) fn memory(&self) -> usize {
-        self.balls.capacity() * size_of::<Balls>()
-            + (self.starts.capacity() + self.tags.capacity() + self.slots.capacity())
-                * size_of::<u32>()
-            + self.proxies.capacity() * size_of::<SortedProxy>()
-            + self.orders.memory()
+    pub(crate) fn bytes(&self) -> usize {
+        self.starts.bytes()
+            + self.proxies.bytes()
+            + self.balls.bytes()
+            + self.tags.bytes()
+            + self.slots.bytes()
+            + self.orders.bytes()
     }
 }

@@ -17,7 +17,7 @@ use self::float64::Float64;
 pub(crate) use self::float64::sweep;
 use self::integers::Integers;
 use crate::cpu::sort::sort;
-use crate::error::allocate;
+use crate::memory::{LIST, exactly};
 use crate::sphere::{check_dt, invalid_field};
 use crate::{Collision, Error, Sphere};
 
@@ -96,47 +96,60 @@ pub(crate) struct Decided {
 /// Pairs decided in one go.
 const TASK: usize = 4096;
 
+/// Stands where a pair does not touch: no sphere has this index.
+const MISS: Collision = Collision {
+    a: u32::MAX,
+    b: u32::MAX,
+    toi: 0.0,
+    depth: 0.0,
+};
+
 /// Decides the reported pairs. `spheres` gives the two of a pair; `split` is where
-/// the second of two sets begins, 0 if there is one set.
+/// the second of two sets begins, 0 if there is one set. `pairs` is memory for the list.
 pub(crate) fn decide(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     split: usize,
     dt: f32,
-    mut reported: Vec<Reported>,
+    reported: &mut Vec<Reported>,
+    mut pairs: Vec<Collision>,
 ) -> Result<Decided, Error> {
     let split = u32::try_from(split).unwrap_or(u32::MAX);
     // A pair that several proxies reported is grazing in each of them.
-    sort(&mut reported, |pair| [pair.a, pair.b & !GRAZING]);
+    sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
     let [grazing, by_integers] = [const { AtomicU64::new(0) }; 2];
-    let mut pairs = allocate(reported.len(), "the list of collisions")?;
-    pairs.par_extend(reported.par_chunks(TASK).flat_map_iter(|task| {
-        let mut found = Vec::with_capacity(task.len());
-        let mut undecided = [0; 2];
-        for &Reported { a, b } in task {
-            let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
-            let Some([one, other]) = spheres(a, b) else {
-                continue;
-            };
-            let (impact, by) = impact(&one, &other, dt);
-            if !certain {
-                undecided[0] += 1;
-                undecided[1] += u64::from(by == By::Integers);
+    exactly(&mut pairs, reported.len(), LIST)?
+        .par_chunks_mut(TASK)
+        .zip(reported.par_chunks(TASK))
+        .for_each(|(pairs, reported)| {
+            let mut undecided = [0; 2];
+            for (pair, &Reported { a, b }) in pairs.iter_mut().zip(reported) {
+                *pair = MISS;
+                let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
+                let Some([one, other]) = spheres(a, b) else {
+                    continue;
+                };
+                let (impact, by) = impact(&one, &other, dt);
+                if !certain {
+                    undecided[0] += 1;
+                    undecided[1] += u64::from(by == By::Integers);
+                }
+                match impact {
+                    Some(Impact { toi, depth }) => {
+                        *pair = Collision {
+                            a,
+                            b: b.saturating_sub(split),
+                            toi,
+                            depth,
+                        };
+                    }
+                    None if certain => not_certain(a, b),
+                    None => {}
+                }
             }
-            match impact {
-                Some(Impact { toi, depth }) => found.push(Collision {
-                    a,
-                    b: b.saturating_sub(split),
-                    toi,
-                    depth,
-                }),
-                None if certain => not_certain(a, b),
-                None => {}
-            }
-        }
-        grazing.fetch_add(undecided[0], Relaxed);
-        by_integers.fetch_add(undecided[1], Relaxed);
-        found
-    }));
+            grazing.fetch_add(undecided[0], Relaxed);
+            by_integers.fetch_add(undecided[1], Relaxed);
+        });
+    pairs.retain(|pair| pair.a != MISS.a);
     Ok(Decided {
         pairs,
         grazing: grazing.into_inner(),

@@ -230,7 +230,7 @@ impl Gpu {
         let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
-        let mut reported = crate::error::allocate(pairs as usize, "the pairs found")?;
+        let mut reported = crate::memory::allocate(pairs as usize, "the pairs found")?;
         let whole = pairs * size_of::<CaromCollision>() as u64;
         for from in (0..whole).step_by(READ_AT_ONCE as usize) {
             let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
@@ -461,14 +461,15 @@ mod tests {
 
             // What the CPU makes of it, with the same frame and length of segments.
             let own: Space = contents(&gpu, |b| &b.space)[0];
-            let mut space = measure::spacing(&spheres, 1.0);
+            let scale = &Units::default().scale(1.0);
+            let mut kept = measure::Memory::default();
+            let mut space = measure::spacing(&spheres, scale, &mut kept);
             let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
             space.segment = own.segment.max(shortest);
             space.frame.origin = own.frame.origin.into();
             space.frame.drift = own.frame.drift.into();
             space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
-            let mut kept = measure::Kept::default();
-            let sizes = measure::sizes(&spheres, 1.0, &space, split, u64::MAX, &mut kept)
+            let sizes = measure::sizes(&spheres, scale, &space, split, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
@@ -478,7 +479,7 @@ mod tests {
             let bins: Vec<Bin> = contents(&gpu, |b| &b.bins);
             let counters: Counters = contents(&gpu, |b| &b.counters)[0];
             let mut used = vec![0; counters.used.len()];
-            for (number, expected) in &sizes.bins {
+            for (number, expected) in sizes.bins {
                 used[number / 32] |= 1_u32 << (number % 32);
                 let bin = &bins[*number];
                 assert_eq!(
@@ -513,10 +514,10 @@ mod tests {
 
             // And the plan, from the same curve.
             space.log_others = own.log_others;
-            let expected = plan(&space, &sizes.bins, split > 0, gpu.size().0 as u32);
+            let expected = plan(&space, sizes.bins, split > 0, gpu.size().0 as u32);
             let own: Plan = contents(&gpu, |b| &b.plan)[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
-            for &(number, _) in &sizes.bins {
+            for &(number, _) in sizes.bins {
                 let level = u32::from(expected.level_of_bin[number]);
                 assert_eq!(own.level_of_bin[number], level, "{name}, bin {number}");
             }

@@ -241,7 +241,7 @@ impl Read {
         let results: CaromResults = bytemuck::pod_read_unaligned(results);
         let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(ticks);
         let stages = durations(&recorded.stages, &ticks, recorded.period);
-        let mut copied = crate::error::allocate(list.len(), "the pairs read back")?;
+        let mut copied = crate::memory::allocate(list.len(), "the pairs read back")?;
         copied.extend_from_slice(list);
         Ok(Self {
             serial: results.serial,
@@ -294,7 +294,7 @@ impl Read {
         if self.counts.needed.is_some() || found > room {
             return Ok(None);
         }
-        let mut pairs = crate::error::allocate(found as usize, "the pairs read back")?;
+        let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
         // Mapped bytes promise no alignment.
         pairs.extend(
@@ -323,7 +323,7 @@ impl Read {
         };
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         gathered.sort_unstable_by_key(key);
-        let reported = gathered
+        let mut reported = gathered
             .iter()
             .map(
                 |&Gathered {
@@ -348,7 +348,7 @@ impl Read {
             mut pairs,
             grazing,
             by_integers,
-        } = decide(spheres, 0, dt, reported)?;
+        } = decide(spheres, 0, dt, &mut reported, Vec::new())?;
         if times != 1.0 {
             let late = |pair: &mut Collision| {
                 pair.toi = (f64::from(pair.toi) * f64::from(times)) as f32;

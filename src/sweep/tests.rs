@@ -52,7 +52,8 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     // The world has something in it that shows the unit.
     let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
     let units = Units::new(pair.dt, pair.extent);
-    let (spheres, dt) = (units.scale_all(&world, pair.dt), units.step(pair.dt));
+    let scale = units.scale(pair.dt);
+    let spheres = world.map(|sphere| scale.sphere(&sphere));
     let unit = match pair.extent {
         0.0 => 1.0,
         extent => f64::from(spheres[2].radius) / f64::from(extent),
@@ -71,7 +72,7 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
             sphere: 0,
         }
     };
-    ([proxy(0), proxy(1)], dt, unit)
+    ([proxy(0), proxy(1)], scale.dt, unit)
 }
 
 /// Holds margin and bound of a pair against the truth, and the decision as well.

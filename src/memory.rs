@@ -1,0 +1,187 @@
+//! Memory that may run short, and memory that is kept: a step like those before it allocates
+//! nothing.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytemuck::Zeroable;
+
+use crate::Error;
+
+/// What a list of collisions is, in an error.
+pub(crate) const LIST: &str = "the list of collisions";
+
+/// An empty vector with room for `count` elements, or an error that says that
+/// memory is short.
+pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
+    let mut vector = Vec::new();
+    match vector.try_reserve_exact(count) {
+        Ok(()) => Ok(vector),
+        Err(_) => Err(out_of_memory::<T>(count, what)),
+    }
+}
+
+/// `count` elements in a vector that was used before, or an error that says that memory
+/// is short. What they are is of no account.
+pub(crate) fn exactly<'a, T: Zeroable + Clone>(
+    used: &'a mut Vec<T>,
+    count: usize,
+    what: &'static str,
+) -> Result<&'a mut [T], Error> {
+    if used.capacity() < count {
+        // Not both at once.
+        *used = Vec::new();
+        // A little more, for worlds that grow with every step, or change by chance.
+        let room = count + count / 32 + 4 * count.isqrt();
+        // Zeros as the system gives them, where it does.
+        *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;
+    }
+    used.resize(count, T::zeroed());
+    Ok(used)
+}
+
+/// The error for so many elements that there is no room for.
+pub(crate) fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
+    Error::OutOfMemory {
+        what,
+        needed: (count as u64).saturating_mul(size_of::<T>() as u64),
+    }
+}
+
+/// A vector of which what is in it is of no account from one use to the next, but the
+/// memory is.
+#[derive(Debug)]
+pub(crate) struct Kept<T> {
+    items: Vec<T>,
+    /// Uses in a row for which it was far too large.
+    idle: u32,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            idle: 0,
+        }
+    }
+}
+
+impl<T> Kept<T> {
+    /// Far too large is this many times as large as needed, and as is worth a thought.
+    const FAR_TOO_LARGE: usize = 16;
+    const WORTH: usize = 1 << 8;
+    /// After so many uses in a row it is let go. In one step there may be hundreds, of
+    /// which one needs it all.
+    const PATIENCE: u32 = 1 << 12;
+
+    /// Empties it, to be filled anew.
+    pub(crate) fn empty(&mut self) -> &mut Vec<T> {
+        self.judge(self.items.len());
+        self.items.clear();
+        &mut self.items
+    }
+
+    /// Fills it anew.
+    pub(crate) fn refill(&mut self, items: impl Iterator<Item = T>) -> &mut [T] {
+        self.empty().extend(items);
+        &mut self.items
+    }
+
+    /// Bytes of it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.items.capacity() * size_of::<T>()
+    }
+
+    /// Lets it go if so few items are all that it has been used for, for long.
+    fn judge(&mut self, count: usize) {
+        if self.items.capacity() / Self::FAR_TOO_LARGE <= count.max(Self::WORTH) {
+            self.idle = 0;
+        } else if self.idle < Self::PATIENCE {
+            self.idle += 1;
+        } else {
+            *self = Self::default();
+        }
+    }
+}
+
+impl<T: Zeroable + Clone> Kept<T> {
+    /// `count` elements, or an error that says that memory is short. There may be more,
+    /// from before, so that none has to be filled when more are asked for again.
+    pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
+        self.judge(count);
+        if self.items.len() < count {
+            exactly(&mut self.items, count, what)?;
+        }
+        Ok(&mut self.items[..count])
+    }
+}
+
+impl<T> Deref for Kept<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.items
+    }
+}
+
+impl<T> DerefMut for Kept<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.items
+    }
+}
+
+/// Memory for what tasks work on one after another: as many pieces as there have been
+/// tasks at once.
+#[derive(Debug)]
+pub(crate) struct Scratch<T>(Mutex<Vec<Kept<T>>>);
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Scratch<T> {
+    /// One that no other task has.
+    pub(crate) fn take(&self) -> Piece<'_, T> {
+        Piece {
+            scratch: self,
+            kept: self.pieces().pop().unwrap_or_default(),
+        }
+    }
+
+    /// Bytes of those that no task has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.pieces().iter().map(Kept::bytes).sum()
+    }
+
+    fn pieces(&self) -> MutexGuard<'_, Vec<Kept<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One piece of it, which goes back when it is dropped.
+pub(crate) struct Piece<'a, T> {
+    scratch: &'a Scratch<T>,
+    kept: Kept<T>,
+}
+
+impl<T> Drop for Piece<'_, T> {
+    fn drop(&mut self) {
+        self.scratch.pieces().push(std::mem::take(&mut self.kept));
+    }
+}
+
+impl<T> Deref for Piece<'_, T> {
+    type Target = Kept<T>;
+
+    fn deref(&self) -> &Kept<T> {
+        &self.kept
+    }
+}
+
+impl<T> DerefMut for Piece<'_, T> {
+    fn deref_mut(&mut self) -> &mut Kept<T> {
+        &mut self.kept
+    }
+}

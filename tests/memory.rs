@@ -1,0 +1,108 @@
+//! A step like those before it allocates nothing on the CPU: counted by an allocator that serves all
+//! threads of this program, so all of it is one test.
+
+#[path = "../examples/scenes/mod.rs"]
+mod scenes;
+
+mod backends;
+
+use backends::detector;
+use carom::{Backend, Collisions, Detector, Options, Sphere};
+use dhat::{HeapStats, Profiler};
+use scenes::Scene;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// Steps that are counted.
+const STEPS: u64 = 50;
+
+/// What rayon allocates when work is handed to its threads: a block of its queue for 63 times.
+const QUEUE: u64 = STEPS.div_ceil(63);
+
+/// Blocks that were allocated so far, and their bytes.
+fn allocated() -> [u64; 2] {
+    let HeapStats {
+        total_blocks,
+        total_bytes,
+        ..
+    } = HeapStats::get();
+    [total_blocks, total_bytes]
+}
+
+/// Works on a world for so many steps, moving the spheres by `moves` of their way in each and back
+/// into the box when they leave it, and returns how many blocks and bytes the steps allocated.
+fn run(
+    detector: &mut Detector,
+    spheres: &mut [Sphere],
+    [dt, moves]: [f32; 2],
+    steps: u64,
+    found: &mut Collisions,
+) -> [u64; 2] {
+    let half_side = |spheres: &[Sphere]| {
+        let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
+        coordinates.fold(0.0_f32, |most, x| most.max(x.abs()))
+    };
+    let side = 2.0 * half_side(spheres);
+    let mut sum = [0; 2];
+    for _ in 0..steps {
+        let before = allocated();
+        if let Err(error) = detector.detect_into(spheres, dt, found) {
+            panic!("{error}");
+        }
+        let after = allocated();
+        sum = [0, 1].map(|k| sum[k] + after[k] - before[k]);
+        for sphere in &mut *spheres {
+            for (x, v) in sphere.center.iter_mut().zip(sphere.velocity) {
+                *x += v * dt * moves;
+                *x -= side * (*x / side).round();
+            }
+        }
+    }
+    sum
+}
+
+#[test]
+fn a_step_like_those_before_it_allocates_nothing() {
+    let _profiler = Profiler::builder().testing().build();
+    for threads in [1, 2] {
+        let options = Options {
+            threads,
+            ..Options::default()
+        };
+        let mut detector = detector(Backend::Cpu, options);
+        let mut found = Collisions::default();
+        let worlds = [
+            (Scene::Gas, 60_000, 1.0),
+            // In units of its own.
+            (Scene::Gas, 60_000, 1.0 / 1024.0),
+            // On the caller's thread.
+            (Scene::Gas, 800, 1.0),
+            (Scene::Polydisperse, 60_000, 1.0),
+            // Cut into segments.
+            (Scene::Fast, 60_000, 1.0),
+            (Scene::Clustered, 60_000, 1.0),
+        ];
+        for (scene, n, dt) in worlds {
+            let world = format!("{n} of {}, dt = {dt}, {threads} threads", scene.name());
+            let mut spheres = scene.generate(n, 1);
+            for sphere in &mut spheres {
+                sphere.velocity = sphere.velocity.map(|v| v / dt);
+            }
+            let mut count =
+                |steps, moves| run(&mut detector, &mut spheres, [dt, moves], steps, &mut found);
+            let first = count(3, 0.0);
+            // Not for ever: rayon's threads have to be up, and each to have had the largest task.
+            let still = (0..20).map(|_| count(STEPS, 0.0));
+            let still: Vec<[u64; 2]> = still.take_while(|[blocks, _]| *blocks > QUEUE).collect();
+            assert!(still.len() < 20, "{world}: {still:?} in {STEPS} steps each");
+
+            // Where spheres move, now and then some part of the world outgrows what it had.
+            count(STEPS, 1.0);
+            let moving = count(STEPS, 1.0);
+            let kept = found.statistics.memory;
+            println!("{world}: {kept} bytes kept; {first:?}, {still:?}, and moving {moving:?}");
+            assert!(moving[1] < kept / 8, "{world}: {moving:?} in {STEPS} steps");
+        }
+    }
+}
