@@ -250,7 +250,8 @@ pub struct Statistics {
     /// integers decided.
     pub grazing_by_integers: u64,
     /// Bytes of working memory that are kept for the next step, beyond the spheres
-    /// given and the list returned. On a GPU, of the buffers of the stages.
+    /// given, a copy of two sets in one, and the list returned. On a GPU, of the buffers
+    /// of the stages.
     pub memory: u64,
     /// Where the work was done: [`Backend::Gpu`] or [`Backend::Cpu`].
     pub backend: Backend,

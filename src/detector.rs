@@ -2,19 +2,14 @@
 
 use std::time::Instant;
 
-use crate::cpu::{Cpu, Limits, Outcome, Step};
-use crate::exact::Decided;
+use crate::cpu::{Cpu, Limits, Outcome, Step, Threads};
 use crate::gpu::Gpu;
 use crate::memory::Kept;
 use crate::sphere::{check_dt, check_spheres};
-use crate::{Collisions, Error, Sphere, Statistics};
+use crate::{Collision, Collisions, Error, Sphere, Statistics};
 
 /// One bit of an index tells grazing pairs, and another keeps sums in range.
 pub(crate) const MOST_SPHERES: usize = 1 << 30;
-
-/// So few spheres are done before a thread of the pool is awake: the caller's does
-/// them.
-const FEW: usize = 1024;
 
 /// Where to do the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,8 +31,9 @@ pub enum Backend {
 pub struct Options {
     /// Where to do the work.
     pub backend: Backend,
-    /// Threads of the CPU backend; 0, the default, takes one for each core. Worlds of
-    /// up to 1024 spheres are done on the caller's.
+    /// Threads of the CPU backend; 0, the default, takes those of rayon's pool: that in
+    /// which the caller runs, or else the global one, which has one for each core.
+    /// Worlds of up to 1024 spheres, time segments counted, are done on the caller's.
     pub threads: usize,
     /// A world with more candidate pairs than this is refused with
     /// [`Error::TooManyCandidates`] instead of keeping the machine busy for
@@ -162,7 +158,8 @@ impl Detector {
     }
 
     /// The same, in the memory of a list that is done with: on the CPU, a step like
-    /// those before it then allocates nothing. After an error the list is empty.
+    /// those before it then allocates nothing. That memory never shrinks; a new list has
+    /// none. After an error the list is new.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere};
@@ -219,11 +216,7 @@ impl Detector {
         of_second.copy_from_slice(second);
         let found = self.run(spheres, Some(first.len()), dt, Collisions::default());
         self.both = both;
-        let mut found = found?;
-        if found.statistics.backend == Backend::Cpu {
-            found.statistics.memory += self.both.bytes() as u64;
-        }
-        Ok(found)
+        found
     }
 
     /// `second` is where the second of two sets begins; what was `used` before is memory
@@ -236,10 +229,12 @@ impl Detector {
         used: Collisions,
     ) -> Result<Collisions, Error> {
         check_dt(dt)?;
-        let Collisions { pairs, statistics } = used;
-        let Statistics {
-            mut reason, stages, ..
-        } = statistics;
+        let Collisions {
+            mut pairs,
+            statistics: Statistics {
+                mut reason, stages, ..
+            },
+        } = used;
         reason.clone_from(&self.reason);
         let check = || {
             let Some((first, second)) = second.and_then(|second| spheres.split_at_checked(second))
@@ -273,24 +268,20 @@ impl Detector {
             reason,
             ..Statistics::default()
         };
-        let threads = match &self.pool {
-            _ if spheres.len() <= FEW => Threads::Own,
-            Some(pool) => Threads::Pool(pool),
-            None => Threads::All,
-        };
+        let threads = Threads(self.pool.as_ref());
         if let Some(gpu) = &mut self.gpu {
-            let facts = threads.run(check)?;
+            let facts = threads.run(spheres.len(), check)?;
             match gpu.run(step, facts, limits) {
-                Ok((outcome, mut reported)) => {
+                Ok((mut outcome, mut reported)) => {
                     let clock = Instant::now();
-                    let decided = threads.run(|| step.decide(&mut reported, pairs))?;
-                    limits.allow_pairs(decided.pairs.len() as u64)?;
-                    let time = clock.elapsed();
+                    let count = reported.len();
+                    let decide = || step.decide(&mut reported, &mut pairs);
+                    outcome.grazing = threads.run(count, decide)?;
+                    limits.allow_pairs(pairs.len() as u64)?;
+                    outcome.stages.push(("decide", clock.elapsed()));
                     statistics.backend = Backend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());
-                    let mut found = collisions(statistics, outcome, decided);
-                    found.statistics.stages.push(("decide", time));
-                    return Ok(found);
+                    return Ok(collisions(statistics, outcome, pairs));
                 }
                 Err(error @ (Error::DeviceLimit { .. } | Error::Device(_)))
                     if self.options.backend == Backend::Auto =>
@@ -302,19 +293,15 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let (outcome, decided) = threads.run(|| cpu.run(step, check()?, limits, pairs, stages))?;
+        let work = || cpu.run(step, check()?, limits, threads, &mut pairs, stages);
+        let outcome = threads.run(spheres.len(), work)?;
         statistics.backend = Backend::Cpu;
-        Ok(collisions(statistics, outcome, decided))
+        Ok(collisions(statistics, outcome, pairs))
     }
 }
 
 /// What a user gets.
-fn collisions(statistics: Statistics, outcome: Outcome, decided: Decided) -> Collisions {
-    let Decided {
-        pairs,
-        grazing,
-        by_integers,
-    } = decided;
+fn collisions(statistics: Statistics, outcome: Outcome, pairs: Vec<Collision>) -> Collisions {
     let statistics = Statistics {
         proxies: outcome.proxies,
         levels: outcome.levels,
@@ -323,33 +310,11 @@ fn collisions(statistics: Statistics, outcome: Outcome, decided: Decided) -> Col
         memory: outcome.memory,
         stages: outcome.stages,
         pairs: pairs.len() as u64,
-        grazing,
-        grazing_by_integers: by_integers,
+        grazing: outcome.grazing.all,
+        grazing_by_integers: outcome.grazing.by_integers,
         ..statistics
     };
     Collisions { pairs, statistics }
-}
-
-/// On which threads to work.
-#[derive(Clone, Copy)]
-enum Threads<'a> {
-    /// The caller's.
-    Own,
-    /// Those of a pool.
-    Pool(&'a rayon::ThreadPool),
-    /// All that there are.
-    All,
-}
-
-impl Threads<'_> {
-    fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
-        match self {
-            Self::Own => work(),
-            Self::Pool(pool) => pool.install(work),
-            // Changes over to them once, not for every loop.
-            Self::All => rayon::scope(|_| work()),
-        }
-    }
 }
 
 #[cfg(test)]

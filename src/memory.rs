@@ -21,9 +21,9 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// `count` elements in a vector that was used before, or an error that says that memory
-/// is short. What they are is of no account.
-pub(crate) fn exactly<'a, T: Zeroable + Clone>(
+/// A vector that was used before, with `count` elements now, or an error that says that
+/// memory is short. What they are is of no account.
+pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
     what: &'static str,
@@ -87,6 +87,11 @@ impl<T> Kept<T> {
         &mut self.items
     }
 
+    /// Leaves it as it is once more, without a use for it.
+    pub(crate) fn rest(&mut self) {
+        self.judge(0);
+    }
+
     /// Bytes of it.
     pub(crate) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<T>()
@@ -110,7 +115,7 @@ impl<T: Zeroable + Clone> Kept<T> {
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count);
         if self.items.len() < count {
-            exactly(&mut self.items, count, what)?;
+            resized(&mut self.items, count, what)?;
         }
         Ok(&mut self.items[..count])
     }
@@ -144,9 +149,12 @@ impl<T> Default for Scratch<T> {
 impl<T> Scratch<T> {
     /// One that no other task has.
     pub(crate) fn take(&self) -> Piece<'_, T> {
+        let mut pieces = self.pieces();
+        let kept = pieces.pop().unwrap_or_default();
+        pieces.iter_mut().for_each(Kept::rest);
         Piece {
             scratch: self,
-            kept: self.pieces().pop().unwrap_or_default(),
+            kept,
         }
     }
 

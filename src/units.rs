@@ -1,6 +1,6 @@
-//! Units of time and length in which the step is not far from 1 and the largest
-//! length not far below: so that no square underflows which matters. Powers of
-//! two, so that nothing is rounded.
+//! Units of time and length in which the step is neither very short nor very long, and
+//! the largest length not very small: so that no square underflows which matters. Powers
+//! of two, so that nothing is rounded.
 
 use wide::f32x4;
 
@@ -8,7 +8,8 @@ use crate::Sphere;
 use crate::number::{LANES, four, three};
 use crate::segments::{Frame, Motion};
 
-/// Worlds smaller than this get a unit of length of their own.
+/// Worlds smaller than this get a unit of length of their own, and steps shorter than
+/// this, or longer than its reciprocal, one of time.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
 /// A unit of time and one of length: 2^these of the caller's.
@@ -38,12 +39,12 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// A step in such units.
+/// How a step comes into such units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// What lengths and velocities are multiplied by, if the units are not the caller's.
     factors: Option<[f64; 2]>,
-    /// Its length.
+    /// The length of the step in these units.
     pub(crate) dt: f32,
 }
 
@@ -81,7 +82,7 @@ impl Scale {
     }
 }
 
-/// Not where it is used: most steps have no use for it, and would be slowed down.
+/// Not inlined: that would slow down the steps that have no use for it.
 #[inline(never)]
 fn several_scaled(given: [&Sphere; LANES], factors: [f64; 2]) -> [Sphere; LANES] {
     four(given, |sphere| scaled(sphere, factors))

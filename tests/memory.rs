@@ -1,5 +1,5 @@
-//! A step like those before it allocates nothing on the CPU: counted by an allocator that serves all
-//! threads of this program, so all of it is one test.
+//! A step like those before it allocates nothing on the CPU, but for what docs/design.md tells: counted
+//! by an allocator that serves all threads of this program, so all of it is one test.
 
 #[path = "../examples/scenes/mod.rs"]
 mod scenes;
@@ -71,6 +71,20 @@ fn a_step_like_those_before_it_allocates_nothing() {
             ..Options::default()
         };
         let mut detector = detector(Backend::Cpu, options);
+        // Of two sets there is a new list each time, and what is told beside it.
+        let [few, many] = [2000, 50_000].map(|n| Scene::Gas.generate(n, 1));
+        let mut between = || {
+            let found = detector.detect_between(&few, &many, 1.0);
+            found.map_or_else(|error| panic!("{error}"), |found| found.statistics.memory)
+        };
+        let first = (0..STEPS).fold(0, |_, _| between());
+        let before = allocated();
+        let last = (0..STEPS).fold(0, |_, _| between());
+        let blocks = allocated()[0] - before[0];
+        println!("two sets: {first} and {last} bytes kept, {blocks} blocks");
+        assert!(last <= first + first / 16, "{first} and {last} bytes kept");
+        assert!(blocks <= 5 * STEPS, "{blocks} in {STEPS} steps");
+
         let mut found = Collisions::default();
         let worlds = [
             (Scene::Gas, 60_000, 1.0),

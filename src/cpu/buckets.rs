@@ -15,8 +15,8 @@ use crate::memory::{Kept, Scratch};
 
 /// What memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";
-/// Buckets at most, as many as can be written to in turn from the first cache; and parts
-/// of other work, which are told without memory of their own.
+/// Buckets at most: as many as can be written to in turn from the first cache. Of other
+/// work, too, there are no more parts, so that a list of them fits on the stack.
 pub(crate) const MOST_PARTS: usize = 512;
 /// Items a bucket, while there are fewer buckets than that.
 const ITEMS: usize = 2048;
@@ -57,21 +57,20 @@ impl<T> Default for Chunk<T> {
 }
 
 impl<T: Copy + Zeroable> Chunk<T> {
-    /// Takes the items of `unsorted` and leaves something else there.
     fn sort(
         &mut self,
-        unsorted: &mut Kept<T>,
+        unsorted: &[T],
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
         // For as many as there may be, for they are now more and now fewer.
         let ends = &mut self.ends.enough(MOST_PARTS, WHAT)?[..count];
+        let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
-            std::mem::swap(&mut self.items, unsorted);
-            ends[0] = self.items.len() as u32;
+            items.copy_from_slice(unsorted);
+            ends[0] = unsorted.len() as u32;
             return Ok(());
         }
-        let items = self.items.enough(unsorted.len(), WHAT)?;
         places(unsorted.iter(), ends, 0, bucket, |place, item| {
             items[place] = *item;
         });
@@ -114,13 +113,12 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.range = range;
         self.count = range.div_ceil(1 << self.shift).max(1);
         self.used = chunks;
-        // One more than these is for `add`.
-        if self.chunks.len() <= chunks {
-            self.chunks.resize_with(chunks + 1, Chunk::default);
+        if self.chunks.len() < chunks {
+            self.chunks.resize_with(chunks, Chunk::default);
         }
-        // So that they are let go in the end.
-        for unused in &mut self.chunks[chunks + 1..] {
-            unused.items.empty();
+        for unused in &mut self.chunks[chunks..] {
+            unused.items.rest();
+            unused.ends.rest();
         }
         let (shift, count) = (self.shift, self.count);
         self.chunks[..chunks]
@@ -135,17 +133,14 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
             )
     }
 
-    /// Adds some more items, once, and leaves something else there.
-    pub(crate) fn add(
-        &mut self,
-        items: &mut Kept<T>,
-        number: impl Fn(&T) -> u32,
-    ) -> Result<(), Error> {
+    /// Adds some more items, as a chunk of their own.
+    pub(crate) fn add(&mut self, items: &[T], number: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (number(item) >> self.shift) as usize;
-        if let Some(chunk) = self.chunks.get_mut(self.used) {
-            chunk.sort(items, self.count, bucket)?;
-            self.used += 1;
+        if self.chunks.len() == self.used {
+            self.chunks.push(Chunk::default());
         }
+        self.chunks[self.used].sort(items, self.count, bucket)?;
+        self.used += 1;
         Ok(())
     }
 

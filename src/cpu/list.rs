@@ -6,7 +6,7 @@ use wide::i32x4;
 
 use super::buckets::{Buckets, MOST_PARTS, take};
 use super::scan::places;
-use crate::memory::{LIST, Scratch, exactly};
+use crate::memory::{LIST, Scratch, resized};
 use crate::number::LANES;
 use crate::{Collision, Error};
 
@@ -18,7 +18,7 @@ pub(crate) fn list(
 ) -> Result<(), Error> {
     let counts: ArrayVec<usize, MOST_PARTS> =
         (0..pairs.count).map(|bucket| pairs.len(bucket)).collect();
-    let mut rest = exactly(list, counts.iter().sum(), LIST)?;
+    let mut rest = resized(list, counts.iter().sum(), LIST)?;
     let mut parts: ArrayVec<&mut [Collision], MOST_PARTS> =
         counts.iter().map(|&count| take(&mut rest, count)).collect();
     parts.par_iter_mut().enumerate().try_for_each_init(

@@ -20,9 +20,9 @@ use crate::segments::{Cut, Frame, Motion, Size};
 use crate::units::Scale;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
-/// Spheres that stand for all: one in 512, but no more than 2048, so that all their
-/// pairs are nothing beside the rest; and no fewer than 512, enough to tell the
-/// spacing within clusters of some thousands, or in a small world one in 16 and 128.
+/// Spheres that stand for all: of n, n/512, but no more than 2048, so that all their
+/// pairs are nothing beside the rest; and no fewer than 512, enough to tell the spacing
+/// within clusters of some thousands, or than n/16 in a small world, and 128.
 pub(crate) const SPHERES_A_SAMPLE: [usize; 2] = [512, 16];
 pub(crate) const MOST_SAMPLED: usize = 2048;
 pub(crate) const FEWEST_SAMPLED: [usize; 2] = [512, 128];
@@ -142,7 +142,7 @@ impl Space {
             } else {
                 0.0
             };
-            let whether_cut = proxies > sizes.len();
+            let cuts_any = proxies > sizes.len();
             let mut cost = 0.0;
             for size in sizes {
                 let cell = Self::edge_at_least(least_edge, size.half_cell);
@@ -153,18 +153,18 @@ impl Space {
                 let tests = in_cells + share_reached * (reached - in_cells);
                 cost += (1_u32 << size.power) as f32 * (looks + tests);
             }
-            (cost, whether_cut)
+            (cost, cuts_any)
         };
         let mut best = (f32::MAX, self.spacing);
         let lengths = (0..LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
         // The last does not cut at all.
         for length in lengths.chain([f32::MAX]) {
-            let (cost, cut) = weigh(length);
+            let (cost, cuts_any) = weigh(length);
             if cost < best.0 {
                 best = (cost, length);
             }
             // Longer ones cut nothing either.
-            if !cut {
+            if !cuts_any {
                 break;
             }
         }
@@ -181,7 +181,7 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// The sphere number k of a sample of `count`: one out of each stretch of the
 /// input, which one by chance, so that no regular order of the spheres shows.
-fn number(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
+fn nth_of_sample(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
     let mut chance = (k as u32).wrapping_mul(0x9e37_79b1);
@@ -215,17 +215,17 @@ impl Default for Octaves {
 }
 
 impl Octaves {
-    fn fill(&mut self, sample: &[Vec3]) {
-        let count = sample.len();
+    fn fill(&mut self, centers: &[Vec3]) {
+        let count = centers.len();
         // Some side by side; those that fill up the last block are not looked at.
         let block = |block: &[Vec3]| -> [f32x4; 3] {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
         };
-        let blocks: ArrayVec<_, MOST_BLOCKS> = sample.chunks(LANES).map(block).collect();
+        let blocks: ArrayVec<_, MOST_BLOCKS> = centers.chunks(LANES).map(block).collect();
         let rows = self.rows.refill(repeat_n(0, OCTAVES * count));
         let mut distances = [[0.0; LANES]; MOST_BLOCKS];
-        for (i, own) in sample.iter().enumerate() {
+        for (i, own) in centers.iter().enumerate() {
             let own = own.to_array().map(f32x4::splat);
             let before = &blocks[..i.div_ceil(LANES)];
             for (distances, block) in distances.iter_mut().zip(before) {
@@ -270,8 +270,8 @@ fn median(kept: &mut Kept<f32>, values: impl Iterator<Item = f32>) -> f32 {
 /// Tells from a sample how the spheres lie in space.
 pub(crate) fn spacing(spheres: &[Sphere], scale: &Scale, memory: &mut Memory) -> Space {
     let Memory {
-        sampled,
         sample,
+        centers,
         values,
         octaves,
         cut,
@@ -279,13 +279,13 @@ pub(crate) fn spacing(spheres: &[Sphere], scale: &Scale, memory: &mut Memory) ->
     } = memory;
     let dt = scale.dt;
     let count = sample_size(spheres.len());
-    let of_sample = (0..count).map(|k| scale.sphere(number(spheres, count, k)));
-    let sampled = sampled.refill(of_sample);
+    let of_sample = (0..count).map(|k| scale.sphere(nth_of_sample(spheres, count, k)));
+    let sample = sample.refill(of_sample);
     // Half way through the step: it is neither before a burst nor after a
     // crush.
     let half_way =
         |sphere: &Sphere| Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt);
-    let sample = sample.refill(sampled.iter().map(half_way));
+    let centers = centers.refill(sample.iter().map(half_way));
     let mut space = Space {
         spheres: spheres.len() as f32,
         log_others: [-64.0; OCTAVES],
@@ -299,12 +299,12 @@ pub(crate) fn spacing(spheres: &[Sphere], scale: &Scale, memory: &mut Memory) ->
     }
 
     for axis in 0..3 {
-        let sorted = values.refill(sample.iter().map(|center| center[axis]));
+        let sorted = values.refill(centers.iter().map(|center| center[axis]));
         sorted.sort_unstable_by(f32::total_cmp);
         let [low, middle, high] =
             [count / TRIM, count / 2, count - 1 - count / TRIM].map(|rank| sorted[rank]);
         let wider = (high - low) * 0.25;
-        let drift = median(values, sampled.iter().map(|sphere| sphere.velocity[axis]));
+        let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
         // Where the middle was at the start of the step.
         space.frame.origin[axis] = middle - drift * (0.5 * dt);
         space.frame.drift[axis] = drift;
@@ -315,7 +315,7 @@ pub(crate) fn spacing(spheres: &[Sphere], scale: &Scale, memory: &mut Memory) ->
         return space;
     }
 
-    octaves.fill(sample);
+    octaves.fill(centers);
     let ranks = NEAREST.map(|rank| rank.min(count as u32 - 1));
     let medians =
         ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
@@ -354,7 +354,7 @@ pub(crate) fn spacing(spheres: &[Sphere], scale: &Scale, memory: &mut Memory) ->
         };
     }
     let frame = space.frame;
-    let motions = || sampled.iter().map(|sphere| Motion::new(sphere, &frame, dt));
+    let motions = || sample.iter().map(|sphere| Motion::new(sphere, &frame, dt));
     space.segment = space.length_of_segments(motions(), cut);
     // Worlds as small as a fuzzer makes them are never worth cutting; and a list
     // must not depend on how they are cut.
@@ -413,8 +413,8 @@ pub(crate) struct Segment {
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// The sample, in the units of the grids, and where its centres are half way.
-    sampled: Kept<Sphere>,
-    sample: Kept<Vec3>,
+    sample: Kept<Sphere>,
+    centers: Kept<Vec3>,
     /// Of which there is a median to take.
     values: Kept<f32>,
     octaves: Octaves,
@@ -432,8 +432,8 @@ pub(crate) struct Memory {
 impl Memory {
     /// Bytes of it.
     pub(crate) fn bytes(&self) -> usize {
-        self.sampled.bytes()
-            + self.sample.bytes()
+        self.sample.bytes()
+            + self.centers.bytes()
             + self.values.bytes()
             + self.octaves.rows.bytes()
             + self.cut.bytes()

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use self::bin::Binned;
 use self::buckets::Buckets;
 use self::scatter::Sorted;
-use crate::exact::{Decided, Reported, decide};
+use crate::exact::{Grazing, Reported, decide};
 use crate::grid::Grid;
 use crate::memory::{Kept, Scratch};
 use crate::sphere::Facts;
@@ -45,11 +45,15 @@ pub(crate) struct Outcome {
     pub(crate) slots: u64,
     /// Pairs that were tested.
     pub(crate) candidates: u64,
+    /// Those that the test left open.
+    pub(crate) grazing: Grazing,
     /// Bytes of working memory.
     pub(crate) memory: u64,
-    /// Time of each stage.
-    pub(crate) stages: Vec<(&'static str, Duration)>,
+    pub(crate) stages: Stages,
 }
+
+/// The time of each stage.
+pub(crate) type Stages = Vec<(&'static str, Duration)>;
 
 /// What a user allows at most.
 #[derive(Clone, Copy, Debug)]
@@ -118,28 +122,48 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Decides pairs that were reported. `pairs` is memory for the list.
+    /// Decides pairs that were reported, and fills `pairs` with those that touch.
     pub(crate) fn decide(
         self,
         reported: &mut Vec<Reported>,
-        pairs: Vec<Collision>,
-    ) -> Result<Decided, Error> {
+        pairs: &mut Vec<Collision>,
+    ) -> Result<Grazing, Error> {
         let sphere = |index: u32| self.spheres.get(index as usize).copied();
         let two = |a, b| Some([sphere(a)?, sphere(b)?]);
         decide(two, self.split, self.dt, reported, pairs)
     }
 }
 
+/// On which threads to work: those of a pool, or rayon's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Threads<'a>(pub(crate) Option<&'a rayon::ThreadPool>);
+
+impl Threads<'_> {
+    /// So few items are done before another thread is awake.
+    const FEW: usize = 1024;
+
+    /// Works on so many items there, or if they are few on the caller's.
+    pub(crate) fn run<R: Send>(self, items: usize, work: impl FnOnce() -> R + Send) -> R {
+        match self.0 {
+            _ if items <= Self::FEW => work(),
+            Some(pool) => pool.install(work),
+            // Changes over to them once, not for every loop.
+            None => rayon::scope(|_| work()),
+        }
+    }
+}
+
 impl Cpu {
-    /// Runs all stages. `pairs` and `stages` are memory for the list and for the times.
+    /// Runs all stages, and fills `pairs`. What is in `stages` is of no account.
     pub(crate) fn run(
         &mut self,
         step: Step<'_>,
         facts: Facts,
         limits: Limits,
-        mut pairs: Vec<Collision>,
-        mut stages: Vec<(&'static str, Duration)>,
-    ) -> Result<(Outcome, Decided), Error> {
+        threads: Threads<'_>,
+        pairs: &mut Vec<Collision>,
+        mut stages: Stages,
+    ) -> Result<Outcome, Error> {
         let Step { spheres, split, dt } = step;
         stages.clear();
         let mut clock = Instant::now();
@@ -158,67 +182,71 @@ impl Cpu {
         let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
         let plan = plan::plan(&space, sizes.bins, split > 0, slots as u32);
         lap("plan");
-        bin::bin(spheres, scale, &space, &sizes, &plan, &mut self.binned)?;
-        lap("bin");
-        let slots = plan.slots as usize;
-        let fullest =
-            self.sorted
-                .fill(spheres, scale, &space.frame, slots, proxies, &self.binned)?;
-        lap("scatter");
-        let world = pairs::World {
-            grid: Grid {
-                levels: &plan.levels,
-                looks: &plan.looks,
-                starts: &self.sorted.starts,
-                between: split > 0,
-            },
-            frame: &space.frame,
-            sorted: &self.sorted,
-            proxies,
-            given: step,
-            scale,
-            cut: !sizes.segments.is_empty(),
-            groups: facts.groups(),
-        };
-        // Most worlds are so far from the limit that they need not be counted first.
-        if plan.most_candidates(fullest) > limits.candidates {
-            let candidates = pairs::tally(&world);
-            if candidates > limits.candidates {
-                return Err(Error::TooManyCandidates {
-                    needed: candidates,
-                    limit: limits.candidates,
-                });
+        // Few spheres may be cut into many segments.
+        let counts = threads.run(proxies, || {
+            bin::bin(spheres, scale, &space, &sizes, &plan, &mut self.binned)?;
+            lap("bin");
+            let slots = plan.slots as usize;
+            let fullest =
+                self.sorted
+                    .fill(spheres, scale, &space.frame, slots, proxies, &self.binned)?;
+            lap("scatter");
+            let world = pairs::World {
+                grid: Grid {
+                    levels: &plan.levels,
+                    looks: &plan.looks,
+                    starts: &self.sorted.starts,
+                    between: split > 0,
+                },
+                frame: &space.frame,
+                sorted: &self.sorted,
+                proxies,
+                given: step,
+                scale,
+                cut: !sizes.segments.is_empty(),
+                groups: facts.groups(),
+            };
+            // Most worlds are so far from the limit that they need not be counted first.
+            if plan.most_candidates(fullest) > limits.candidates {
+                let candidates = pairs::tally(&world);
+                if candidates > limits.candidates {
+                    return Err(Error::TooManyCandidates {
+                        needed: candidates,
+                        limit: limits.candidates,
+                    });
+                }
+                lap("tally");
             }
-            lap("tally");
-        }
-        let counts = pairs::pairs(&world, limits.pairs, &mut self.found)?;
-        lap("pairs");
-        let kept = std::mem::take(self.decided.empty());
-        let decided = step.decide(&mut self.found.shared, kept)?;
-        *self.decided = decided.pairs;
-        limits.allow_pairs(counts.pairs + self.decided.len() as u64)?;
-        self.found.pairs.add(&mut self.decided, |pair| pair.a)?;
-        list::list(&self.found.pairs, &self.ends, &mut pairs)?;
-        let decided = Decided {
-            pairs,
-            grazing: counts.grazing + decided.grazing,
-            by_integers: counts.by_integers + decided.by_integers,
-        };
-        lap("decide");
+            let mut counts = pairs::pairs(&world, limits.pairs, &mut self.found)?;
+            lap("pairs");
+            let pairs::Found {
+                pairs: certain,
+                shared,
+                ..
+            } = &mut self.found;
+            let decided = self.decided.empty();
+            let of_shared = threads.run(shared.len(), || step.decide(shared, decided))?;
+            counts.grazing = counts.grazing.plus(of_shared);
+            limits.allow_pairs(counts.pairs + decided.len() as u64)?;
+            certain.add(decided, |pair| pair.a)?;
+            list::list(certain, &self.ends, pairs)?;
+            lap("decide");
+            Ok(counts)
+        })?;
         let memory = self.measured.bytes()
             + self.binned.bytes()
             + self.sorted.bytes()
             + self.found.bytes()
             + self.decided.bytes()
             + self.ends.bytes();
-        let outcome = Outcome {
+        Ok(Outcome {
             proxies: proxies as u64,
             levels: plan.levels.len() as u32,
             slots: plan.slots.into(),
             candidates: counts.candidates,
+            grazing: counts.grazing,
             memory: memory as u64,
             stages,
-        };
-        Ok((outcome, decided))
+        })
     }
 }

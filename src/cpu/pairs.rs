@@ -11,7 +11,7 @@ use super::Step;
 use super::buckets::Buckets;
 use super::scatter::Sorted;
 use crate::ball::{Ball, BallProbe, PathProbe, Probe};
-use crate::exact::{By, GRAZING, Impact, Reported, impact, sweep};
+use crate::exact::{GRAZING, Grazing, Impact, Reported, impact, sweep};
 use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of, segment_power};
 use crate::memory::{Kept, Scratch, out_of_memory};
 use crate::number::{LANES, four, two};
@@ -32,7 +32,7 @@ pub(crate) struct World<'a> {
     pub(crate) proxies: usize,
     /// The step as the caller has it, in the units of the sorted proxies, too.
     pub(crate) given: Step<'a>,
-    /// The same in the units of the grids.
+    /// How that comes into the units of the grids.
     pub(crate) scale: &'a Scale,
     /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
@@ -129,9 +129,8 @@ pub(crate) struct Counts {
     /// Pairs of proxies that were tested.
     pub(crate) candidates: u64,
     /// Pairs of which it could not be told at once whether they touch, but for those
-    /// still to be decided, and how many of these took more than float64.
-    pub(crate) grazing: u64,
-    pub(crate) by_integers: u64,
+    /// still to be decided.
+    pub(crate) grazing: Grazing,
 }
 
 /// Tests them, and finds those that touch, if they are no more than `most`.
@@ -163,8 +162,7 @@ pub(crate) fn pairs(world: &World<'_>, most: u64, found: &mut Found) -> Result<C
         task.memory?;
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.0.candidates += task.counts.candidates;
-        all.0.grazing += task.counts.grazing;
-        all.0.by_integers += task.counts.by_integers;
+        all.0.grazing = all.0.grazing.plus(task.counts.grazing);
         let (shared, more) = (&mut all.1, task.shared.len());
         let room = shared.try_reserve(more);
         room.map_err(|_| out_of_memory::<Reported>(shared.len() + more, "the pairs to decide"))?;
@@ -202,7 +200,8 @@ struct SoFar {
 
 impl SoFar {
     /// Counts some more, and tells whether the pairs are certainly too many, or the
-    /// reports more than are worth their memory.
+    /// reports more than are worth their memory: they are of pairs that do not touch, too,
+    /// and some come more than once, so eight times as many are allowed, or 2¹⁹.
     fn is_too_much(&self, [pairs, shared]: [usize; 2], most: u64) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
@@ -250,7 +249,7 @@ struct Task<'a> {
     pairs: &'a mut Vec<Collision>,
     shared: &'a mut Vec<Reported>,
     counts: Counts,
-    /// Whether there was enough of it.
+    /// Whether there was enough for the pairs.
     memory: Result<(), Error>,
 }
 
@@ -463,8 +462,7 @@ impl Task<'_> {
         let [one, other] = near.map(|place| sorted.proxies[place as usize].sphere());
         let (impact, by) = impact(one, other, given.dt);
         if grazing {
-            self.counts.grazing += 1;
-            self.counts.by_integers += u64::from(by == By::Integers);
+            self.counts.grazing.count(by);
         }
         impact
     }

@@ -8,8 +8,6 @@
 mod float64;
 mod integers;
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -17,7 +15,7 @@ use self::float64::Float64;
 pub(crate) use self::float64::sweep;
 use self::integers::Integers;
 use crate::cpu::sort::sort;
-use crate::memory::{LIST, exactly};
+use crate::memory::{LIST, resized};
 use crate::sphere::{check_dt, invalid_field};
 use crate::{Collision, Error, Sphere};
 
@@ -83,14 +81,28 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
         .or_else(|| Integers::new(a, b).first_touch())
 }
 
-/// What the reported pairs come to.
-pub(crate) struct Decided {
-    /// Sorted, and each pair once.
-    pub(crate) pairs: Vec<Collision>,
-    /// Distinct pairs that were reported as [`GRAZING`].
-    pub(crate) grazing: u64,
-    /// How many of these float64 could not tell either.
+/// How many distinct pairs were [`GRAZING`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Grazing {
+    pub(crate) all: u64,
+    /// How many of them float64 could not tell either.
     pub(crate) by_integers: u64,
+}
+
+impl Grazing {
+    /// Counts one more.
+    pub(crate) fn count(&mut self, by: By) {
+        self.all += 1;
+        self.by_integers += u64::from(by == By::Integers);
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            all: self.all + other.all,
+            by_integers: self.by_integers + other.by_integers,
+        }
+    }
 }
 
 /// Pairs decided in one go.
@@ -104,24 +116,24 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Decides the reported pairs. `spheres` gives the two of a pair; `split` is where
-/// the second of two sets begins, 0 if there is one set. `pairs` is memory for the list.
+/// Decides the reported pairs, and fills `pairs` with those that touch: sorted, and each
+/// once. `spheres` gives the two of a pair; `split` is where the second of two sets
+/// begins, 0 if there is one set.
 pub(crate) fn decide(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     split: usize,
     dt: f32,
     reported: &mut Vec<Reported>,
-    mut pairs: Vec<Collision>,
-) -> Result<Decided, Error> {
+    pairs: &mut Vec<Collision>,
+) -> Result<Grazing, Error> {
     let split = u32::try_from(split).unwrap_or(u32::MAX);
     // A pair that several proxies reported is grazing in each of them.
     sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
-    let [grazing, by_integers] = [const { AtomicU64::new(0) }; 2];
-    exactly(&mut pairs, reported.len(), LIST)?
+    let grazing = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)
         .zip(reported.par_chunks(TASK))
-        .for_each(|(pairs, reported)| {
-            let mut undecided = [0; 2];
+        .map(|(pairs, reported)| {
+            let mut grazing = Grazing::default();
             for (pair, &Reported { a, b }) in pairs.iter_mut().zip(reported) {
                 *pair = MISS;
                 let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
@@ -130,8 +142,7 @@ pub(crate) fn decide(
                 };
                 let (impact, by) = impact(&one, &other, dt);
                 if !certain {
-                    undecided[0] += 1;
-                    undecided[1] += u64::from(by == By::Integers);
+                    grazing.count(by);
                 }
                 match impact {
                     Some(Impact { toi, depth }) => {
@@ -146,15 +157,11 @@ pub(crate) fn decide(
                     None => {}
                 }
             }
-            grazing.fetch_add(undecided[0], Relaxed);
-            by_integers.fetch_add(undecided[1], Relaxed);
-        });
+            grazing
+        })
+        .reduce(Grazing::default, Grazing::plus);
     pairs.retain(|pair| pair.a != MISS.a);
-    Ok(Decided {
-        pairs,
-        grazing: grazing.into_inner(),
-        by_integers: by_integers.into_inner(),
-    })
+    Ok(grazing)
 }
 
 /// The filter was certain of a pair that does not touch, which docs/exact.md proves

@@ -12,7 +12,7 @@ use super::step::{Counts, Needed, unfinished};
 use super::ticket::Taken;
 use super::{readback, scoped};
 use crate::cpu::{Limits, Outcome, Step};
-use crate::exact::{GRAZING, Reported};
+use crate::exact::{GRAZING, Grazing, Reported};
 use crate::sphere::Facts;
 use crate::units::Units;
 use crate::{Error, Options};
@@ -140,6 +140,8 @@ impl Gpu {
                 candidates,
                 memory,
                 stages: counts.stages,
+                // Not before they are decided.
+                grazing: Grazing::default(),
             };
             return Ok((outcome, self.read_pairs(counts.found, split)?));
         }

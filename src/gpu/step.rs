@@ -9,7 +9,7 @@ use super::buffers::{CaromCollision, CaromResults};
 use super::status::{
     INCOMPLETE, TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
 };
-use crate::exact::{Decided, GRAZING, Reported, decide};
+use crate::exact::{GRAZING, Reported, decide};
 use crate::{Backend, Collision, Collisions, Error, Sphere, Statistics};
 
 /// Room that a step needed. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
@@ -344,11 +344,8 @@ impl Read {
             }))
         };
         let Recorded { dt, times, .. } = self.recorded;
-        let Decided {
-            mut pairs,
-            grazing,
-            by_integers,
-        } = decide(spheres, 0, dt, &mut reported, Vec::new())?;
+        let mut pairs = Vec::new();
+        let grazing = decide(spheres, 0, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let late = |pair: &mut Collision| {
                 pair.toi = (f64::from(pair.toi) * f64::from(times)) as f32;
@@ -363,8 +360,8 @@ impl Read {
             levels: counts.levels,
             candidates: counts.candidates,
             pairs: pairs.len() as u64,
-            grazing,
-            grazing_by_integers: by_integers,
+            grazing: grazing.all,
+            grazing_by_integers: grazing.by_integers,
             backend: Backend::Gpu,
             reason: "recorded by the application".to_owned(),
             stages: counts.stages.clone(),
