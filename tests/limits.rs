@@ -432,22 +432,29 @@ fn slow_motion_and_long_steps_leave_few_pairs_in_doubt() {
 /// Not at once, for the next step may be as large again.
 #[test]
 fn what_a_large_world_took_is_let_go_in_the_end() {
-    let row = |count: u32| -> Vec<Sphere> {
-        let place = |i: u32| [i as f32, 0.0, 0.0];
+    // Crowds of so many.
+    let row = |count: u32, crowd: u32| -> Vec<Sphere> {
+        let place = |i: u32| [3.0 * (i / crowd) as f32, 0.0, 0.0];
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
     };
-    let mut detector = detector(Backend::Cpu, Options::default());
-    let mut memory = |count| {
-        let found = detector.detect(&row(count), 1.0);
-        found
-            .unwrap_or_else(|error| panic!("{error}"))
-            .statistics
-            .memory
-    };
-    let large = memory(200_000);
-    assert_eq!(memory(100), large);
-    let last = (0..5000).map(|_| memory(100)).last();
-    assert!(last < Some(large / 10), "{last:?} of {large}");
+    for threads in [1, 8] {
+        let options = Options {
+            threads,
+            ..Options::default()
+        };
+        let mut detector = detector(Backend::Cpu, options);
+        let mut memory = |count, crowd| {
+            let found = detector.detect(&row(count, crowd), 1.0);
+            found.map_or_else(|error| panic!("{error}"), |found| found.statistics.memory)
+        };
+        let large = memory(200_000, 1).max(memory(20_000, 400));
+        assert_eq!(memory(100, 1), large);
+        let last = (0..5000).fold(0, |_, _| memory(100, 1));
+        assert!(
+            last < large / 20,
+            "{last} of {large} with {threads} threads"
+        );
+    }
 }
 
 /// What is kept from step to step has room for a little more, and is let go when it is far too

@@ -4,6 +4,7 @@
 //! are independent of one another, so all cores can work without atomics, and the
 //! order does not depend on which of them does what.
 
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use bytemuck::Zeroable;
@@ -15,9 +16,8 @@ use crate::memory::{Kept, Scratch};
 
 /// What memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";
-/// Buckets at most: as many as can be written to in turn from the first cache. Of other
-/// work, too, there are no more parts, so that a list of them fits on the stack.
-pub(crate) const MOST_PARTS: usize = 512;
+/// Buckets at most: as many as can be written to in turn from the first cache.
+const MOST: usize = 512;
 /// Items a bucket, while there are fewer buckets than that.
 const ITEMS: usize = 2048;
 
@@ -27,6 +27,8 @@ pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
     /// Chunks in use.
     used: usize,
+    /// Where each bucket would end, were they one behind the other.
+    ends: Kept<usize>,
     /// Buckets, and the bits of a number that do not tell its bucket.
     pub(crate) count: usize,
     shift: u32,
@@ -37,6 +39,27 @@ pub(crate) struct Buckets<T> {
 /// Splits off the first so many: a bucket's part of what is sorted.
 pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
+}
+
+/// Does the work on each of some parts, on all threads. What they work in lies one behind
+/// the other in `all`, of which `take` splits off what is for the next ones.
+pub(crate) fn for_each_part<T: Send>(
+    parts: Range<usize>,
+    all: T,
+    take: impl Fn(&mut T, Range<usize>) -> T + Sync,
+    work: impl Fn(usize, T) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let halve = |(parts, mut all): (Range<usize>, T)| {
+        let middle = parts.start.midpoint(parts.end);
+        if middle == parts.start {
+            return ((parts, all), None);
+        }
+        let first = take(&mut all, parts.start..middle);
+        ((parts.start..middle, first), Some((middle..parts.end, all)))
+    };
+    rayon::iter::split((parts, all), halve).try_for_each(|(mut parts, mut all)| {
+        parts.try_for_each(|part| work(part, take(&mut all, part..part + 1)))
+    })
 }
 
 /// Some of the items, by bucket.
@@ -64,7 +87,7 @@ impl<T: Copy + Zeroable> Chunk<T> {
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
         // For as many as there may be, for they are now more and now fewer.
-        let ends = &mut self.ends.enough(MOST_PARTS, WHAT)?[..count];
+        let ends = &mut self.ends.enough(MOST, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
             items.copy_from_slice(unsorted);
@@ -88,6 +111,7 @@ impl<T> Default for Buckets<T> {
         Self {
             chunks: Vec::new(),
             used: 0,
+            ends: Kept::default(),
             count: 0,
             shift: 0,
             range: 0,
@@ -108,7 +132,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         make: impl Fn(usize, &mut Vec<T>) -> Result<(), Error> + Sync,
         number: impl Fn(&T) -> u32 + Sync,
     ) -> Result<(), Error> {
-        let buckets = (items / ITEMS).clamp(1, MOST_PARTS);
+        let buckets = (items / ITEMS).clamp(1, MOST);
         self.shift = (range.div_ceil(buckets).max(1)).next_power_of_two().ilog2();
         self.range = range;
         self.count = range.div_ceil(1 << self.shift).max(1);
@@ -130,7 +154,10 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
                     make(k, unsorted.empty())?;
                     chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)
                 },
-            )
+            )?;
+        self.ends.refill(repeat_n(0, count));
+        self.add_ends(0..chunks);
+        Ok(())
     }
 
     /// Adds some more items, as a chunk of their own.
@@ -141,19 +168,29 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         }
         self.chunks[self.used].sort(items, self.count, bucket)?;
         self.used += 1;
+        self.add_ends(self.used - 1..self.used);
         Ok(())
     }
 
-    /// The numbers that a bucket is for.
-    pub(crate) fn range(&self, bucket: usize) -> Range<usize> {
-        let [begin, end] = [bucket, bucket + 1].map(|bucket| bucket << self.shift);
+    /// Counts the items of some chunks.
+    fn add_ends(&mut self, chunks: Range<usize>) {
+        for chunk in &self.chunks[chunks] {
+            for (all, end) in self.ends.iter_mut().zip(&*chunk.ends) {
+                *all += *end as usize;
+            }
+        }
+    }
+
+    /// The numbers that some buckets are for.
+    pub(crate) fn range(&self, buckets: Range<usize>) -> Range<usize> {
+        let [begin, end] = [buckets.start, buckets.end].map(|bucket| bucket << self.shift);
         begin..end.min(self.range)
     }
 
-    /// How many items a bucket has.
-    pub(crate) fn len(&self, bucket: usize) -> usize {
-        let chunks = self.chunks[..self.used].iter();
-        chunks.map(|chunk| chunk.range(bucket).len()).sum()
+    /// How many items some buckets have.
+    pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
+        let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        begin(buckets.end) - begin(buckets.start)
     }
 
     /// The items of a bucket, in the order in which they came.
@@ -166,6 +203,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     /// Bytes that are kept.
     pub(crate) fn bytes(&self) -> usize {
         let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
-        self.chunks.iter().map(of_chunk).sum::<usize>() + self.unsorted.bytes()
+        self.chunks.iter().map(of_chunk).sum::<usize>() + self.ends.bytes() + self.unsorted.bytes()
     }
 }

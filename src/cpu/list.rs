@@ -1,10 +1,8 @@
 //! `list`: the pairs that `pairs` has decided, each of them once, in order.
 
-use arrayvec::ArrayVec;
-use rayon::prelude::*;
 use wide::i32x4;
 
-use super::buckets::{Buckets, MOST_PARTS, take};
+use super::buckets::{Buckets, for_each_part, take};
 use super::scan::places;
 use crate::memory::{LIST, Scratch, resized};
 use crate::number::LANES;
@@ -16,31 +14,29 @@ pub(crate) fn list(
     ends: &Scratch<u32>,
     list: &mut Vec<Collision>,
 ) -> Result<(), Error> {
-    let counts: ArrayVec<usize, MOST_PARTS> =
-        (0..pairs.count).map(|bucket| pairs.len(bucket)).collect();
-    let mut rest = resized(list, counts.iter().sum(), LIST)?;
-    let mut parts: ArrayVec<&mut [Collision], MOST_PARTS> =
-        counts.iter().map(|&count| take(&mut rest, count)).collect();
-    parts.par_iter_mut().enumerate().try_for_each_init(
-        || ends.take(),
-        |ends, (bucket, part)| {
-            let range = pairs.range(bucket);
-            let ends = ends.enough(range.len(), "where the pairs of each sphere end")?;
-            let row = |pair: &Collision| pair.a as usize - range.start;
-            places(pairs.items(bucket), ends, 0, row, |place, pair| {
-                part[place] = *pair;
-            });
-            let mut begin = 0;
-            for &mut end in ends {
-                sort_row(&mut part[begin as usize..end as usize]);
-                begin = end;
-            }
-            Ok(())
-        },
-    )
+    let buckets = 0..pairs.count;
+    let list = resized(list, pairs.len(buckets.clone()), LIST)?;
+    let take = |list: &mut _, buckets| take(list, pairs.len(buckets));
+    for_each_part(buckets, list, take, |bucket, part| {
+        let range = pairs.range(bucket..bucket + 1);
+        let mut ends = ends.take();
+        let ends = ends.enough(range.len(), "where the pairs of each sphere end")?;
+        let row = |pair: &Collision| pair.a as usize - range.start;
+        places(pairs.items(bucket), ends, 0, row, |place, pair| {
+            part[place] = *pair;
+        });
+        let mut begin = 0;
+        for &mut end in ends {
+            sort_row(&mut part[begin as usize..end as usize]);
+            begin = end;
+        }
+        Ok(())
+    })
 }
 
-/// Sorts pairs that have the same a by b, no two of which are the same.
+/// Sorts pairs that have the same a by b, no two of which are the same. Most rows have one
+/// or none: inlined, that is seen at once.
+#[inline(always)]
 fn sort_row(row: &mut [Collision]) {
     match row.len() {
         0 | 1 => {}

@@ -4,14 +4,14 @@
 use std::array::from_fn;
 use std::iter::repeat_n;
 use std::num::NonZeroU16;
+use std::ops::Range;
 
-use arrayvec::ArrayVec;
 use glam::Vec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
 use super::CHUNK;
-use super::buckets::{MOST_PARTS, take};
+use super::buckets::{for_each_part, take};
 use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
 use crate::grid::{BINS, bin_power};
 use crate::memory::{Kept, Piece, Scratch};
@@ -26,7 +26,6 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 pub(crate) const SPHERES_A_SAMPLE: [usize; 2] = [512, 16];
 pub(crate) const MOST_SAMPLED: usize = 2048;
 pub(crate) const FEWEST_SAMPLED: [usize; 2] = [512, 128];
-const MOST_BLOCKS: usize = MOST_SAMPLED / LANES;
 /// Octaves of distance, by the exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
 /// Fewer ordered pairs than this within a distance tell nothing: what is below
@@ -190,6 +189,30 @@ fn nth_of_sample(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
 }
 
+/// Counts in `rows`, see [`Octaves`]. `blocks` are the centres, some side by side, and
+/// `distances` memory for as many. Not inlined, so that it is plain that these do not
+/// overlap.
+#[inline(never)]
+fn count_pairs(
+    centers: &[Vec3],
+    blocks: &[[f32x4; 3]],
+    distances: &mut [[f32; LANES]],
+    rows: &mut [u16],
+) {
+    for (i, own) in centers.iter().enumerate() {
+        let own = own.to_array().map(f32x4::splat);
+        let before = &blocks[..i.div_ceil(LANES)];
+        for (distances, block) in distances.iter_mut().zip(before) {
+            *distances = largest(each(*block, own, |x, y| (x - y).abs())).to_array();
+        }
+        for (j, distance) in distances.as_flattened()[..i].iter().enumerate() {
+            let row = (distance.to_bits() >> 23) as usize * centers.len();
+            rows[row + i] += 1;
+            rows[row + j] += 1;
+        }
+    }
+}
+
 /// How many of a sample are in each octave of distance around each of them.
 #[derive(Debug)]
 struct Octaves {
@@ -201,6 +224,9 @@ struct Octaves {
     pairs: [u32; OCTAVES],
     /// No pair is in an octave before this.
     first: usize,
+    /// The sample, some side by side, and how far they are from one of it.
+    blocks: Kept<[f32x4; 3]>,
+    distances: Kept<[f32; LANES]>,
 }
 
 impl Default for Octaves {
@@ -210,6 +236,8 @@ impl Default for Octaves {
             rows: Kept::default(),
             pairs: [0; OCTAVES],
             first: 0,
+            blocks: Kept::default(),
+            distances: Kept::default(),
         }
     }
 }
@@ -217,26 +245,14 @@ impl Default for Octaves {
 impl Octaves {
     fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // Some side by side; those that fill up the last block are not looked at.
-        let block = |block: &[Vec3]| -> [f32x4; 3] {
+        // Those that fill up the last block are not looked at.
+        let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
-        };
-        let blocks: ArrayVec<_, MOST_BLOCKS> = centers.chunks(LANES).map(block).collect();
+        }));
         let rows = self.rows.refill(repeat_n(0, OCTAVES * count));
-        let mut distances = [[0.0; LANES]; MOST_BLOCKS];
-        for (i, own) in centers.iter().enumerate() {
-            let own = own.to_array().map(f32x4::splat);
-            let before = &blocks[..i.div_ceil(LANES)];
-            for (distances, block) in distances.iter_mut().zip(before) {
-                *distances = largest(each(*block, own, |x, y| (x - y).abs())).to_array();
-            }
-            for (j, distance) in distances.as_flattened()[..i].iter().enumerate() {
-                let row = (distance.to_bits() >> 23) as usize * count;
-                rows[row + i] += 1;
-                rows[row + j] += 1;
-            }
-        }
+        let distances = self.distances.refill(repeat_n([0.0; LANES], blocks.len()));
+        count_pairs(centers, blocks, distances, rows);
         for (pairs, row) in self.pairs.iter_mut().zip(rows.chunks(count)) {
             *pairs = row.iter().map(|&pairs| u32::from(pairs)).sum();
         }
@@ -436,6 +452,8 @@ impl Memory {
             + self.centers.bytes()
             + self.values.bytes()
             + self.octaves.rows.bytes()
+            + self.octaves.blocks.bytes()
+            + self.octaves.distances.bytes()
             + self.cut.bytes()
             + self.places.bytes()
             + self.tallies.bytes()
@@ -679,7 +697,7 @@ pub(crate) fn sizes<'a>(
         let further = (proxies - spheres.len() as u64) as usize;
         let segments = segments.enough(further, "the segments of the spheres")?;
         if !segments.is_empty() {
-            list_segments(bin_of, segments);
+            list_segments(bin_of, segments)?;
         }
         return Ok(Sizes {
             bin_of,
@@ -690,25 +708,24 @@ pub(crate) fn sizes<'a>(
 }
 
 /// Lists the segments after the first of each sphere, as many as there are.
-fn list_segments(bin_of: &[u16], mut segments: &mut [Segment]) {
-    let after_first = |&bin: &u16| (1_usize << bin_power(bin.into())) - 1;
-    let size = bin_of.len().div_ceil(MOST_PARTS).max(CHUNK);
-    let chunks = bin_of.par_chunks(size);
-    let mut counts = [0; MOST_PARTS];
-    (counts.par_iter_mut().zip(chunks.clone()))
-        .for_each(|(count, bins)| *count = bins.iter().map(after_first).sum());
-    let mut parts: ArrayVec<&mut [Segment], MOST_PARTS> = counts[..chunks.len()]
-        .iter()
-        .map(|&count| take(&mut segments, count))
-        .collect();
-    let of_chunk = |(k, (bins, part)): (usize, (&[u16], &mut &mut [Segment]))| {
-        for (sphere, bin) in (k * size..).zip(bins) {
+fn list_segments(bin_of: &[u16], segments: &mut [Segment]) -> Result<(), Error> {
+    let after_first = |bin: &u16| (1_usize << bin_power(usize::from(*bin))) - 1;
+    let bins = |chunks: Range<usize>| {
+        let [begin, end] = [chunks.start, chunks.end].map(|chunk| bin_of.len().min(chunk * CHUNK));
+        &bin_of[begin..end]
+    };
+    let take_all = |segments: &mut _, chunks| {
+        let count = bins(chunks).iter().map(after_first).sum();
+        take(segments, count)
+    };
+    let chunks = 0..bin_of.len().div_ceil(CHUNK);
+    for_each_part(chunks, segments, take_all, |chunk, mut part| {
+        for (sphere, bin) in (chunk * CHUNK..).zip(bins(chunk..chunk + 1)) {
             let sphere = sphere as u32;
-            for (segment, number) in take(part, after_first(bin)).iter_mut().zip(1..) {
+            for (segment, number) in take(&mut part, after_first(bin)).iter_mut().zip(1..) {
                 *segment = Segment { sphere, number };
             }
         }
-    };
-    let chunks = chunks.zip(parts.par_iter_mut());
-    chunks.enumerate().for_each(of_chunk);
+        Ok(())
+    })
 }

@@ -103,6 +103,8 @@ fn rows(pair: &Collision, spheres: usize, split: usize) -> Option<[usize; 2]> {
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
     measured: measure::Memory,
+    /// For `plan`.
+    level_of_bin: Kept<u8>,
     binned: Buckets<Binned>,
     sorted: Sorted,
     found: pairs::Found,
@@ -180,7 +182,13 @@ impl Cpu {
         lap("measure");
         let proxies = spheres.len() + sizes.segments.len();
         let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
-        let plan = plan::plan(&space, sizes.bins, split > 0, slots as u32);
+        let plan = plan::plan(
+            &space,
+            sizes.bins,
+            split > 0,
+            slots as u32,
+            &mut self.level_of_bin,
+        );
         lap("plan");
         // Few spheres may be cut into many segments.
         let counts = threads.run(proxies, || {
@@ -233,7 +241,9 @@ impl Cpu {
             lap("decide");
             Ok(counts)
         })?;
+        let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
         let memory = self.measured.bytes()
+            + self.level_of_bin.bytes()
             + self.binned.bytes()
             + self.sorted.bytes()
             + self.found.bytes()
@@ -241,8 +251,8 @@ impl Cpu {
             + self.ends.bytes();
         Ok(Outcome {
             proxies: proxies as u64,
-            levels: plan.levels.len() as u32,
-            slots: plan.slots.into(),
+            levels,
+            slots,
             candidates: counts.candidates,
             grazing: counts.grazing,
             memory: memory as u64,

@@ -2,11 +2,14 @@
 //! step, by the cost of looking and of testing that the sizes and the spacing
 //! lead to expect.
 
+use std::iter::repeat_n;
+
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use super::measure::{Bin, Space};
 use crate::grid::{BINS, Level, MAX_LEVELS, SEGMENT_BITS, bin_power, bin_set};
+use crate::memory::Kept;
 
 /// Cost of a range of proxies that is looked up in a box, in swept tests.
 pub(crate) const LOOK: f32 = 4.0;
@@ -27,7 +30,7 @@ pub(crate) const MOST_SLABS: u32 = 6;
 type OfEach<T> = ArrayVec<T, MAX_LEVELS>;
 
 /// The levels of a step.
-pub(crate) struct Plan {
+pub(crate) struct Plan<'a> {
     /// Finest first.
     pub(crate) levels: OfEach<Level>,
     /// Proxies of each.
@@ -35,7 +38,7 @@ pub(crate) struct Plan {
     /// For each, into which others its proxies look: one bit each.
     pub(crate) looks: OfEach<u64>,
     /// The level of each bin of the histogram.
-    pub(crate) level_of_bin: [u8; BINS],
+    pub(crate) level_of_bin: &'a [u8],
     /// Slots in use.
     pub(crate) slots: u32,
 }
@@ -91,8 +94,14 @@ impl Group {
 }
 
 /// Makes the plan, with at most `slots` slots. `between` tells that only pairs
-/// between two sets count.
-pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u32) -> Plan {
+/// between two sets count; `level_of_bin` is memory.
+pub(crate) fn plan<'a>(
+    space: &Space,
+    bins: &[(usize, Bin)],
+    between: bool,
+    slots: u32,
+    level_of_bin: &'a mut Kept<u8>,
+) -> Plan<'a> {
     let groups = group(bins, between);
     let total: f32 = groups.iter().map(|group| group.bin.count as f32).sum();
     let available = slots as f32 - (groups.len() as u32 * 2 * FEWEST_HASHED) as f32;
@@ -121,9 +130,10 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
         levels: OfEach::new(),
         proxies: OfEach::new(),
         looks: order.iter().map(|_| 0).collect(),
-        level_of_bin: [0; BINS],
+        level_of_bin: &[],
         slots: 0,
     };
+    let level_of_bin = level_of_bin.refill(repeat_n(0, BINS));
     for &number in &order {
         let (mut level, own, end) = levels[number].clone();
         level.first_slot += plan.slots;
@@ -132,7 +142,7 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
         let first_bin = number
             .checked_sub(1)
             .map_or(0, |before| groups[levels[before].2 - 1].last_bin + 1);
-        plan.level_of_bin[first_bin..=groups[end - 1].last_bin].fill(plan.levels.len() as u8);
+        level_of_bin[first_bin..=groups[end - 1].last_bin].fill(plan.levels.len() as u8);
         plan.levels.push(level);
         plan.proxies.push(own.bin.count);
     }
@@ -150,10 +160,11 @@ pub(crate) fn plan(space: &Space, bins: &[(usize, Bin)], between: bool, slots: u
             }
         }
     }
+    plan.level_of_bin = level_of_bin;
     plan
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Whether it costs less when the proxies of a coarse level look for those of a fine
     /// one than the other way round: when they are few. `fine_own` are all groups of the
     /// fine one.

@@ -2,17 +2,18 @@
 //! `pairs` reads them.
 
 use std::array::from_fn;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::bin::Binned;
-use super::buckets::{Buckets, MOST_PARTS, take};
+use super::buckets::{Buckets, for_each_part, take};
 use super::scan::places;
 use crate::ball::{Ball, Balls};
 use crate::grid::{SortedProxy, cut_of};
-use crate::memory::{Kept, Piece, Scratch};
+use crate::memory::{Kept, Scratch};
 use crate::number::LANES;
 use crate::segments::Frame;
 use crate::units::Scale;
@@ -39,15 +40,30 @@ pub(crate) struct Sorted {
 /// holds with ease.
 const AHEAD: usize = 128;
 
-/// One bucket's part of it.
+/// What some buckets' part of it is.
 struct Part<'a> {
-    bucket: usize,
     /// How many proxies come before it.
     before: u32,
     ends: &'a mut [u32],
     proxies: &'a mut [SortedProxy],
     tags: &'a mut [u32],
     slots: &'a mut [u32],
+}
+
+impl<'a> Part<'a> {
+    /// Splits off what is for some buckets.
+    fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> Part<'a> {
+        let count = binned.len(buckets.clone());
+        let part = Part {
+            before: self.before,
+            ends: take(&mut self.ends, binned.range(buckets).len()),
+            proxies: take(&mut self.proxies, count),
+            tags: take(&mut self.tags, count),
+            slots: take(&mut self.slots, count),
+        };
+        self.before += count as u32;
+        part
+    }
 }
 
 impl Sorted {
@@ -64,30 +80,21 @@ impl Sorted {
         let mut starts = self.starts.enough(slots + 1, "the slot table")?;
         // Each slot begins where the one before it ends.
         take(&mut starts, 1)[0] = 0;
-        let mut records = self.proxies.enough(proxies, "the sorted proxies")?;
-        let mut tags = self.tags.enough(proxies, "the segments of the proxies")?;
-        let mut slots_of = self.slots.enough(proxies, "the slots of the proxies")?;
-        let blocks = proxies.div_ceil(LANES);
-        let balls = self.balls.enough(blocks, "the balls around the spheres")?;
-        let mut before = 0;
-        let mut parts = ArrayVec::<_, MOST_PARTS>::new();
-        for bucket in 0..binned.count {
-            let count = binned.len(bucket);
-            parts.push(Part {
-                bucket,
-                before,
-                ends: take(&mut starts, binned.range(bucket).len()),
-                proxies: take(&mut records, count),
-                tags: take(&mut tags, count),
-                slots: take(&mut slots_of, count),
-            });
-            before += count as u32;
-        }
-        let place = |order: &mut Piece<'_, [u32; 2]>, part: &mut Part<'_>| {
+        let all = Part {
+            before: 0,
+            ends: starts,
+            proxies: self.proxies.enough(proxies, "the sorted proxies")?,
+            tags: self.tags.enough(proxies, "the segments of the proxies")?,
+            slots: self.slots.enough(proxies, "the slots of the proxies")?,
+        };
+        let fullest = AtomicU32::new(0);
+        let take = |all: &mut _, buckets| Part::take(all, buckets, binned);
+        for_each_part(0..binned.count, all, take, |bucket, part| {
+            let mut order = self.orders.take();
             let order = order.enough(part.proxies.len(), "the order of the proxies")?;
-            let first_slot = binned.range(part.bucket).start as u32;
-            let fullest = places(
-                binned.items(part.bucket),
+            let first_slot = binned.range(bucket..bucket + 1).start as u32;
+            let most = places(
+                binned.items(bucket),
                 part.ends,
                 part.before,
                 |binned| (binned.slot - first_slot) as usize,
@@ -110,14 +117,12 @@ impl Sorted {
                     part.proxies[k] = SortedProxy::new(&spheres[sphere as usize], sphere);
                 }
             }
-            Ok(fullest)
-        };
-        let fullest = parts
-            .par_iter_mut()
-            .map_init(|| self.orders.take(), place)
-            .try_reduce(|| 0, |one, other| Ok(one.max(other)))?;
-        drop(parts);
-        balls
+            fullest.fetch_max(most, Relaxed);
+            Ok(())
+        })?;
+        let blocks = proxies.div_ceil(LANES);
+        self.balls
+            .enough(blocks, "the balls around the spheres")?
             .par_iter_mut()
             .zip(self.proxies[..proxies].par_chunks(LANES))
             .zip(self.tags[..proxies].par_chunks(LANES))
@@ -129,7 +134,7 @@ impl Sorted {
                 let motions = scale.motions(given, frame);
                 *balls = Balls::new(&motions, from_fn(|k| cut_of(tags[lane(k)])));
             });
-        Ok(fullest)
+        Ok(fullest.into_inner())
     }
 
     /// The ball of one.

@@ -307,6 +307,7 @@ mod tests {
     use crate::cpu::plan::plan;
     use crate::gpu::buffers::{Bin, Counters, Plan, Space};
     use crate::grid::SEGMENT_BITS;
+    use crate::memory::Kept;
     use crate::sphere::check_spheres;
 
     const LIMITS: Limits = Limits {
@@ -516,7 +517,8 @@ mod tests {
 
             // And the plan, from the same curve.
             space.log_others = own.log_others;
-            let expected = plan(&space, sizes.bins, split > 0, gpu.size().0 as u32);
+            let (slots, mut level_of_bin) = (gpu.size().0 as u32, Kept::default());
+            let expected = plan(&space, sizes.bins, split > 0, slots, &mut level_of_bin);
             let own: Plan = contents(&gpu, |b| &b.plan)[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
             for &(number, _) in sizes.bins {
