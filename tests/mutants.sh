@@ -96,7 +96,7 @@ mutant 'no margin around a path' src/ball.rs \
 mutant 'motions lost when their squares underflow' src/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
 mutant 'pairs that several segments report get lost' src/cpu/pairs.rs \
-    'self.shared.items.push(Reported' 'let _ = std::convert::identity(Reported' "${spans[@]}cpu"
+    'self.shared.push(Reported' 'let _ = std::convert::identity(Reported' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the CPU' src/sweep.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \
