@@ -11,6 +11,7 @@ if [[ ${1:-} == [!-]* ]]; then
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")"
 export RUSTC_WRAPPER=$PWD/instrument.sh CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
+export CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 # Apart from what is built without counters.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}/fuzz
 cargo build --release --quiet --bin "$target"

@@ -209,14 +209,33 @@ impl Detector {
         second: &[Sphere],
         dt: f32,
     ) -> Result<Collisions, Error> {
+        let mut found = Collisions::default();
+        self.detect_between_into(first, second, dt, &mut found)?;
+        Ok(found)
+    }
+
+    /// The same as [`detect_between`](Self::detect_between), in the memory of a list that is
+    /// done with, as [`detect_into`](Self::detect_into) does it.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn detect_between_into(
+        &mut self,
+        first: &[Sphere],
+        second: &[Sphere],
+        dt: f32,
+        found: &mut Collisions,
+    ) -> Result<(), Error> {
+        let used = std::mem::take(found);
         let mut both = std::mem::take(&mut self.both);
         let spheres = both.enough(first.len() + second.len(), "a copy of both sets")?;
         let (of_first, of_second) = spheres.split_at_mut(first.len());
         of_first.copy_from_slice(first);
         of_second.copy_from_slice(second);
-        let found = self.run(spheres, Some(first.len()), dt, Collisions::default());
+        let result = self.run(spheres, Some(first.len()), dt, used);
         self.both = both;
-        found
+        *found = result?;
+        Ok(())
     }
 
     /// `second` is where the second of two sets begins; what was `used` before is memory
