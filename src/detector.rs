@@ -34,6 +34,11 @@ pub struct Options {
     /// Threads of the CPU backend; 0, the default, takes those of rayon's pool: that in
     /// which the caller runs, or else the global one, which has one for each core.
     /// Worlds of up to 1024 spheres, time segments counted, are done on the caller's.
+    ///
+    /// Called from a task of rayon's, a detector with threads of its own blocks the thread
+    /// of that task until the step is done. One without may run other tasks of the pool there
+    /// meanwhile, as rayon does wherever it waits: so a task must not hold a lock, or borrow
+    /// from a `RefCell`, over a step that others want it for.
     pub threads: usize,
     /// A world with more candidate pairs than this is refused with
     /// [`Error::TooManyCandidates`] instead of keeping the machine busy for
@@ -154,7 +159,9 @@ impl Detector {
     /// # Errors
     /// See [`Error`]; the list is whole or there is none.
     pub fn detect(&mut self, spheres: &[Sphere], dt: f32) -> Result<Collisions, Error> {
-        self.run(spheres, None, dt, Collisions::default())
+        let mut found = Collisions::default();
+        self.detect_into(spheres, dt, &mut found)?;
+        Ok(found)
     }
 
     /// The same, in the memory of a list that is done with: on the CPU, a step like
@@ -184,6 +191,7 @@ impl Detector {
         found: &mut Collisions,
     ) -> Result<(), Error> {
         let used = std::mem::take(found);
+        self.both.rest();
         *found = self.run(spheres, None, dt, used)?;
         Ok(())
     }

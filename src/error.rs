@@ -54,7 +54,7 @@ pub enum Error {
     /// More spheres touch than a list is allowed to hold.
     #[error(
         "{needed} pairs touch, but the limit is {limit}; spread the spheres out, shorten the time \
-         step, or raise `Options::max_pairs` if there is memory for 40 bytes a pair"
+         step, or raise `Options::max_pairs` if there is memory for 64 bytes a pair"
     )]
     TooManyPairs {
         /// How many there are, some of them perhaps counted twice.

@@ -67,16 +67,17 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// Far too large is this many times as large as needed, and as is worth a thought.
+    /// Far too large is this many times as large as needed, and for what is used at all as
+    /// is worth a thought.
     const FAR_TOO_LARGE: usize = 16;
     const WORTH: usize = 1 << 8;
     /// After so many uses in a row it is let go. In one step there may be hundreds, of
-    /// which one needs it all.
+    /// which one needs it all, or in which others are used in its place.
     const PATIENCE: u32 = 1 << 12;
 
     /// Empties it, to be filled anew.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
-        self.judge(self.items.len());
+        self.judge(self.items.len(), Self::WORTH);
         self.items.clear();
         &mut self.items
     }
@@ -89,7 +90,7 @@ impl<T> Kept<T> {
 
     /// Leaves it as it is once more, without a use for it.
     pub(crate) fn rest(&mut self) {
-        self.judge(0);
+        self.judge(0, 0);
     }
 
     /// Bytes of it.
@@ -97,9 +98,10 @@ impl<T> Kept<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Lets it go if so few items are all that it has been used for, for long.
-    fn judge(&mut self, count: usize) {
-        if self.items.capacity() / Self::FAR_TOO_LARGE <= count.max(Self::WORTH) {
+    /// Lets it go if so few items are all that it has been used for, for long, and fewer than
+    /// are worth a thought.
+    fn judge(&mut self, count: usize, worth: usize) {
+        if self.items.capacity() / Self::FAR_TOO_LARGE <= count.max(worth) {
             self.idle = 0;
         } else if self.idle < Self::PATIENCE {
             self.idle += 1;
@@ -113,7 +115,7 @@ impl<T: Zeroable + Clone> Kept<T> {
     /// `count` elements, or an error that says that memory is short. There may be more,
     /// from before, so that none has to be filled when more are asked for again.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
-        self.judge(count);
+        self.judge(count, Self::WORTH);
         if self.items.len() < count {
             resized(&mut self.items, count, what)?;
         }

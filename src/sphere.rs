@@ -170,8 +170,8 @@ pub(crate) fn check_spheres(
         return Ok(facts);
     }
     let invalid = spheres
-        .par_iter()
-        .position_first(|sphere| invalid_field(sphere, dt).is_some());
+        .iter()
+        .position(|sphere| invalid_field(sphere, dt).is_some());
     match invalid.and_then(|index| Some((index, invalid_field(spheres.get(index)?, dt)?))) {
         Some((index, (field, value))) => Err(Error::InvalidSphere {
             index,

@@ -20,7 +20,11 @@ mod scan;
 mod scatter;
 pub(crate) mod sort;
 
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::{Duration, Instant};
+
+use rayon::ThreadPool;
 
 use self::bin::Binned;
 use self::buckets::Buckets;
@@ -138,21 +142,44 @@ impl Step<'_> {
 
 /// On which threads to work: those of a pool, or rayon's.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Threads<'a>(pub(crate) Option<&'a rayon::ThreadPool>);
+pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
     /// So few items are done before another thread is awake.
     const FEW: usize = 1024;
 
     /// Works on so many items there, or if they are few on the caller's.
-    pub(crate) fn run<R: Send>(self, items: usize, work: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn run<R: Send>(
+        self,
+        items: usize,
+        work: impl FnOnce() -> Result<R, Error> + Send,
+    ) -> Result<R, Error> {
         match self.0 {
             _ if items <= Self::FEW => work(),
-            Some(pool) => pool.install(work),
-            // Changes over to them once, not for every loop.
+            Some(pool) => run_in(pool, work),
+            // What `install` does: goes over to a thread of the pool once, and not in every
+            // loop.
             None => rayon::scope(|_| work()),
         }
     }
+}
+
+/// Works in a pool, and waits for it.
+fn run_in<R: Send>(
+    pool: &ThreadPool,
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
+        return pool.install(work);
+    }
+    // Where the caller is a thread of another pool, `install` would take up that one's tasks
+    // while it waits. They may be steps as well: without end, one within the other, on one
+    // stack, and for a detector that this one has locked. So a thread waits that has no tasks.
+    thread::scope(|scope| {
+        let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
+        let waiting = waiting.map_err(|error| Error::Threads(error.to_string()))?;
+        waiting.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 impl Cpu {

@@ -30,7 +30,7 @@ pub(crate) struct World<'a> {
     pub(crate) sorted: &'a Sorted,
     /// How many proxies there are.
     pub(crate) proxies: usize,
-    /// The step as the caller has it, in the units of the sorted proxies, too.
+    /// The step in the caller's units, in which the sorted proxies are, too.
     pub(crate) given: Step<'a>,
     /// How that comes into the units of the grids.
     pub(crate) scale: &'a Scale,
