@@ -33,12 +33,14 @@ pub struct Options {
     pub backend: Backend,
     /// Threads of the CPU backend; 0, the default, takes those of rayon's pool: that in
     /// which the caller runs, or else the global one, which has one for each core.
-    /// Worlds of up to 1024 spheres, time segments counted, are done on the caller's.
+    /// Worlds of up to 1024 spheres, time segments counted, are done on the caller's;
+    /// rayon's global pool is started all the same, and sleeps.
     ///
-    /// Called from a task of rayon's, a detector with threads of its own blocks the thread
-    /// of that task until the step is done. One without may run other tasks of the pool there
-    /// meanwhile, as rayon does wherever it waits: so a task must not hold a lock, or borrow
-    /// from a `RefCell`, over a step that others want it for.
+    /// For many worlds at once, in tasks of rayon's, leave it at 0: a detector with threads
+    /// of its own blocks the thread of the task, and starts another to wait for it, in each
+    /// step of more than 1024 spheres. Without, rayon may run other tasks on the thread
+    /// meanwhile, as it does wherever it waits: so a task must not hold a lock, or borrow
+    /// from a `RefCell`, over a step, if other tasks want it, too.
     pub threads: usize,
     /// A world with more candidate pairs than this is refused with
     /// [`Error::TooManyCandidates`] instead of keeping the machine busy for

@@ -41,9 +41,8 @@ pub enum Error {
     /// The spheres are so crowded that testing them would take very long. Told
     /// before the work is begun.
     #[error(
-        "{needed} candidate pairs would have to be tested, but the limit is {limit}: very many \
-         spheres are in one place; spread them out, shorten the time step, or raise \
-         `max_candidates`"
+        "{needed} candidate pairs would have to be tested, but the limit is {limit}; spread the \
+         spheres out, shorten the time step, or raise `Options::max_candidates`"
     )]
     TooManyCandidates {
         /// How many there are.
@@ -181,8 +180,9 @@ pub enum Error {
          submit failed; record the step again"
     )]
     NotSubmitted,
-    /// The thread pool could not be made.
-    #[error("the thread pool could not be started: {0}; ask for fewer threads")]
+    /// The thread pool could not be made, or the thread that waits for it in a task of another
+    /// ([`Options::threads`](crate::Options::threads)).
+    #[error("a thread could not be started: {0}; ask for fewer threads")]
     Threads(String),
 }
 

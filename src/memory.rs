@@ -48,8 +48,7 @@ pub(crate) fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
     }
 }
 
-/// A vector of which what is in it is of no account from one use to the next, but the
-/// memory is.
+/// A vector whose memory is kept from one use to the next, but not what is in it.
 #[derive(Debug)]
 pub(crate) struct Kept<T> {
     items: Vec<T>,
@@ -67,12 +66,12 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// Far too large is this many times as large as needed, and for what is used at all as
-    /// is worth a thought.
+    /// Far too large is more than so many times as large as needed. So many items count as
+    /// needed whenever it is used at all.
     const FAR_TOO_LARGE: usize = 16;
     const WORTH: usize = 1 << 8;
-    /// After so many uses in a row it is let go. In one step there may be hundreds, of
-    /// which one needs it all, or in which others are used in its place.
+    /// After so many uses in a row it is let go. Many, for in one step there may be hundreds,
+    /// of which one needs it all; and a piece of [`Scratch`] rests when another is taken.
     const PATIENCE: u32 = 1 << 12;
 
     /// Empties it, to be filled anew.
@@ -98,8 +97,8 @@ impl<T> Kept<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Lets it go if so few items are all that it has been used for, for long, and fewer than
-    /// are worth a thought.
+    /// Counts a use for `count` items, of which `worth` are taken for needed in any case; lets
+    /// it go if it has been far too large for long.
     fn judge(&mut self, count: usize, worth: usize) {
         if self.items.capacity() / Self::FAR_TOO_LARGE <= count.max(worth) {
             self.idle = 0;

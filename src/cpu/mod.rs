@@ -1,5 +1,5 @@
-//! The CPU backend: the same stages as the shaders, one file a stage, on all
-//! cores. It is what a machine without a GPU uses, and what the GPU is checked
+//! The CPU backend: the same stages as the shaders, one file a stage, on several
+//! threads. It is what a machine without a GPU uses, and what the GPU is checked
 //! against.
 
 #![allow(
@@ -172,9 +172,9 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // Where the caller is a thread of another pool, `install` would take up that one's tasks
-    // while it waits. They may be steps as well: without end, one within the other, on one
-    // stack, and for a detector that this one has locked. So a thread waits that has no tasks.
+    // The caller is a thread of another pool. `install` would let it run that pool's tasks while
+    // it waits, which may be steps as well: one within the other without end, on one stack, or
+    // of a detector that is locked for this one. So a thread waits that is of no pool.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(|error| Error::Threads(error.to_string()))?;
