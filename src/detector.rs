@@ -167,8 +167,8 @@ impl Detector {
     }
 
     /// The same, in the memory of a list that is done with: on the CPU, a step like
-    /// those before it then allocates nothing. That memory never shrinks; a new list has
-    /// none. After an error the list is new.
+    /// those before it then allocates next to nothing. That memory never shrinks; a new
+    /// list has none. After an error the list is new.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere};

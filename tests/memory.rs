@@ -39,11 +39,8 @@ fn run(
     steps: u64,
     found: &mut Collisions,
 ) -> [u64; 2] {
-    let half_side = |spheres: &[Sphere]| {
-        let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
-        coordinates.fold(0.0_f32, |most, x| most.max(x.abs()))
-    };
-    let side = 2.0 * half_side(spheres);
+    let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
+    let side = 2.0 * coordinates.fold(0.0_f32, |most, x| most.max(x.abs()));
     let mut sum = [0; 2];
     for _ in 0..steps {
         let before = allocated();
