@@ -86,7 +86,9 @@ mutant '< for <=, at the start' src/exact/integers.rs \
                 });
             }" '            Equal => return None,' --test reference touching_at_the_start
 mutant 'squares taken for exact that are rounded' src/exact/float64.rs \
-    '(x.to_bits() << 37 == 0).then_some(x * x)' 'Some(x * x)' "${tangency[@]}"
+    'off | (x | y | z | r) & past' 'off' "${tangency[@]}"
+mutant 'sums taken for exact that are rounded' src/exact/float64.rs \
+    'off |= (x - (sum - of_y)) + (y - of_y)' 'off |= zero & of_y' "${tangency[@]}"
 mutant 'no margin in the size of a proxy' src/segments.rs \
     'MARGIN: f32 = 10.0' 'MARGIN: f32 = 0.0' "${cells[@]}"
 mutant 'no margin in the balls' src/ball.rs \

@@ -202,6 +202,23 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
         let statistics = found.statistics;
         assert_eq!(statistics.grazing, statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
+
+        // Every second layer is of a group that the others ignore: contacts within layers are
+        // left, and no others count.
+        let layered = spheres.iter().map(|sphere| {
+            let layer = sphere.center[2] / (2.0 * sphere.radius);
+            let in_group = layer.floor().rem_euclid(2.0) < 0.5;
+            sphere.with_groups(u16::from(in_group), u16::from(!in_group))
+        });
+        let layered: Vec<Sphere> = layered.collect();
+        let left = |pair: &Collision| !layered[pair.a as usize].ignores(&layered[pair.b as usize]);
+        let expected: Vec<Collision> = found.pairs.iter().copied().filter(left).collect();
+        assert!(!expected.is_empty() && expected.len() < found.pairs.len());
+        let found = detector
+            .detect(&layered, 1.0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert!(found.pairs == expected);
+        assert_eq!(found.statistics.grazing, found.statistics.pairs);
     });
 }
 

@@ -397,7 +397,7 @@ impl Task<'_> {
                 hits = self.sweep_two(first, there, begin, hits);
             }
         }
-        if self.world.groups || self.world.cut {
+        if self.asks_whose() {
             hits = self.keep_own(begin, hits);
         }
         self.pairs.truncate(begin + hits);
@@ -424,6 +424,15 @@ impl Task<'_> {
         );
         if swept.misses == 3 {
             return hits;
+        }
+        let just = swept.just & there;
+        if just != 0 {
+            if self.asks_whose() {
+                // Those that are others' are not counted.
+                swept.hits &= !just;
+            } else {
+                self.counts.grazing.all += u64::from(just.count_ones());
+            }
         }
         let mut open = !(swept.hits | swept.misses) & there;
         while open != 0 {
@@ -465,6 +474,12 @@ impl Task<'_> {
             self.counts.grazing.count(by);
         }
         impact
+    }
+
+    /// Whether some pairs are not for the proxies that meet to report.
+    #[inline(always)]
+    fn asks_whose(&self) -> bool {
+        self.world.groups || self.world.cut
     }
 
     /// Of the pairs that touch, from `begin` on, keeps those that are these proxies'.

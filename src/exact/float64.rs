@@ -17,7 +17,7 @@ use wide::{f32x4, f64x2};
 
 use super::{Impact, Touch};
 use crate::Sphere;
-use crate::number::{dot, rows, three, two};
+use crate::number::{LANES, dot, rows, three, two};
 
 /// Half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
@@ -57,10 +57,12 @@ pub(crate) struct Swept {
     /// Those that touch, and when and how deep.
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
+    /// Those of them that just touch at the start.
+    pub(crate) just: usize,
     /// Those that do not.
     pub(crate) misses: usize,
-    /// Those of the rest that are too close to tangency, or known to meet too close to the
-    /// end of the step, to tell whether they do.
+    /// Those that just touch, and those of the rest that are too close to tangency, or known to
+    /// meet too close to the end of the step, to tell whether they do.
     pub(crate) grazing: usize,
 }
 
@@ -75,11 +77,7 @@ const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 /// errors, which the three constants stand for.
 #[inline(always)]
 pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
-    let [[x, y, z, radius], [u, v, w, _]] = rows([one[0], next[0], one[1], next[1]]);
-    let sides = |x: f32x4| {
-        let [a, c, b, d] = x.to_array();
-        two([[a, c], [b, d]], |x| f64x2::new(two(x, f64::from)))
-    };
+    let [[x, y, z, radius], [u, v, w, _]] = side_by_side([one, next]);
     let less = |x| {
         let [from, to] = sides(x);
         to - from
@@ -110,6 +108,15 @@ pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
         };
     }
 
+    if bits(outside.simd_eq(zero)) == 3 && just_touch([one, next]) == 3 {
+        return Swept {
+            hits: 3,
+            just: 3,
+            grazing: 3,
+            ..Swept::default()
+        };
+    }
+
     let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
     let all = f64x2::splat(f64::from_bits(u64::MAX));
     let grazing = !bits(certain & either(certain_later, all));
@@ -133,9 +140,55 @@ pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
             toi: toi[lane],
             depth: depth[lane],
         }),
+        just: 0,
         misses,
         grazing: grazing & 3,
     }
+}
+
+/// Which of two pairs just touch at the start, one bit each. No bound can tell that p·p = r²,
+/// but float64 can where it has room for all digits of both, as it has for coordinates that
+/// are much alike; others are not among them.
+#[inline(never)]
+pub(super) fn just_touch(pairs: [[&Sphere; 2]; 2]) -> usize {
+    // Digits past 26, of which a square has no more than 52.
+    let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
+    let zero = f64x2::splat(0.0);
+    // What sums are rounded by (Knuth's two-sum): 0 with no bit set where they are not.
+    let mut off = zero;
+    let mut sum = |x: f64x2, y: f64x2| {
+        let sum = x + y;
+        let of_y = sum - x;
+        off |= (x - (sum - of_y)) + (y - of_y);
+        sum
+    };
+    let [[x, y, z, radius], _] = side_by_side(pairs);
+    let mut less = |x| {
+        let [from, to] = sides(x);
+        sum(to, zero - from)
+    };
+    let [x, y, z] = [less(x), less(y), less(z)];
+    let [r, other] = sides(radius);
+    let r = sum(r, other);
+    let xy = sum(x * x, y * y);
+    let pp = sum(xy, z * z);
+    let off = off | (x | y | z | r) & past;
+    let bits = two([pp - r * r, off], |x| two(x.to_array(), f64::to_bits));
+    let is = |lane: usize| usize::from(bits[0][lane] == 0 && bits[1][lane] == 0) << lane;
+    is(0) | is(1)
+}
+
+/// The numbers of the spheres of two pairs: of the first of each, and of the second.
+#[inline(always)]
+fn side_by_side([one, next]: [[&Sphere; 2]; 2]) -> [[f32x4; LANES]; 2] {
+    rows([one[0], next[0], one[1], next[1]])
+}
+
+/// Those of the first two, and of the others.
+#[inline(always)]
+fn sides(x: f32x4) -> [f64x2; 2] {
+    let [a, c, b, d] = x.to_array();
+    two([[a, c], [b, d]], |x| f64x2::new(two(x, f64::from)))
 }
 
 /// One sphere as seen from another: centres and velocities as differences (1),
@@ -272,29 +325,6 @@ impl Float64 {
         }
         let toi = self.touch(discriminant)?.round([0.0, dt])?;
         Some(Some(Impact { toi, depth: 0.0 }))
-    }
-
-    /// Whether they just touch at the start, which no bound can tell: p·p = r², where
-    /// float64 has room for all digits of both, as it does for coordinates that are
-    /// much alike. `false` otherwise.
-    pub(super) fn just_touch(a: &Sphere, b: &Sphere) -> bool {
-        // The sum, if it is not rounded (Knuth's two-sum).
-        let sum = |x: f64, y: f64| {
-            let sum = x + y;
-            let of_y = sum - x;
-            let error = (x - (sum - of_y)) + (y - of_y);
-            (error == 0.0).then_some(sum)
-        };
-        // 26 bits have a square of 52.
-        let square = |x: f64| (x.to_bits() << 37 == 0).then_some(x * x);
-        let outside = || {
-            let mut pp = 0.0;
-            for (x, y) in a.center.into_iter().zip(b.center) {
-                pp = sum(pp, square(sum(y.into(), -f64::from(x))?)?)?;
-            }
-            sum(pp, -square(sum(a.radius.into(), b.radius.into())?)?)
-        };
-        outside() == Some(0.0)
     }
 
     /// About when they touch, or if they overlap at the start, how deep: with no

@@ -11,8 +11,8 @@ mod integers;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use self::float64::Float64;
 pub(crate) use self::float64::sweep;
+use self::float64::{Float64, just_touch};
 use self::integers::Integers;
 use crate::cpu::sort::sort;
 use crate::memory::{LIST, resized};
@@ -51,7 +51,7 @@ pub(crate) enum By {
 /// Whether two spheres touch in a step of length `dt`, and how that was told.
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
     // First, because no bound can tell it, and others fail it at the first sum or square.
-    if Float64::just_touch(a, b) {
+    if just_touch([[a, b]; 2]) != 0 {
         return (Some(Impact::default()), By::Float64);
     }
     let pair = Float64::new(a, b);

@@ -197,7 +197,7 @@ fn no_certain_verdict_on_ten_million_pairs_near_tangency_is_wrong() {
 #[test]
 fn what_is_told_side_by_side_is_right() {
     let mut rng = Rng::with_seed(1);
-    let (mut hits, mut later, mut misses, mut open) = (0, 0, 0, 0);
+    let (mut hits, mut later, mut just, mut misses, mut open) = (0, 0, 0, 0, 0);
     for round in 0..40_000 {
         let mut pair = |kind: Kind| {
             let mut pair = Pair::new(kind, &mut rng);
@@ -227,6 +227,10 @@ fn what_is_told_side_by_side_is_right() {
                         );
                         hits += 1;
                         later += u32::from(toi > 0.0);
+                        if is(swept.just) {
+                            assert_eq!((toi, depth), (0.0, 0.0), "{pair:?}");
+                            just += 1;
+                        }
                     }
                     [false, true] => {
                         assert!(!touches, "a miss touches: {pair:?}");
@@ -237,6 +241,7 @@ fn what_is_told_side_by_side_is_right() {
             }
         }
     }
-    let all = [hits - later, later, misses, open];
+    let all = [hits - later - just, later, misses, open];
     assert!(all.iter().all(|&some| some > 40_000), "{all:?}");
+    assert!(just > 1000, "{just}");
 }
