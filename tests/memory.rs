@@ -103,6 +103,8 @@ fn a_step_like_those_before_it_allocates_nothing() {
             // Cut into segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
+            // So many that they are brought to their buckets first.
+            (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {
             let world = format!("{n} of {}, dt = {dt}, {threads} threads", scene.name());

@@ -97,12 +97,16 @@ fn one_point_of_eight_million_pairs() {
 }
 
 /// The list of a world in another order, in terms of the order it had.
-fn of_shuffled(detector: &mut Detector, spheres: &[Sphere], seed: u64) -> Vec<Collision> {
+fn of_reordered(
+    detector: &mut Detector,
+    spheres: &[Sphere],
+    reorder: impl FnOnce(&mut [u32]),
+) -> Vec<Collision> {
     let mut order: Vec<u32> = (0_u32..).take(spheres.len()).collect();
-    Rng::with_seed(seed).shuffle(&mut order);
-    let shuffled: Vec<Sphere> = order.iter().map(|&i| spheres[i as usize]).collect();
+    reorder(&mut order);
+    let reordered: Vec<Sphere> = order.iter().map(|&i| spheres[i as usize]).collect();
     let found = detector
-        .detect(&shuffled, 1.0)
+        .detect(&reordered, 1.0)
         .unwrap_or_else(|error| panic!("{error}"));
     let back = |pair: &Collision| {
         let [a, b] = [pair.a, pair.b].map(|k| order[k as usize]);
@@ -143,12 +147,38 @@ fn every_scene_gives_the_same_bytes_on_any_backend_threads_order_and_capacity() 
         for (seed, detector) in (0..).zip(&mut detectors) {
             let what = format!("{scene}, {detector:?}");
             assert!(bytes(&truth) == bytes(&list(detector)), "{what}");
-            let shuffled = of_shuffled(detector, &spheres, seed);
+            let shuffle = |order: &mut [u32]| Rng::with_seed(seed).shuffle(order);
+            let shuffled = of_reordered(detector, &spheres, shuffle);
             assert!(bytes(&truth) == bytes(&shuffled), "{what}, shuffled");
         }
         // A detector of its own each time: capacities stay grown.
         let mut small = detector(Backend::Gpu, options(0, 1));
         assert!(bytes(&truth) == bytes(&list(&mut small)), "{scene}, small");
+    }
+}
+
+/// Large ones in no order are sorted in other ways than those that are in order.
+#[test]
+fn a_large_world_gives_the_same_pairs_in_order_and_in_none() {
+    for scene in [scenes::Scene::Gas, scenes::Scene::Fast] {
+        let spheres = scene.generate(400_000, 1);
+        for threads in [1, 3] {
+            let options = Options {
+                threads,
+                ..Options::default()
+            };
+            let mut detector = detector(Backend::Cpu, options);
+            let found = detector
+                .detect(&spheres, 1.0)
+                .unwrap_or_else(|error| panic!("{error}"));
+            let by_place = |order: &mut [u32]| {
+                let z = |&i: &u32| spheres[i as usize].center[2];
+                order.sort_unstable_by(|a, b| z(a).total_cmp(&z(b)));
+            };
+            let in_order = of_reordered(&mut detector, &spheres, by_place);
+            assert!(in_order.len() > 50_000, "{scene}");
+            assert!(in_order == found.pairs, "{scene}, {threads} threads");
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::memory::{Kept, Scratch};
 /// What memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";
 /// Buckets at most: as many as can be written to in turn from the first cache.
-const MOST: usize = 512;
+pub(crate) const MOST: usize = 512;
 /// Items a bucket, while there are fewer buckets than that.
 const ITEMS: usize = 2048;
 
@@ -191,6 +191,28 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
         let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin(buckets.end) - begin(buckets.start)
+    }
+
+    /// How many chunks there are.
+    pub(crate) fn chunks(&self) -> usize {
+        self.used
+    }
+
+    /// In how many pieces the items are: those of one bucket in one chunk.
+    pub(crate) fn pieces(&self) -> usize {
+        let of_chunk = |chunk: &Chunk<T>| {
+            let buckets = 0..self.count;
+            buckets
+                .filter(|&bucket| !chunk.range(bucket).is_empty())
+                .count()
+        };
+        self.chunks[..self.used].iter().map(of_chunk).sum()
+    }
+
+    /// The items of a bucket that are in one chunk.
+    pub(crate) fn items_of(&self, chunk: usize, bucket: usize) -> &[T] {
+        let chunk = &self.chunks[chunk];
+        &chunk.items[chunk.range(bucket)]
     }
 
     /// The items of a bucket, in the order in which they came.

@@ -5,11 +5,12 @@ use std::array::from_fn;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
 use super::CHUNK;
 use super::bin::Binned;
-use super::buckets::{Buckets, for_each_part, take};
+use super::buckets::{Buckets, MOST, for_each_part, take};
 use super::scan::places;
 use crate::ball::{Ball, Balls};
 use crate::grid::{SortedProxy, cut_of};
@@ -32,13 +33,19 @@ pub(crate) struct Sorted {
     pub(crate) tags: Kept<u32>,
     /// Their slots.
     pub(crate) slots: Kept<u32>,
-    /// For the proxies of a bucket: spheres and tags, in order.
-    orders: Scratch<[u32; 2]>,
+    /// For the proxies of a bucket, in order: where each is read from, its sphere and tag.
+    orders: Scratch<[u32; 3]>,
+    /// Those of a bucket as they were brought to it.
+    unsorted: Scratch<SortedProxy>,
 }
 
 /// Spheres that are asked for before they are worked on: as many as the first cache
 /// holds with ease.
 const AHEAD: usize = 128;
+
+/// From so many chunks the spheres of a bucket may be, on average, and most still be in the
+/// cache: of a world that is small, or whose spheres lie in memory as they lie in space.
+const FEW: usize = 16;
 
 /// What some buckets' part of it is.
 struct Part<'a> {
@@ -66,6 +73,49 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Brings all proxies to their buckets, in the order in which they are binned, chunk by chunk:
+/// a chunk's spheres are in the cache together, and a bucket's are from all over memory.
+fn bring_to_buckets(
+    spheres: &[Sphere],
+    binned: &Buckets<Binned>,
+    mut proxies: &mut [SortedProxy],
+) -> Result<(), Error> {
+    let of_bucket = |bucket| take(&mut proxies, binned.len(bucket..bucket + 1));
+    let all = (0..binned.count).map(of_bucket).collect();
+    let take = |all: &mut _, chunks| take_chunks(all, &chunks, binned);
+    for_each_part(0..binned.chunks(), all, take, |chunk, parts| {
+        // Asked for in the order in which they lie, which the processor foresees.
+        let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
+        let ahead = spheres[begin..end].iter().step_by(2);
+        std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));
+        for (bucket, part) in parts.into_iter().enumerate() {
+            for (proxy, binned) in part.iter_mut().zip(binned.items_of(chunk, bucket)) {
+                let Binned { sphere, .. } = *binned;
+                *proxy = SortedProxy::new(&spheres[sphere as usize], sphere);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// For each bucket what is still to be filled.
+type Unfilled<'a> = ArrayVec<&'a mut [SortedProxy], MOST>;
+
+/// Splits off what is for some chunks.
+fn take_chunks<'a>(
+    all: &mut Unfilled<'a>,
+    chunks: &Range<usize>,
+    binned: &Buckets<Binned>,
+) -> Unfilled<'a> {
+    let of_bucket = |(bucket, part)| {
+        let counts = chunks
+            .clone()
+            .map(|chunk| binned.items_of(chunk, bucket).len());
+        take(part, counts.sum())
+    };
+    all.iter_mut().enumerate().map(of_bucket).collect()
+}
+
 impl Sorted {
     /// Sorts the proxies by slot. Returns how many are in the slot that has most.
     pub(crate) fn fill(
@@ -78,12 +128,17 @@ impl Sorted {
         binned: &Buckets<Binned>,
     ) -> Result<u32, Error> {
         let mut starts = self.starts.enough(slots + 1, "the slot table")?;
+        let sorted = self.proxies.enough(proxies, "the sorted proxies")?;
+        let scattered = binned.pieces() > FEW * binned.count;
+        if scattered {
+            bring_to_buckets(spheres, binned, sorted)?;
+        }
         // Each slot begins where the one before it ends.
         take(&mut starts, 1)[0] = 0;
         let all = Part {
             before: 0,
             ends: starts,
-            proxies: self.proxies.enough(proxies, "the sorted proxies")?,
+            proxies: sorted,
             tags: self.tags.enough(proxies, "the segments of the proxies")?,
             slots: self.slots.enough(proxies, "the slots of the proxies")?,
         };
@@ -92,6 +147,15 @@ impl Sorted {
         for_each_part(0..binned.count, all, take, |bucket, part| {
             let mut order = self.orders.take();
             let order = order.enough(part.proxies.len(), "the order of the proxies")?;
+            let mut unsorted = self.unsorted.take();
+            let source: &[Sphere] = if scattered {
+                let unsorted = unsorted.enough(part.proxies.len(), "the proxies to sort")?;
+                unsorted.copy_from_slice(part.proxies);
+                bytemuck::cast_slice(unsorted)
+            } else {
+                spheres
+            };
+            let mut number = 0;
             let first_slot = binned.range(bucket..bucket + 1).start as u32;
             let most = places(
                 binned.items(bucket),
@@ -100,21 +164,23 @@ impl Sorted {
                 |binned| (binned.slot - first_slot) as usize,
                 |place, &Binned { slot, sphere, tag }| {
                     let place = place - part.before as usize;
-                    order[place] = [sphere, tag];
+                    let from = if scattered { number } else { sphere };
+                    number += 1;
+                    order[place] = [from, sphere, tag];
                     part.slots[place] = slot;
                 },
             );
             for (block, order) in order.chunks(AHEAD).enumerate() {
-                // From all over memory. Asking for both ends of many before working on
-                // any, the processor waits for all of them at once.
-                let ahead = order.iter().map(|[sphere, _]| {
-                    let Sphere { center, groups, .. } = spheres[*sphere as usize];
+                // From anywhere in it. Asking for both ends of many before working on any,
+                // the processor waits for all of them at once.
+                let ahead = order.iter().map(|[from, ..]| {
+                    let Sphere { center, groups, .. } = source[*from as usize];
                     center[0].to_bits() ^ groups
                 });
                 std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
-                for (k, &[sphere, tag]) in (block * AHEAD..).zip(order) {
+                for (k, &[from, sphere, tag]) in (block * AHEAD..).zip(order) {
                     part.tags[k] = tag;
-                    part.proxies[k] = SortedProxy::new(&spheres[sphere as usize], sphere);
+                    part.proxies[k] = SortedProxy::new(&source[from as usize], sphere);
                 }
             }
             fullest.fetch_max(most, Relaxed);
@@ -150,5 +216,6 @@ impl Sorted {
             + self.tags.bytes()
             + self.slots.bytes()
             + self.orders.bytes()
+            + self.unsorted.bytes()
     }
 }
