@@ -44,9 +44,9 @@ const RECORD: u64 = 32;
 const BALL: u64 = 16;
 /// Its level and segment.
 const TAG: u64 = 4;
-/// Slot, sphere and tag of a proxy before it is sorted, and sphere and tag alone.
+/// Slot, sphere and tag of a proxy before it is sorted; and where it is read from, sphere and tag.
 const ENTRY: u64 = 12;
-const ORDER: u64 = 8;
+const ORDER: u64 = 12;
 /// The bin of a sphere in the histogram of sizes.
 const BIN: u64 = 2;
 /// A word of the slot table.
@@ -69,12 +69,13 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + BIN + 3 * ENTRY,
         ..NOTHING
     },
-    // The table is cleared, and summed up. Each proxy is read, counted and placed; it and its sphere
-    // are read in order, and its record, its tag, its slot and, from the first two, its ball are
-    // written.
+    // The table is cleared, and summed up. Each proxy is read, counted and placed; its record, its
+    // tag, its slot and, from the first two, its ball are written. That is for large worlds in no
+    // order: there the record is written where the proxy's bucket is and copied before it is sorted.
+    // In others the sphere is read in its place, and an entry and four records are not moved.
     Stage {
         name: "scatter",
-        proxy: 2 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 2 * (RECORD + TAG) + BALL,
+        proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },

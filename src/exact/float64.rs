@@ -108,6 +108,8 @@ pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
         };
     }
 
+    // Where spheres just touch, most do. One alone is left to whoever takes more digits: to
+    // tell it apart here would cost all others.
     if bits(outside.simd_eq(zero)) == 3 && just_touch([one, next]) == 3 {
         return Swept {
             hits: 3,
