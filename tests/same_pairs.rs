@@ -12,6 +12,7 @@ mod worlds;
 use backends::{both, detector};
 use carom::{Backend, Collision, Collisions, Detector, Options, Sphere};
 use fastrand::Rng;
+use rayon::ThreadPoolBuilder;
 use tangency::{KINDS, Kind, Pair};
 
 /// Runs a world on both backends, and compares each with the truth and with the other.
@@ -180,6 +181,20 @@ fn a_large_world_gives_the_same_pairs_in_order_and_in_none() {
             assert!(in_order == found.pairs, "{scene}, {threads} threads");
         }
     }
+}
+
+/// An overflow of the stack cannot be caught, and a program may have threads of its own.
+#[test]
+fn a_large_world_needs_little_of_the_stack() {
+    let spheres = scenes::Scene::Gas.generate(400_000, 1);
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(8)
+        .stack_size(256 << 10)
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    let mut detector = detector(Backend::Cpu, Options::default());
+    let found = pool.install(|| detector.detect(&spheres, 1.0));
+    assert!(found.is_ok_and(|found| found.pairs.len() > 50_000));
 }
 
 /// Worlds of pairs that are all nearly tangent, and all in one another's way.

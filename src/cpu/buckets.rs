@@ -198,15 +198,16 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.used
     }
 
-    /// In how many pieces the items are: those of one bucket in one chunk.
-    pub(crate) fn pieces(&self) -> usize {
-        let of_chunk = |chunk: &Chunk<T>| {
-            let buckets = 0..self.count;
-            buckets
-                .filter(|&bucket| !chunk.range(bucket).is_empty())
-                .count()
+    /// From how many chunks the items of a bucket are, on average over those that have any.
+    pub(crate) fn chunks_a_bucket(&self) -> usize {
+        let buckets = || 0..self.count;
+        let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);
+        let pieces_of = |chunk: &Chunk<T>| {
+            let pieces = buckets().filter(|&bucket| !chunk.range(bucket).is_empty());
+            pieces.count()
         };
-        self.chunks[..self.used].iter().map(of_chunk).sum()
+        let pieces: usize = self.chunks[..self.used].iter().map(pieces_of).sum();
+        pieces / used.count().max(1)
     }
 
     /// The items of a bucket that are in one chunk.

@@ -73,47 +73,45 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Brings all proxies to their buckets, in the order in which they are binned, chunk by chunk:
+/// Brings the proxies of some chunks to their buckets, in the order in which they are binned:
 /// a chunk's spheres are in the cache together, and a bucket's are from all over memory.
+/// `unfilled` is for each bucket what is for them and maybe later ones; at most `piece` chunks
+/// are for one thread to do.
 fn bring_to_buckets(
     spheres: &[Sphere],
     binned: &Buckets<Binned>,
-    mut proxies: &mut [SortedProxy],
-) -> Result<(), Error> {
-    let of_bucket = |bucket| take(&mut proxies, binned.len(bucket..bucket + 1));
-    let all = (0..binned.count).map(of_bucket).collect();
-    let take = |all: &mut _, chunks| take_chunks(all, &chunks, binned);
-    for_each_part(0..binned.chunks(), all, take, |chunk, parts| {
+    chunks: Range<usize>,
+    piece: usize,
+    unfilled: &mut [&mut [SortedProxy]],
+) {
+    if chunks.len() > piece {
+        let middle = chunks.start.midpoint(chunks.end);
+        let [before, after] = [chunks.start..middle, middle..chunks.end];
+        // Here and by reference, as there is not much of a stack in some pools.
+        let mut first = ArrayVec::<_, MOST>::new();
+        for (bucket, part) in unfilled.iter_mut().enumerate() {
+            let chunks = before.clone();
+            let counts = chunks.map(|chunk| binned.items_of(chunk, bucket).len());
+            first.push(take(part, counts.sum()));
+        }
+        rayon::join(
+            || bring_to_buckets(spheres, binned, before, piece, &mut first),
+            || bring_to_buckets(spheres, binned, after, piece, unfilled),
+        );
+        return;
+    }
+    for chunk in chunks {
         // Asked for in the order in which they lie, which the processor foresees.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));
-        for (bucket, part) in parts.into_iter().enumerate() {
-            for (proxy, binned) in part.iter_mut().zip(binned.items_of(chunk, bucket)) {
-                let Binned { sphere, .. } = *binned;
+        for (bucket, part) in unfilled.iter_mut().enumerate() {
+            let items = binned.items_of(chunk, bucket);
+            for (proxy, &Binned { sphere, .. }) in take(part, items.len()).iter_mut().zip(items) {
                 *proxy = SortedProxy::new(&spheres[sphere as usize], sphere);
             }
         }
-        Ok(())
-    })
-}
-
-/// For each bucket what is still to be filled.
-type Unfilled<'a> = ArrayVec<&'a mut [SortedProxy], MOST>;
-
-/// Splits off what is for some chunks.
-fn take_chunks<'a>(
-    all: &mut Unfilled<'a>,
-    chunks: &Range<usize>,
-    binned: &Buckets<Binned>,
-) -> Unfilled<'a> {
-    let of_bucket = |(bucket, part)| {
-        let counts = chunks
-            .clone()
-            .map(|chunk| binned.items_of(chunk, bucket).len());
-        take(part, counts.sum())
-    };
-    all.iter_mut().enumerate().map(of_bucket).collect()
+    }
 }
 
 impl Sorted {
@@ -129,9 +127,14 @@ impl Sorted {
     ) -> Result<u32, Error> {
         let mut starts = self.starts.enough(slots + 1, "the slot table")?;
         let sorted = self.proxies.enough(proxies, "the sorted proxies")?;
-        let scattered = binned.pieces() > FEW * binned.count;
+        let scattered = binned.chunks_a_bucket() > FEW;
         if scattered {
-            bring_to_buckets(spheres, binned, sorted)?;
+            let mut rest = &mut *sorted;
+            let of_bucket = |bucket| take(&mut rest, binned.len(bucket..bucket + 1));
+            let mut unfilled: ArrayVec<_, MOST> = (0..binned.count).map(of_bucket).collect();
+            let chunks = 0..binned.chunks();
+            let piece = chunks.len().div_ceil(4 * rayon::current_num_threads());
+            bring_to_buckets(spheres, binned, chunks, piece, &mut unfilled);
         }
         // Each slot begins where the one before it ends.
         take(&mut starts, 1)[0] = 0;
@@ -147,10 +150,11 @@ impl Sorted {
         for_each_part(0..binned.count, all, take, |bucket, part| {
             let mut order = self.orders.take();
             let order = order.enough(part.proxies.len(), "the order of the proxies")?;
+            let brought = if scattered { part.proxies.len() } else { 0 };
             let mut unsorted = self.unsorted.take();
-            let source: &[Sphere] = if scattered {
-                let unsorted = unsorted.enough(part.proxies.len(), "the proxies to sort")?;
-                unsorted.copy_from_slice(part.proxies);
+            let unsorted = unsorted.enough(brought, "the proxies to sort")?;
+            unsorted.copy_from_slice(&part.proxies[..brought]);
+            let source = if scattered {
                 bytemuck::cast_slice(unsorted)
             } else {
                 spheres

@@ -57,7 +57,7 @@ pub(crate) struct Swept {
     /// Those that touch, and when and how deep.
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Those of them that just touch at the start.
+    /// Those of them that just touch at the start, told if both do.
     pub(crate) just: usize,
     /// Those that do not.
     pub(crate) misses: usize,
