@@ -186,7 +186,7 @@ mod tests {
             proxies: 10,
             ..none
         };
-        assert_eq!(bytes(proxies), [0, 700, 1800, 640, 0]);
+        assert_eq!(bytes(proxies), [0, 700, 3280, 640, 0]);
         let slots = Counts { slots: 10, ..none };
         assert_eq!(bytes(slots), [0, 0, 120, 0, 0]);
         let candidates = Counts {
