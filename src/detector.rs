@@ -2,14 +2,16 @@
 
 use std::time::Instant;
 
-use crate::cpu::{Cpu, Limits, Outcome, Step, Threads};
+use crate::cpu::Cpu;
+use crate::exact::decide_step;
 use crate::gpu::Gpu;
-use crate::memory::Kept;
-use crate::sphere::{check_dt, check_spheres};
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::reuse::Kept;
+use crate::shared::sets::Sets;
+use crate::step::UncheckedStep;
+use crate::threads::Threads;
 use crate::{Collision, Collisions, Error, Sphere, Statistics};
-
-/// One bit of an index tells grazing pairs, and another keeps sums in range.
-pub(crate) const MOST_SPHERES: usize = 1 << 30;
 
 /// Where to do the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -194,7 +196,7 @@ impl Detector {
     ) -> Result<(), Error> {
         let used = std::mem::take(found);
         self.both.rest();
-        *found = self.run(spheres, None, dt, used)?;
+        *found = self.run(spheres, Sets::One, dt, used)?;
         Ok(())
     }
 
@@ -242,22 +244,23 @@ impl Detector {
         let (of_first, of_second) = spheres.split_at_mut(first.len());
         of_first.copy_from_slice(first);
         of_second.copy_from_slice(second);
-        let result = self.run(spheres, Some(first.len()), dt, used);
+        let sets = Sets::Two { first: first.len() };
+        let result = self.run(spheres, sets, dt, used);
         self.both = both;
         *found = result?;
         Ok(())
     }
 
-    /// `second` is where the second of two sets begins; what was `used` before is memory
-    /// for what is found.
+    /// What was `used` before is memory for what is found.
     fn run(
         &mut self,
         spheres: &[Sphere],
-        second: Option<usize>,
+        sets: Sets,
         dt: f32,
         used: Collisions,
     ) -> Result<Collisions, Error> {
-        check_dt(dt)?;
+        let step = UncheckedStep { spheres, sets, dt };
+        step.check_size()?;
         let Collisions {
             mut pairs,
             statistics: Statistics {
@@ -265,46 +268,24 @@ impl Detector {
             },
         } = used;
         reason.clone_from(&self.reason);
-        let check = || {
-            let Some((first, second)) = second.and_then(|second| spheres.split_at_checked(second))
-            else {
-                return check_spheres(spheres, dt, None);
-            };
-            let first = check_spheres(first, dt, Some(0))?;
-            Ok(first.merge(check_spheres(second, dt, Some(1))?))
-        };
-        let mut step = Step {
-            spheres,
-            split: second.unwrap_or(0),
-            dt,
-        };
-        if second.is_some_and(|second| second == 0 || second == spheres.len()) {
-            step.spheres = &[];
-        }
-        if step.spheres.len() > MOST_SPHERES {
-            return Err(Error::TooManySpheres {
-                count: spheres.len(),
-                limit: MOST_SPHERES,
-            });
-        }
         let limits = Limits {
             candidates: self.options.max_candidates,
             pairs: self.options.max_pairs,
         };
         let mut statistics = Statistics {
             spheres: spheres.len() as u64,
-            first_set: step.split as u64,
+            first_set: sets.b_offset() as u64,
             reason,
             ..Statistics::default()
         };
         let threads = Threads(self.pool.as_ref());
         if let Some(gpu) = &mut self.gpu {
-            let facts = threads.run(spheres.len(), check)?;
-            match gpu.run(step, facts, limits) {
+            let step = threads.run(spheres.len(), || step.check())?;
+            match gpu.run(step, limits) {
                 Ok((mut outcome, mut reported)) => {
                     let clock = Instant::now();
                     let count = reported.len();
-                    let decide = || step.decide(&mut reported, &mut pairs);
+                    let decide = || decide_step(&step, &mut reported, &mut pairs);
                     outcome.grazing = threads.run(count, decide)?;
                     limits.allow_pairs(pairs.len() as u64)?;
                     outcome.stages.push(("decide", clock.elapsed()));
@@ -322,7 +303,7 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let work = || cpu.run(step, check()?, limits, threads, &mut pairs, stages);
+        let work = || cpu.run(step.check()?, limits, threads, &mut pairs, stages);
         let outcome = threads.run(spheres.len(), work)?;
         statistics.backend = Backend::Cpu;
         Ok(collisions(statistics, outcome, pairs))

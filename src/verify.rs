@@ -5,10 +5,10 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::detector::MOST_SPHERES;
 use crate::exact::impact;
+use crate::limits::MOST_SPHERES;
 use crate::memory::allocate;
-use crate::sphere::{check_dt, check_spheres};
+use crate::validate::{check_dt, check_spheres};
 use crate::{Collision, Error, Sphere};
 
 /// How a list of collisions differs from the truth. See [`verify`].

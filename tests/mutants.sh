@@ -54,25 +54,25 @@ spans=(--test nothing_lost closest_approach_at_span_boundaries_on_the_)
 balls=(--lib balls_of_two_that_touch_meet)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
-mutant 'a bound below the worst error seen' src/sweep.rs \
+mutant 'a bound below the worst error seen' src/shared/filter.rs \
     'ROUNDING: f32 = 1.001 * EPSILON' 'ROUNDING: f32 = 0.25 * EPSILON' "${tangency[@]}"
-mutant 'no linear term' src/sweep.rs \
+mutant 'no linear term' src/shared/filter.rs \
     'LINEAR: f32 = 2.0' 'LINEAR: f32 = 0.0' "${tangency[@]}"
-mutant 'no term for the squares' src/sweep.rs \
+mutant 'no term for the squares' src/shared/filter.rs \
     'SQUARES: f32 = 5.0' 'SQUARES: f32 = 0.0' "${tangency[@]}"
-mutant 'no quadratic term' src/sweep.rs \
+mutant 'no quadratic term' src/shared/filter.rs \
     'QUADRATIC: f32 = 25.0' 'QUADRATIC: f32 = 0.0' "${tangency[@]}"
-mutant 'no absolute term' src/sweep.rs \
+mutant 'no absolute term' src/shared/filter.rs \
     'ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32' 'ABSOLUTE: f32 = 0.0' "${tangency[@]}"
 mutant 'no barrier, and a compiler that reassociates' shaders/shared/sweep.wgsl \
     'opaque3(p + v * t)' '(j.center + j.velocity * t) - (i.center + i.velocity * t)' "${tangency[@]}"
 mutant 'no bound in float64' src/exact/float64.rs \
     'error: moved + 16.0 * U * (cross + rrvv)' 'error: 0.0' "${tangency[@]}"
-mutant 'signs told that rounding may have turned' src/exact/float64.rs \
+mutant 'signs told that rounding may have turned' src/exact/two_pairs.rs \
     'SIGN: f64 = 1.0 / (1_u64 << 40) as f64' 'SIGN: f64 = 0.0' "${told[@]}"
-mutant 'values told of small differences' src/exact/float64.rs \
+mutant 'values told of small differences' src/exact/two_pairs.rs \
     'VALUE: f64 = 1.0 / (1_u64 << 16) as f64' 'VALUE: f64 = 1.0 / (1_u64 << 34) as f64' "${told[@]}"
-mutant 'values told that rounding may have moved' src/exact/float64.rs \
+mutant 'values told that rounding may have moved' src/exact/two_pairs.rs \
     'OFF: f64 = 1.0 / (1_u64 << 32) as f64' 'OFF: f64 = 0.0' "${told[@]}"
 mutant '< for <=, at the closest approach' src/exact/integers.rs \
     '&closing * &closing >= ' '&closing * &closing > ' --test reference a_tangent_pass
@@ -85,21 +85,21 @@ mutant '< for <=, at the start' src/exact/integers.rs \
                     depth: 0.0,
                 });
             }" '            Equal => return None,' --test reference touching_at_the_start
-mutant 'squares taken for exact that are rounded' src/exact/float64.rs \
+mutant 'squares taken for exact that are rounded' src/exact/two_pairs.rs \
     'off | (x | y | z | r) & past' 'off' "${tangency[@]}"
-mutant 'sums taken for exact that are rounded' src/exact/float64.rs \
+mutant 'sums taken for exact that are rounded' src/exact/two_pairs.rs \
     'off |= (x - (sum - of_y)) + (y - of_y)' 'off |= zero & of_y' "${tangency[@]}"
-mutant 'no margin in the size of a proxy' src/segments.rs \
+mutant 'no margin in the size of a proxy' src/shared/segments.rs \
     'MARGIN: f32 = 10.0' 'MARGIN: f32 = 0.0' "${cells[@]}"
-mutant 'no margin in the balls' src/ball.rs \
+mutant 'no margin in the balls' src/cpu/balls.rs \
     'BALL_MARGIN: f32 = 2.0 * MARGIN' 'BALL_MARGIN: f32 = 0.0 * MARGIN' "${balls[@]}"
-mutant 'no margin around a path' src/ball.rs \
+mutant 'no margin around a path' src/cpu/balls.rs \
     'PATH_MARGIN: f32 = 2.0 * BALL_MARGIN' 'PATH_MARGIN: f32 = 0.0 * BALL_MARGIN' "${balls[@]}"
-mutant 'motions lost when their squares underflow' src/segments.rs \
+mutant 'motions lost when their squares underflow' src/shared/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
 mutant 'pairs that several segments report get lost' src/cpu/pairs.rs \
     'self.shared.push(Reported' 'let _ = std::convert::identity(Reported' "${spans[@]}cpu"
-mutant 'spans compared as open ones, on the CPU' src/sweep.rs \
+mutant 'spans compared as open ones, on the CPU' src/shared/ownership.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \
     'k < (first >> shift) || k > (last >> shift)' 'k <= (first >> shift) || k > (last >> shift)' "${spans[@]}gpu"
@@ -107,7 +107,7 @@ mutant 'ties rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
 mutant 'coarse proxies that should look for fine ones do not' src/cpu/plan.rs \
     'plan.looks[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
-mutant 'cells so far away that their number overflows' src/grid.rs \
+mutant 'cells so far away that their number overflows' src/shared/grid.rs \
     '.fast_max(f32x4::splat(-FAR))' '' --test same_pairs giants
 mutant 'spheres set aside are tested all the same' shaders/plan.wgsl \
     'plan.proxies - atomicLoad(&counters.invalid)' 'plan.proxies' --test embedding set_aside

@@ -1,14 +1,20 @@
 //! `bin`: the slot of each proxy.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use bytemuck::Zeroable;
 
-use super::CHUNK;
 use super::buckets::Buckets;
-use super::measure::{Segment, Sizes, Space};
+use super::measure::{Sizes, Space};
 use super::plan::Plan;
-use crate::grid::{INSIDE, bin_power, make_tag, slab_of};
-use crate::segments::Cut;
-use crate::units::Scale;
+use crate::limits::CHUNK;
+use crate::shared::segments::{Cut, Segment};
+use crate::shared::size_class::bin_power;
+use crate::shared::tag::{INSIDE, make_tag, slab_of};
+use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
 /// A proxy, and where it goes.

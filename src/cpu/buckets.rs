@@ -4,6 +4,11 @@
 //! are independent of one another, so all cores can work without atomics, and the
 //! order does not depend on which of them does what.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use std::iter::repeat_n;
 use std::ops::Range;
 
@@ -12,7 +17,7 @@ use rayon::prelude::*;
 
 use super::scan::places;
 use crate::Error;
-use crate::memory::{Kept, Scratch};
+use crate::reuse::{Kept, Scratch};
 
 /// What memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";

@@ -1,11 +1,17 @@
 //! `list`: the pairs that `pairs` has decided, each of them once, in order.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use wide::i32x4;
 
 use super::buckets::{Buckets, for_each_part, take};
 use super::scan::places;
-use crate::memory::{LIST, Scratch, resized};
-use crate::number::LANES;
+use crate::lanes::LANES;
+use crate::memory::{LIST, resized};
+use crate::reuse::Scratch;
 use crate::{Collision, Error};
 
 /// Fills a list with the pairs by a, then by b, from buckets by a.

@@ -1,6 +1,11 @@
 //! `measure`: how far apart the spheres are, how each is cut into segments, and
 //! how many proxies there are of each size, and where.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use std::array::from_fn;
 use std::iter::repeat_n;
 use std::num::NonZeroU16;
@@ -10,44 +15,19 @@ use glam::Vec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
-use super::CHUNK;
 use super::buckets::{for_each_part, take};
-use super::plan::{COARSER_RANGES, LOOK, OWN_RANGES};
-use crate::grid::{BINS, bin_power};
-use crate::memory::{Kept, Piece, Scratch};
-use crate::number::{LANES, each, largest};
-use crate::segments::{Cut, Frame, Motion, Size};
-use crate::units::Scale;
+use crate::lanes::{LANES, each, largest};
+use crate::limits::CHUNK;
+use crate::reuse::{Kept, Piece, Scratch};
+use crate::shared::segments::{Cut, Frame, Motion, Segment, Size};
+use crate::shared::sets::Sets;
+use crate::shared::size_class::{BINS, bin_power};
+use crate::shared::tuning::{
+    COARSER_RANGES, ENOUGH, FINEST, LENGTHS, LOOK, NEAREST, OCTAVES, OWN_RANGES, SHORTEST, TRIM,
+    WEIGHED, sample_size,
+};
+use crate::shared::units::Scale;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
-
-/// Spheres that stand for all: of n, n/512, but no more than 2048, so that all their
-/// pairs are nothing beside the rest; and no fewer than 512, enough to tell the spacing
-/// within clusters of some thousands, or than n/16 in a small world, and 128.
-pub(crate) const SPHERES_A_SAMPLE: [usize; 2] = [512, 16];
-pub(crate) const MOST_SAMPLED: usize = 2048;
-pub(crate) const FEWEST_SAMPLED: [usize; 2] = [512, 128];
-/// Octaves of distance, by the exponent of a float32.
-pub(crate) const OCTAVES: usize = 256;
-/// Fewer ordered pairs than this within a distance tell nothing: what is below
-/// is extrapolated.
-pub(crate) const ENOUGH: u32 = 64;
-/// The spacing around a sphere is told from the distances to this nearest and
-/// to that nearest of the sample.
-pub(crate) const NEAREST: [u32; 2] = [4, 12];
-/// This part of the sample is left out on each side of each axis, so that
-/// strays do not stretch the box.
-pub(crate) const TRIM: usize = 64;
-
-/// Cells are not narrower than this part of the spacing of what is in them: that would
-/// save tests, but make the table larger, and others look into more of them.
-pub(crate) const FINEST: f32 = 0.625;
-
-/// Lengths of segments that are weighed against each other, an octave apart.
-pub(crate) const LENGTHS: u32 = 26;
-/// Segments are not made shorter than this part of the world.
-pub(crate) const SHORTEST: f32 = 1.0 / 65536.0;
-/// How many of those that would be cut, in the sample, they are weighed by.
-pub(crate) const WEIGHED: usize = 256;
 
 /// What a sample of the spheres tells of how they lie in space.
 #[derive(Debug)]
@@ -169,13 +149,6 @@ impl Space {
         }
         best.1
     }
-}
-
-/// How many spheres stand for all.
-pub(crate) fn sample_size(spheres: usize) -> usize {
-    let few = (spheres / SPHERES_A_SAMPLE[1]).clamp(FEWEST_SAMPLED[1], FEWEST_SAMPLED[0]);
-    let some = (spheres / SPHERES_A_SAMPLE[0]).clamp(few, MOST_SAMPLED);
-    some.min(spheres)
 }
 
 /// The sphere number k of a sample of `count`: one out of each stretch of the
@@ -415,16 +388,6 @@ impl Bin {
     }
 }
 
-/// A time segment after a sphere's first.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct Segment {
-    /// The sphere it is of.
-    pub(crate) sphere: u32,
-    /// Its number, from 1.
-    pub(crate) number: u32,
-}
-
 /// Memory for what is told of the spheres, kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
@@ -620,14 +583,13 @@ impl Sizer<'_> {
     }
 }
 
-/// Cuts every sphere into segments and counts the proxies of each size. `split`
-/// is where the second of two sets begins, 0 if there is one set. The segments
+/// Cuts every sphere into segments and counts the proxies of each size. The segments
 /// become longer than planned as far as it takes to have at most `most` proxies.
 pub(crate) fn sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
     space: &Space,
-    split: usize,
+    sets: Sets,
     most: u64,
     memory: &'a mut Memory,
 ) -> Result<Sizes<'a>, Error> {
@@ -641,6 +603,7 @@ pub(crate) fn sizes<'a>(
     } = memory;
     let bin_of = bin_of.enough(spheres.len(), "the sizes of the spheres")?;
     let empty = || Histogram::new(places, tallies);
+    let first_len = sets.first_len(spheres.len());
     let mut length = space.segment;
     loop {
         let sizer = Sizer {
@@ -650,11 +613,8 @@ pub(crate) fn sizes<'a>(
         };
         let of_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
             let (k, (spheres, bin_of)) = chunk;
-            // Up to here they are of the first set.
-            let first = match split {
-                0 => spheres.len(),
-                split => split.saturating_sub(k * CHUNK).min(spheres.len()),
-            };
+            // Spheres of the chunk in the first set.
+            let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
             for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
                 let (blocks, rest) = spheres[range.clone()].as_chunks::<LANES>();
                 let (bin_blocks, bin_rest) = bin_of[range].as_chunks_mut::<LANES>();

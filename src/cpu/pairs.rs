@@ -1,23 +1,31 @@
 //! `pairs`: tests every proxy against those in reach of it: by their balls first,
 //! and those that pass with the swept test, which decides most of them at once.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::Step;
+use super::balls::{Ball, BallProbe, PathProbe, Probe};
 use super::buckets::Buckets;
 use super::scatter::Sorted;
-use crate::ball::{Ball, BallProbe, PathProbe, Probe};
+use crate::cpu::neighbors::{Asked, Grid, Seeker};
 use crate::exact::{GRAZING, Grazing, Impact, Reported, impact, sweep};
-use crate::grid::{Asked, Grid, Seeker, SortedCell, SortedProxy, cut_of, level_of, segment_power};
-use crate::memory::{Kept, Scratch, out_of_memory};
-use crate::number::{LANES, four, two};
-use crate::segments::{Frame, Motion};
-use crate::sweep::{Ownership, ownership};
-use crate::units::Scale;
+use crate::lanes::{LANES, four, two};
+use crate::memory::out_of_memory;
+use crate::reuse::{Kept, Scratch};
+use crate::shared::ownership::{Ownership, ownership};
+use crate::shared::segments::{Cut, Frame, Motion};
+use crate::shared::sorted::{SortedCell, SortedProxy};
+use crate::shared::tag::{level_of, segment_power};
+use crate::shared::units::Scale;
+use crate::step::CheckedStep;
 use crate::{Collision, Error};
 
 /// What the earlier stages have made.
@@ -31,7 +39,7 @@ pub(crate) struct World<'a> {
     /// How many proxies there are.
     pub(crate) proxies: usize,
     /// The step in the caller's units, in which the sorted proxies are, too.
-    pub(crate) given: Step<'a>,
+    pub(crate) given: CheckedStep<'a>,
     /// How that comes into the units of the grids.
     pub(crate) scale: &'a Scale,
     /// Whether any sphere is cut into time segments.
@@ -170,10 +178,7 @@ pub(crate) fn pairs(world: &World<'_>, most: u64, found: &mut Found) -> Result<C
         Ok(())
     };
     let tasks = world.proxies.div_ceil(world.task_size());
-    let first_set = match world.given.split {
-        0 => world.given.spheres.len(),
-        split => split,
-    };
+    let first_set = world.given.sets.first_len(world.given.spheres.len());
     pairs.fill(tasks, first_set, first_set, make, |pair| pair.a)?;
     if so_far.is_too_much([0; 2], most) {
         return Err(Error::TooManyPairs {
@@ -268,7 +273,7 @@ impl Task<'_> {
             }),
         }
         if let Some(motion) = self.world.motion(&seeker) {
-            let probe = PathProbe::new(&motion, ball.middle, cut_of(seeker.tag).half());
+            let probe = PathProbe::new(&motion, ball.middle, Cut::of_tag(seeker.tag).half());
             grid.look_beyond(&seeker, &motion, &mut |ranges, asked| match asked {
                 None => self.collect(index as u32, &probe, ranges),
                 Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
@@ -414,6 +419,7 @@ impl Task<'_> {
     #[inline(always)]
     fn sweep_two(&mut self, first: usize, there: usize, begin: usize, mut hits: usize) -> usize {
         let World { sorted, given, .. } = self.world;
+        let b_offset = given.sets.b_offset() as u32;
         let pair = |k| [self.near[0][k], self.near[1][k]];
         let near = two([first, first + 1], pair);
         let proxy = |place: u32| &sorted.proxies[place as usize];
@@ -449,7 +455,7 @@ impl Task<'_> {
             let Impact { toi, depth } = swept.impacts[lane];
             self.pairs[begin + hits] = Collision {
                 a: a.min(b),
-                b: a.max(b).wrapping_sub(given.split as u32),
+                b: a.max(b).wrapping_sub(b_offset),
                 toi,
                 depth,
             };

@@ -2,29 +2,24 @@
 //! step, by the cost of looking and of testing that the sizes and the spacing
 //! lead to expect.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use std::iter::repeat_n;
 
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
 use super::measure::{Bin, Space};
-use crate::grid::{BINS, Level, MAX_LEVELS, SEGMENT_BITS, bin_power, bin_set};
-use crate::memory::Kept;
-
-/// Cost of a range of proxies that is looked up in a box, in swept tests.
-pub(crate) const LOOK: f32 = 4.0;
-/// Cost of a range that is looked up by its hash: likely a cache miss.
-pub(crate) const LOOK_HASHED: f32 = 8.0;
-/// Ranges in the own level, in a box and hashed.
-pub(crate) const OWN_RANGES: [f32; 2] = [5.0, 14.0];
-/// Ranges in a coarser level, in a box and hashed.
-pub(crate) const COARSER_RANGES: [f32; 2] = [4.0, 8.0];
-/// Slots that each level has outside its box at least.
-pub(crate) const FEWEST_HASHED: u32 = 4;
-
-/// A proxy looks into at most 2^this time slabs of a level: more would keep one
-/// invocation of a shader busy while all others wait.
-pub(crate) const MOST_SLABS: u32 = 6;
+use crate::reuse::Kept;
+use crate::shared::grid::Level;
+use crate::shared::size_class::{BINS, bin_power, bin_set};
+use crate::shared::tag::{MAX_LEVELS, SEGMENT_BITS};
+use crate::shared::tuning::{
+    COARSER_RANGES, FEWEST_HASHED, LAST_SHIFT, LOOK, LOOK_HASHED, MOST_SLABS, OWN_RANGES,
+};
 
 /// Something for each level, or each group.
 type OfEach<T> = ArrayVec<T, MAX_LEVELS>;
@@ -221,9 +216,6 @@ impl Plan<'_> {
         (levels().map(cells_of).sum::<f64>() * f64::from(fullest)) as u64
     }
 }
-
-/// Bins in as many groups as there can be levels, as a power of two.
-pub(crate) const LAST_SHIFT: u32 = (BINS / MAX_LEVELS).ilog2();
 
 /// The finest groups that are no more than there can be levels.
 fn group(bins: &[(usize, Bin)], between: bool) -> OfEach<Group> {

@@ -1,6 +1,11 @@
 //! `scatter`: the proxies in the order of their slots, in the form in which
 //! `pairs` reads them.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+)]
+
 use std::array::from_fn;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -8,16 +13,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
-use super::CHUNK;
+use super::balls::{Ball, Balls};
 use super::bin::Binned;
 use super::buckets::{Buckets, MOST, for_each_part, take};
 use super::scan::places;
-use crate::ball::{Ball, Balls};
-use crate::grid::{SortedProxy, cut_of};
-use crate::memory::{Kept, Scratch};
-use crate::number::LANES;
-use crate::segments::Frame;
-use crate::units::Scale;
+use crate::lanes::LANES;
+use crate::limits::CHUNK;
+use crate::reuse::{Kept, Scratch};
+use crate::shared::segments::{Cut, Frame};
+use crate::shared::sorted::SortedProxy;
+use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
 /// The sorted proxies.
@@ -202,7 +207,7 @@ impl Sorted {
                 let lane = |lane: usize| lane.min(proxies.len() - 1);
                 let given = from_fn(|k| proxies[lane(k)].sphere());
                 let motions = scale.motions(given, frame);
-                *balls = Balls::new(&motions, from_fn(|k| cut_of(tags[lane(k)])));
+                *balls = Balls::new(&motions, from_fn(|k| Cut::of_tag(tags[lane(k)])));
             });
         Ok(fullest.into_inner())
     }

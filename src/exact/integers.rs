@@ -15,7 +15,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
-use super::{Impact, Touch};
+use super::answer::{Impact, Touch};
 use crate::Sphere;
 
 /// A number as m·2^e with an odd m, or 0·2^0.

@@ -8,9 +8,13 @@ use wgpu::BufferUsages;
 
 use super::kernels::{QUANTITIES, SCAN_BLOCK};
 use crate::Error;
-use crate::cpu::measure::{MOST_SAMPLED, OCTAVES, Segment, sample_size};
-use crate::grid::{BINS, Level, MAX_LEVELS, SortedCell, SortedProxy};
-use crate::units::Units;
+use crate::shared::grid::Level;
+use crate::shared::segments::Segment;
+use crate::shared::size_class::BINS;
+use crate::shared::sorted::{SortedCell, SortedProxy};
+use crate::shared::tag::MAX_LEVELS;
+use crate::shared::tuning::{MOST_SAMPLED, OCTAVES, sample_size};
+use crate::shared::units::Units;
 
 /// Slots a proxy. In a box of cells as wide as the spacing there is one for each sphere,
 /// and with those as narrow as they get, four.

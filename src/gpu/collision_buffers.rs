@@ -12,10 +12,9 @@ use super::source::{Loading, Loads, Source};
 use super::step::{Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded};
 use super::ticket::{Staging, Ticket};
 use super::upload::{HEADER, Ring, Submitted};
-use crate::cpu::most_proxies;
-use crate::detector::MOST_SPHERES;
-use crate::sphere::{check_dt, check_spheres};
-use crate::units::Units;
+use crate::limits::{MOST_SPHERES, most_proxies};
+use crate::shared::units::Units;
+use crate::validate::{check_dt, check_spheres};
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
 /// The buffers of one world on the application's device, and the recording of its
@@ -203,18 +202,18 @@ impl CollisionBuffers {
         check_dt(dt)?;
         match source {
             Source::Host(spheres) => {
-                let facts = check_spheres(spheres, dt, None)?;
-                self.prepare_host([spheres, &[]], 0, dt, Units::new(dt, facts.extent()))
+                let summary = check_spheres(spheres, dt, None)?;
+                self.prepare_host([spheres, &[]], 0, dt, Units::new(dt, summary.extent()))
             }
             Source::HostBetween(first, second) => {
-                let facts = check_spheres(first, dt, Some(0))?;
-                let facts = facts.merge(check_spheres(second, dt, Some(1))?);
+                let summary = check_spheres(first, dt, Some(0))?;
+                let summary = summary.merge(check_spheres(second, dt, Some(1))?);
                 let sets = if first.is_empty() || second.is_empty() {
                     [&[][..]; 2]
                 } else {
                     [first, second]
                 };
-                let units = Units::new(dt, facts.extent());
+                let units = Units::new(dt, summary.extent());
                 self.prepare_host(sets, sets[0].len(), dt, units)
             }
             Source::Buffers(spheres) => self.prepare_buffers(spheres, None, dt),

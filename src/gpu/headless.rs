@@ -11,10 +11,11 @@ use super::status::{TOO_CROWDED, UNFINISHED};
 use super::step::{Counts, Needed, unfinished};
 use super::ticket::Taken;
 use super::{readback, scoped};
-use crate::cpu::{Limits, Outcome, Step};
 use crate::exact::{GRAZING, Grazing, Reported};
-use crate::sphere::Facts;
-use crate::units::Units;
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::shared::units::Units;
+use crate::step::CheckedStep;
 use crate::{Error, Options};
 
 /// A device of our own, and the buffers on it.
@@ -92,19 +93,23 @@ impl Gpu {
         &self.adapter
     }
 
-    /// Runs all stages, again with more room as often as it takes. `split` is
-    /// where the second of two sets begins, 0 if there is one set.
+    /// Runs all stages, again with more room as often as it takes.
     pub(crate) fn run(
         &mut self,
-        step: Step<'_>,
-        facts: Facts,
+        step: CheckedStep<'_>,
         limits: Limits,
     ) -> Result<(Outcome, Vec<Reported>), Error> {
-        let Step { spheres, split, dt } = step;
+        let CheckedStep {
+            spheres,
+            sets,
+            dt,
+            summary,
+        } = step;
+        let split = sets.b_offset();
         if spheres.is_empty() {
             return Ok((Outcome::default(), Vec::new()));
         }
-        let units = Units::new(dt, facts.extent());
+        let units = Units::new(dt, summary.extent());
         let mut needed = Needed::spheres(spheres.len() as u64);
         loop {
             let buffers = self.ensure(&needed, limits)?;
@@ -303,12 +308,14 @@ mod tests {
     use super::super::sweep_on_gpu::adapter as gpu;
     use super::*;
     use crate::Sphere;
-    use crate::cpu::measure::{self, Segment};
+    use crate::cpu::measure;
     use crate::cpu::plan::plan;
     use crate::gpu::buffers::{Bin, Counters, Plan, Space};
-    use crate::grid::SEGMENT_BITS;
-    use crate::memory::Kept;
-    use crate::sphere::check_spheres;
+    use crate::reuse::Kept;
+    use crate::shared::segments::Segment;
+    use crate::shared::sets::Sets;
+    use crate::shared::tag::SEGMENT_BITS;
+    use crate::step::UncheckedStep;
 
     const LIMITS: Limits = Limits {
         candidates: 1 << 34,
@@ -337,13 +344,13 @@ mod tests {
     }
 
     fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<Reported>) {
-        let step = Step {
+        let step = UncheckedStep {
             spheres,
-            split: 0,
+            sets: Sets::One,
             dt: 1.0,
         };
-        check_spheres(spheres, 1.0, None)
-            .and_then(|facts| gpu.run(step, facts, LIMITS))
+        step.check()
+            .and_then(|step| gpu.run(step, LIMITS))
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -453,13 +460,17 @@ mod tests {
         for (name, spheres, split) in worlds {
             let mut gpu = gpu(Options::default());
             gpu.noise = Some(1);
-            let step = Step {
+            let sets = match split {
+                0 => Sets::One,
+                first => Sets::Two { first },
+            };
+            let step = UncheckedStep {
                 spheres: &spheres,
-                split,
+                sets,
                 dt: 1.0,
             };
-            check_spheres(&spheres, 1.0, None)
-                .and_then(|facts| gpu.run(step, facts, LIMITS))
+            step.check()
+                .and_then(|step| gpu.run(step, LIMITS))
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             // What the CPU makes of it, with the same frame and length of segments.
@@ -472,7 +483,7 @@ mod tests {
             space.frame.origin = own.frame.origin.into();
             space.frame.drift = own.frame.drift.into();
             space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
-            let sizes = measure::sizes(&spheres, scale, &space, split, u64::MAX, &mut kept)
+            let sizes = measure::sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
@@ -518,7 +529,7 @@ mod tests {
             // And the plan, from the same curve.
             space.log_others = own.log_others;
             let (slots, mut level_of_bin) = (gpu.size().0 as u32, Kept::default());
-            let expected = plan(&space, sizes.bins, split > 0, slots, &mut level_of_bin);
+            let expected = plan(&space, sizes.bins, sets.are_two(), slots, &mut level_of_bin);
             let own: Plan = contents(&gpu, |b| &b.plan)[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
             for &(number, _) in sizes.bins {

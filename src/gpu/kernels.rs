@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::buffers::INVALID_LISTED;
-use crate::cpu::measure::{
-    ENOUGH, FEWEST_SAMPLED, FINEST, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES, SHORTEST,
-    SPHERES_A_SAMPLE, TRIM, WEIGHED,
+use crate::MAX_MAGNITUDE;
+use crate::shared::tuning::{
+    self as plan, ENOUGH, FEWEST_SAMPLED, FINEST, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES,
+    SHORTEST, SPHERES_A_SAMPLE, TRIM, WEIGHED,
 };
-use crate::cpu::plan;
-use crate::units::LEAST_USUAL;
-use crate::{MAX_MAGNITUDE, grid, segments, sweep};
+use crate::shared::units::LEAST_USUAL;
+use crate::shared::{filter as sweep, ownership, segments, size_class, tag};
 
 /// How a kernel uses one of its bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,13 +144,13 @@ kernels! {
 fn constants() -> String {
     let mut text = String::new();
     let words: [(&str, u32); 34] = [
-        ("SEGMENT_BITS", grid::SEGMENT_BITS),
-        ("LEVEL_BITS", grid::LEVEL_BITS),
-        ("MAX_LEVELS", grid::MAX_LEVELS as u32),
-        ("BINS", grid::BINS as u32),
-        ("BIN_BITS", grid::BIN_BITS),
-        ("SIZE_SHIFT", grid::SIZE_SHIFT),
-        ("FIRST_SIZE", grid::FIRST_SIZE),
+        ("SEGMENT_BITS", tag::SEGMENT_BITS),
+        ("LEVEL_BITS", tag::LEVEL_BITS),
+        ("MAX_LEVELS", tag::MAX_LEVELS as u32),
+        ("BINS", size_class::BINS as u32),
+        ("BIN_BITS", size_class::BIN_BITS),
+        ("SIZE_SHIFT", size_class::SIZE_SHIFT),
+        ("FIRST_SIZE", size_class::FIRST_SIZE),
         ("OCTAVES", OCTAVES as u32),
         ("ENOUGH", ENOUGH),
         ("TRIM", TRIM as u32),
@@ -165,7 +165,7 @@ fn constants() -> String {
         ("SCAN_EACH", SCAN_BLOCK / SCAN_WORKGROUP),
         ("SORT_BLOCK", SORT_BLOCK),
         ("DIGITS", DIGITS),
-        ("POWER_BITS", grid::POWER_BITS),
+        ("POWER_BITS", tag::POWER_BITS),
         ("MOST_SAMPLED", MOST_SAMPLED as u32),
         ("QUANTITIES", QUANTITIES),
         ("MEASURED", MEASURED),
@@ -191,13 +191,13 @@ fn constants() -> String {
         ("ABSOLUTE", sweep::ABSOLUTE),
         ("SLOW", sweep::SLOW),
         ("SLOWLY", sweep::SLOWLY),
-        ("TIME", sweep::TIME),
-        ("STILL", sweep::STILL),
+        ("TIME", ownership::TIME),
+        ("STILL", ownership::STILL),
         ("SHORTEST", SHORTEST),
         ("FINEST", FINEST),
         ("LEAST_USUAL", LEAST_USUAL),
         ("MARGIN", segments::MARGIN),
-        ("SMALLEST_CELL", grid::SMALLEST_CELL),
+        ("SMALLEST_CELL", size_class::SMALLEST_CELL),
         ("LOOK", plan::LOOK),
         ("LOOK_HASHED", plan::LOOK_HASHED),
         ("OWN_RANGES", plan::OWN_RANGES[0]),
@@ -319,7 +319,6 @@ mod tests {
     use naga::{AddressSpace, Module, TypeInner};
 
     use super::*;
-    use crate::cpu::measure::Segment;
     use crate::exact::GRAZING;
     use crate::gpu::buffers::{
         Bin, Binned, CaromCollision, CaromResults, Counters, Frame, Params, Plan, Sampled,
@@ -327,7 +326,9 @@ mod tests {
     };
     use crate::gpu::reductions::Digit;
     use crate::gpu::status;
-    use crate::grid::{Level, SortedCell, SortedProxy};
+    use crate::shared::grid::Level;
+    use crate::shared::segments::Segment;
+    use crate::shared::sorted::{SortedCell, SortedProxy};
 
     fn all() -> impl Iterator<Item = &'static Kernel> {
         [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()

@@ -4,7 +4,7 @@ use super::buffers::Buffers;
 use super::kernels::{
     Compiled, MEASURED, QUANTITIES, RANKED, SCAN_BLOCK, SCAN_WORKGROUP, Stages, WORKGROUP,
 };
-use crate::cpu::measure::sample_size;
+use crate::shared::tuning::sample_size;
 
 /// Workgroups along x and y, at most `widest` along either.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {

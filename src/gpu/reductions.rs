@@ -453,9 +453,10 @@ mod tests {
     use super::super::step::Needed;
     use super::super::sweep_on_gpu::adapter;
     use super::*;
-    use crate::cpu;
     use crate::exact::GRAZING;
-    use crate::units::Units;
+    use crate::reduce;
+    use crate::shared::sets::Sets;
+    use crate::shared::units::Units;
     use crate::{Collision, Options, Sphere};
 
     /// A device, buffers full of noise, and what a step should say is new.
@@ -576,6 +577,10 @@ mod tests {
 
         /// One step: what it left is what the CPU makes of its list.
         fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
+            let sets = match split {
+                0 => Sets::One,
+                first => Sets::Two { first },
+            };
             let (results, left) = self.step(spheres, split);
             let mut raw: Vec<[u32; 4]> = left
                 .raw
@@ -588,7 +593,7 @@ mod tests {
                 (spheres.len(), split)
             );
             let any_order = collisions(&raw);
-            cpu::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
+            reduce::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
             let pairs = collisions(&raw);
             // Repeats are the same in all their bits.
             let mut found: Vec<[u32; 4]> = any_order.iter().map(bits).collect();
@@ -609,18 +614,19 @@ mod tests {
             assert!((enough..=enough + u64::from(y)).contains(&(u64::from(x) * u64::from(y))));
 
             let capacity = left.offsets.len() - 1;
-            let mut earliest: Vec<u32> = cpu::earliest::earliest(&any_order, spheres.len(), split)
-                .into_iter()
-                .flat_map(|first| match first {
-                    Some(first) => [first.toi.to_bits(), first.partner],
-                    None => [f32::MAX.to_bits(), u32::MAX],
-                })
-                .collect();
+            let mut earliest: Vec<u32> =
+                reduce::earliest::earliest(&any_order, spheres.len(), sets)
+                    .into_iter()
+                    .flat_map(|first| match first {
+                        Some(first) => [first.toi.to_bits(), first.partner],
+                        None => [f32::MAX.to_bits(), u32::MAX],
+                    })
+                    .collect();
             let none = [f32::MAX.to_bits(), u32::MAX];
             earliest.extend(none.repeat(capacity.max(1) - spheres.len()));
             assert!(left.earliest == earliest, "earliest");
 
-            let contacts = cpu::contacts::contacts(&pairs, spheres.len(), split);
+            let contacts = reduce::contacts::contacts(&pairs, spheres.len(), sets);
             let mut offsets: Vec<u32> = contacts.offsets.iter().map(|&at| at as u32).collect();
             offsets.resize(capacity + 1, 2 * pairs.len() as u32);
             assert!(left.offsets == offsets, "offsets");
@@ -633,7 +639,7 @@ mod tests {
             if results.status & (TRUNCATED | TOO_MANY_SEGMENTS) != 0 {
                 assert_eq!(counts, [0; 3]);
             } else {
-                let changes = cpu::changes::changes(&self.previous, &pairs);
+                let changes = reduce::changes::changes(&self.previous, &pairs);
                 let all = [changes.began, changes.lasted, changes.ended];
                 assert_eq!(counts, [0, 1, 2].map(|k| all[k].len() as u32));
                 let all = all.concat();

@@ -10,6 +10,7 @@ use super::status::{
     INCOMPLETE, TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
 };
 use crate::exact::{GRAZING, Reported, decide};
+use crate::shared::sets::Sets;
 use crate::{Backend, Collision, Collisions, Error, Sphere, Statistics};
 
 /// Room that a step needed. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
@@ -345,7 +346,7 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        let grazing = decide(spheres, 0, dt, &mut reported, &mut pairs)?;
+        let grazing = decide(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let late = |pair: &mut Collision| {
                 pair.toi = (f64::from(pair.toi) * f64::from(times)) as f32;

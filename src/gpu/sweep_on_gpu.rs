@@ -7,7 +7,7 @@ use super::headless::Gpu;
 use super::kernels::{Binding, Kernel, STAGES, compile};
 use super::readback;
 use crate::Options;
-use crate::grid::SortedProxy;
+use crate::shared::sorted::SortedProxy;
 
 /// A kernel around `sweep` as it stands in `shaders/shared/sweep.wgsl`.
 const SOURCE: &str = "

@@ -1,8 +1,8 @@
 //! The filter held against exact arithmetic, on pairs made to be hard.
 
-#[path = "../../tests/oracle/mod.rs"]
+#[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
-#[path = "../../tests/tangency/mod.rs"]
+#[path = "../../../tests/tangency/mod.rs"]
 mod tangency;
 
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ use super::any_gpu::AnyGpu;
 use super::*;
 use crate::exact::{By, Impact, impact, sweep};
 use crate::gpu::sweep_on_gpu;
-use crate::grid::SortedProxy;
-use crate::units::Units;
+use crate::shared::sorted::SortedProxy;
+use crate::shared::units::Units;
 use crate::{Options, Sphere};
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};

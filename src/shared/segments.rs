@@ -4,15 +4,16 @@
 use glam::Vec3;
 use wide::f32x4;
 
+use super::filter::EPSILON;
+use super::size_class::{SMALLEST_CELL, size_class};
+use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::Sphere;
-use crate::grid::{BIN_BITS, FIRST_SIZE, POWER_BITS, SEGMENT_BITS, SIZE_SHIFT, SMALLEST_CELL};
-use crate::number::{LANES, Number, dot, each, largest, rows, three};
-use crate::sweep::EPSILON;
+use crate::lanes::{LANES, Number, dot, each, largest, rows, three};
 
 /// Rounding on the way from a sphere to its cell, in units of ε times the largest
 /// coordinate it passes, as seen from the frame: docs/exact.md adds it up. What it
 /// leaves over is for pairs that barely move past one another, see
-/// [`STILL`](crate::sweep::STILL). So a cell is at least 2⁻¹⁹ of that coordinate,
+/// [`STILL`](super::ownership::STILL). So a cell is at least 2⁻¹⁹ of that coordinate,
 /// and cells are small integers, exact in float32.
 pub(crate) const MARGIN: f32 = 10.0;
 
@@ -123,6 +124,14 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
+    /// The segment of a proxy's tag.
+    pub(crate) fn of_tag(tag: u32) -> Self {
+        Self {
+            power: segment_power(tag),
+            segment: segment_of(tag),
+        }
+    }
+
     /// What part of the step half a segment takes.
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
@@ -135,6 +144,16 @@ impl Cut {
     pub(crate) fn middle(self) -> f32 {
         (2 * self.segment + 1) as f32 * self.half()
     }
+}
+
+/// A time segment after a sphere's first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Segment {
+    /// The sphere it is of.
+    pub(crate) sphere: u32,
+    /// Its number, from 1.
+    pub(crate) number: u32,
 }
 
 /// How a sphere is cut, and how large its proxies are.
@@ -176,7 +195,6 @@ impl Size {
     /// set.
     #[inline(always)]
     pub(crate) fn bin(self, set: u32) -> u32 {
-        let size = (self.half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
-        size | self.power << BIN_BITS | set << (BIN_BITS + POWER_BITS)
+        size_class(self.half_cell, self.power, set)
     }
 }

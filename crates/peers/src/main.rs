@@ -5,7 +5,7 @@
 //! ```
 
 mod contenders;
-#[path = "../../examples/scenes/mod.rs"]
+#[path = "../../../examples/scenes/mod.rs"]
 mod scenes;
 mod step;
 #[cfg(test)]

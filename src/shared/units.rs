@@ -4,9 +4,9 @@
 
 use wide::f32x4;
 
+use super::segments::{Frame, Motion};
 use crate::Sphere;
-use crate::number::{LANES, four, three};
-use crate::segments::{Frame, Motion};
+use crate::lanes::{LANES, four, three};
 
 /// Worlds smaller than this get a unit of length of their own, and steps shorter than
 /// this, or longer than its reciprocal, one of time.

@@ -1,7 +1,19 @@
 //! `changes`: pairs that began, last and ended.
 
 use super::sort::sort;
-use crate::{Changes, Collision};
+use crate::Collision;
+
+/// What changed from one step to another: indices a and b of pairs, sorted. See
+/// [`Collisions::changes_since`](crate::Collisions::changes_since).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Pairs that were not there before.
+    pub began: Vec<[u32; 2]>,
+    /// Pairs that were.
+    pub lasted: Vec<[u32; 2]>,
+    /// Pairs that no longer touch.
+    pub ended: Vec<[u32; 2]>,
+}
 
 /// From one list to a later one.
 pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {

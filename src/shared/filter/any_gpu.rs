@@ -11,7 +11,7 @@
 use fastrand::Rng;
 
 use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SLOWLY, SQUARES};
-use crate::grid::SortedProxy;
+use crate::shared::sorted::SortedProxy;
 
 /// How a GPU rounds: by chance, or always the same way.
 pub(super) struct AnyGpu {

@@ -1,9 +1,5 @@
-//! The swept test of two spheres in float32, by which a GPU tells hits, misses and what
-//! is too close to tell: its constants, for which docs/exact.md has the proof. And which
-//! of their time segments two spheres are for.
-//!
-//! Twin of `shaders/shared/sweep.wgsl`, but that the CPU sweeps in float64 at once, see
-//! [`exact`](crate::exact).
+//! Which of their time segments two spheres are for. Twin of `ownership` in
+//! `shaders/shared/sweep.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,30 +8,10 @@
 
 use glam::Vec3;
 
+use super::filter::{EPSILON, SLOW};
+use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::Sphere;
-use crate::grid::{SEGMENT_BITS, segment_of, segment_power};
 
-/// What one operation may be off by, relatively, where no rounding mode is
-/// promised: the distance from 1 to the next float32.
-pub(crate) const EPSILON: f32 = f32::EPSILON;
-/// The same in bounds, with a little more for what is second-order, and for the
-/// rounding of the bound itself.
-pub(crate) const ROUNDING: f32 = 1.001 * EPSILON;
-/// How many ε·(|p| + 2|v|t)·|q| the margin r² − q·q may be wrong by.
-pub(crate) const LINEAR: f32 = 2.0;
-/// How many ε·(r² + q·q) besides.
-pub(crate) const SQUARES: f32 = 5.0;
-/// How many (ε·(|p| + 2|v|t))² besides: what is wrong with the time of closest
-/// approach moves q along v, so it counts squared.
-pub(crate) const QUADRATIC: f32 = 25.0;
-/// What may get lost when subnormal numbers are flushed to zero, 2⁻¹²⁰.
-pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
-/// Below this, 2⁻⁸⁸, v·v may have lost digits to underflow, and the time of
-/// closest approach would mean nothing. The start of the step stands for it.
-pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
-/// How many times |p|·|v|·dt the margin may be wrong where the start of the step
-/// stands for the time of closest approach: twice, and a little for rounding.
-pub(crate) const SLOWLY: f32 = 2.01;
 /// How many ε·(|p| / (|v|·dt) + 1) the time of closest approach may be wrong, in
 /// parts of the step.
 pub(crate) const TIME: f32 = 8.0;
@@ -89,8 +65,3 @@ pub(crate) enum Ownership {
     /// Rounding leaves open to which: all that it may belong to report it.
     Shared,
 }
-
-#[cfg(test)]
-mod any_gpu;
-#[cfg(test)]
-mod tests;

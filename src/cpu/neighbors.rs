@@ -1,247 +1,21 @@
-//! Levels, cells and slots: where a proxy goes, and where to look for its
-//! neighbours. Twin of `shaders/shared/grid.wgsl`, and of the looking in
-//! `shaders/pairs.wgsl`.
-//!
-//! A *level* is one uniform grid. A *proxy*, a sphere or one time segment of a
-//! fast one, lies whole in one cell of one level: half its extent, with a
-//! margin for rounding, is at most half a cell, so proxies of one level that
-//! touch lie in the same or in neighbouring cells.
+//! Where a proxy looks for its neighbours: the ranges of the sorted proxies around it,
+//! in its own level and in others. Twin of the search in `shaders/pairs.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "cells are within 2²⁰ of the origin, and bins and levels few"
+    reason = "cells are within 2²⁰ of the origin"
 )]
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
-use wide::{f32x4, i32x4};
-
-use crate::Sphere;
-use crate::number::{each, three};
-use crate::segments::{Cut, Motion};
-
-/// A sphere's motion is cut into at most 2¹⁵ segments.
-pub(crate) const SEGMENT_BITS: u32 = 15;
-/// No cell is smaller: 2⁻⁶⁰. So a cell's reciprocal is in range, and what
-/// subnormal coordinates lose is nothing beside a cell.
-pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
-
-/// Bins of the histogram: of each set of spheres and each power of segments,
-/// two for each octave of size from half the smallest cell on.
-pub(crate) const BINS: usize = 2 << (POWER_BITS + BIN_BITS);
-/// Bits of a bin's number that tell the size. Those of the power are above them,
-/// and one above those tells the set.
-pub(crate) const BIN_BITS: u32 = 8;
-/// Bits that a power of segments takes.
-pub(crate) const POWER_BITS: u32 = 4;
-/// All of them.
-const POWERS: u32 = (1 << POWER_BITS) - 1;
-/// From the bits of a float32 to its half octave.
-pub(crate) const SIZE_SHIFT: u32 = 22;
-/// What the smallest size is shifted to.
-pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
-
-/// n, for a bin of proxies of spheres cut into 2ⁿ segments.
-pub(crate) fn bin_power(bin: usize) -> u32 {
-    (bin >> BIN_BITS) as u32 & POWERS
-}
-
-/// Which of two sets the spheres of a bin are of.
-pub(crate) fn bin_set(bin: usize) -> u32 {
-    (bin >> (BIN_BITS + POWER_BITS)) as u32
-}
-
-/// The most levels a plan can have.
-pub(crate) const MAX_LEVELS: usize = 64;
-/// Bits of a tag that hold the level.
-pub(crate) const LEVEL_BITS: u32 = 6;
-
-/// A proxy's level, and which time segment of its sphere it is, in one word.
-pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
-    level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
-}
-
-/// The level of a tag.
-pub(crate) fn level_of(tag: u32) -> u32 {
-    tag & ((1 << LEVEL_BITS) - 1)
-}
-
-/// n, for a sphere cut into 2ⁿ segments.
-pub(crate) fn segment_power(tag: u32) -> u32 {
-    tag >> LEVEL_BITS & POWERS
-}
-
-/// k, for the segment from k·dt/2ⁿ to (k + 1)·dt/2ⁿ.
-pub(crate) fn segment_of(tag: u32) -> u32 {
-    (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
-}
-
-/// Set in a tag, on the CPU, when all cells around the proxy's own are within the
-/// box, as they are for most.
-pub(crate) const INSIDE: u32 = 1 << 31;
-
-/// The segment of a tag.
-pub(crate) fn cut_of(tag: u32) -> Cut {
-    Cut {
-        power: segment_power(tag),
-        segment: segment_of(tag),
-    }
-}
+use crate::lanes::{each, three};
+use crate::shared::grid::{Level, floor};
+use crate::shared::segments::{Cut, Motion};
+use crate::shared::sorted::SortedCell;
+use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
 /// Ranges of another level that are visited at once.
 const AT_ONCE: usize = 16;
-
-/// Farther than any cell: what looks into much smaller cells may ask for more.
-const FAR: f32 = (1_u32 << 30) as f32;
-
-/// The whole numbers below, at most [`FAR`] from 0. Not by `f32::floor`, which without
-/// SSE 4.1 is a call to the C library.
-#[inline(always)]
-fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
-    let point = f32x4::from([x, y, z, 0.0]);
-    let point = point
-        .fast_max(f32x4::splat(-FAR))
-        .fast_min(f32x4::splat(FAR));
-    let whole = point.fast_trunc_int();
-    // What compares as true is −1.
-    let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
-    let [x, y, z, _] = (whole + above).to_array();
-    [x, y, z]
-}
-
-/// What the swept test reads of a proxy: the motion of its whole sphere, never
-/// of the segment, so that a pair gets the same verdict wherever it is met.
-#[repr(C, align(32))]
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-pub(crate) struct SortedProxy {
-    /// The sphere's centre at the start of the step.
-    pub(crate) center: [f32; 3],
-    /// Its radius.
-    pub(crate) radius: f32,
-    /// Its velocity.
-    pub(crate) velocity: [f32; 3],
-    /// Its index.
-    pub(crate) sphere: u32,
-}
-
-impl SortedProxy {
-    pub(crate) fn new(sphere: &Sphere, index: u32) -> Self {
-        Self {
-            center: sphere.center,
-            radius: sphere.radius,
-            velocity: sphere.velocity,
-            sphere: index,
-        }
-    }
-
-    /// The sphere, but for its groups, where its index stands.
-    pub(crate) fn sphere(&self) -> &Sphere {
-        bytemuck::cast_ref(self)
-    }
-}
-
-/// A proxy's cell.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-pub(crate) struct SortedCell {
-    /// Cell in its level, counted from the frame's origin.
-    pub(crate) cell: [i32; 3],
-    /// Level and segment, see [`make_tag`].
-    pub(crate) tag: u32,
-}
-
-/// One uniform grid, and its part of the slot table.
-///
-/// Cells within a box have a slot each, x running fastest; all others share a
-/// power of two of slots, by a hash of y and z to which x is added. So three
-/// cells in a row within the box are one range of the sorted proxies.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-pub(crate) struct Level {
-    /// First cell of the box.
-    pub(crate) origin: [i32; 3],
-    /// Slot of that cell.
-    pub(crate) first_slot: u32,
-    /// Cells of the box along each axis; any may be 0.
-    pub(crate) dims: [u32; 3],
-    /// First of the slots outside the box.
-    pub(crate) first_hashed: u32,
-    /// Edge of a cell.
-    pub(crate) cell: f32,
-    /// Its reciprocal, by which coordinates are multiplied.
-    pub(crate) inverse_cell: f32,
-    /// Number of slots outside the box, less 1.
-    pub(crate) hash_mask: u32,
-    /// The step is divided into 2^this time slabs, each with cells of its own.
-    /// No proxy spans more than one: bullets meet only those that pass at the
-    /// same time.
-    pub(crate) time_power: u32,
-    /// The set its spheres are of, 0 or 1.
-    pub(crate) of_set: u32,
-    /// How far the largest of its proxies reaches along any axis, in cells: half of one
-    /// at most, but for rounding.
-    pub(crate) reach: f32,
-    /// So that it has a size that WGSL gives it too.
-    pub(crate) unused: [u32; 2],
-}
-
-impl Level {
-    /// The cell of a point.
-    #[inline(always)]
-    pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
-        floor(three(point, |x| x * self.inverse_cell))
-    }
-
-    /// Whether a row of cells from x0 to x1 lies within the box.
-    #[inline(always)]
-    pub(crate) fn in_box(&self, x0: i32, x1: i32, y: i32, z: i32) -> bool {
-        let within =
-            |x: i32, axis: usize| (x.wrapping_sub(self.origin[axis]) as u32) < self.dims[axis];
-        within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
-    }
-
-    /// Whether the cells of half the neighbourhood of a cell are within the box.
-    #[inline(always)]
-    pub(crate) fn is_around_in_box(&self, [x, y, z]: [i32; 3]) -> bool {
-        self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
-    }
-
-    /// The slot of a cell within the box, in a time slab.
-    #[inline(always)]
-    pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
-        let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
-        let (x, y, z) = (at(0), at(1), at(2));
-        let slot = ((slab * self.dims[2] + z) * self.dims[1] + y) * self.dims[0] + x;
-        (self.first_slot + slot) as usize
-    }
-
-    /// How many slots it is within the box from one row to the next in y, and in z.
-    pub(crate) fn strides(&self) -> [usize; 2] {
-        let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
-        [x, x * y]
-    }
-
-    /// The slot of a cell in a time slab. Nothing but this and the shaders' twin
-    /// knows how cells outside the box map to slots.
-    pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
-        if self.in_box(x, x, y, z) {
-            self.slot_in_box([x, y, z], slab) as u32
-        } else {
-            let mut row = slab.wrapping_mul(0x27d4_eb2f)
-                ^ (y as u32).wrapping_mul(0x9e37_79b1)
-                ^ (z as u32).wrapping_mul(0x85eb_ca77);
-            row = (row ^ row >> 15).wrapping_mul(0xc2b2_ae3d);
-            row ^= row >> 13;
-            self.first_hashed + (row.wrapping_add(x as u32) & self.hash_mask)
-        }
-    }
-}
-
-/// The time slab of a proxy, by its tag, in a level of 2^`time_power`.
-pub(crate) fn slab_of(tag: u32, time_power: u32) -> u32 {
-    segment_of(tag) >> (segment_power(tag) - time_power)
-}
 
 /// Cells of one row of one level, to which a range of the sorted proxies was
 /// asked for. Several rows may share slots outside the box, so what the range
@@ -348,7 +122,7 @@ impl Grid<'_> {
         visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
     ) {
         let Seeker { tag, middle, .. } = *seeker;
-        let reach = motion.reaches(cut_of(tag).half());
+        let reach = motion.reaches(Cut::of_tag(tag).half());
         let power = segment_power(tag);
         let mut looks = self.looks[level_of(tag) as usize];
         while looks != 0 {

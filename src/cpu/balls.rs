@@ -5,8 +5,8 @@
 use bytemuck::Zeroable;
 use wide::f32x4;
 
-use crate::number::{LANES, dot, each, four, three};
-use crate::segments::{Cut, MARGIN, Motion};
+use crate::lanes::{LANES, dot, each, four, three};
+use crate::shared::segments::{Cut, MARGIN, Motion};
 
 /// A ball that holds one time segment of a sphere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,8 +136,8 @@ mod tests {
 
     use super::*;
     use crate::exact::impact;
-    use crate::grid::SEGMENT_BITS;
-    use crate::segments::Frame;
+    use crate::shared::segments::Frame;
+    use crate::shared::tag::SEGMENT_BITS;
     use crate::{MAX_MAGNITUDE, Sphere};
 
     /// Two spheres that touch, or nearly so, in worlds of all scales, in which they may

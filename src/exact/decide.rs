@@ -1,0 +1,125 @@
+//! A list of reported pairs: the list of collisions that a user gets of it.
+
+use rayon::prelude::*;
+
+use super::answer::{By, Impact};
+use super::impact::impact;
+use crate::memory::{LIST, resized};
+use crate::reduce::sort::sort;
+use crate::shared::sets::Sets;
+use crate::step::CheckedStep;
+use crate::{Collision, Error, Sphere};
+
+/// Set in [`Reported::b`] when a GPU's filter could not tell, or several time segments may
+/// report the pair.
+pub(crate) const GRAZING: u32 = 1 << 31;
+
+/// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Reported {
+    /// The smaller index.
+    pub(crate) a: u32,
+    /// The larger index, and [`GRAZING`].
+    pub(crate) b: u32,
+}
+
+/// How many distinct pairs were [`GRAZING`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Grazing {
+    pub(crate) all: u64,
+    /// How many of them float64 could not tell either.
+    pub(crate) by_integers: u64,
+}
+
+impl Grazing {
+    /// Counts one more.
+    pub(crate) fn count(&mut self, by: By) {
+        self.all += 1;
+        self.by_integers += u64::from(by == By::Integers);
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            all: self.all + other.all,
+            by_integers: self.by_integers + other.by_integers,
+        }
+    }
+}
+
+/// Pairs decided in one go.
+const TASK: usize = 4096;
+
+/// Stands where a pair does not touch: no sphere has this index.
+const MISS: Collision = Collision {
+    a: u32::MAX,
+    b: u32::MAX,
+    toi: 0.0,
+    depth: 0.0,
+};
+
+/// Decides the reported pairs, and fills `pairs` with those that touch: sorted, and each
+/// once. `spheres` gives the two spheres of a pair.
+pub(crate) fn decide(
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+    sets: Sets,
+    dt: f32,
+    reported: &mut Vec<Reported>,
+    pairs: &mut Vec<Collision>,
+) -> Result<Grazing, Error> {
+    let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
+    // A pair that several proxies reported is grazing in each of them.
+    sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
+    let grazing = resized(pairs, reported.len(), LIST)?
+        .par_chunks_mut(TASK)
+        .zip(reported.par_chunks(TASK))
+        .map(|(pairs, reported)| {
+            let mut grazing = Grazing::default();
+            for (pair, &Reported { a, b }) in pairs.iter_mut().zip(reported) {
+                *pair = MISS;
+                let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
+                let Some([one, other]) = spheres(a, b) else {
+                    continue;
+                };
+                let (impact, by) = impact(&one, &other, dt);
+                if !certain {
+                    grazing.count(by);
+                }
+                match impact {
+                    Some(Impact { toi, depth }) => {
+                        *pair = Collision {
+                            a,
+                            b: b.saturating_sub(b_offset),
+                            toi,
+                            depth,
+                        };
+                    }
+                    None if certain => not_certain(a, b),
+                    None => {}
+                }
+            }
+            grazing
+        })
+        .reduce(Grazing::default, Grazing::plus);
+    pairs.retain(|pair| pair.a != MISS.a);
+    Ok(grazing)
+}
+
+/// The filter was certain of a pair that does not touch, which docs/exact.md proves
+/// impossible. The list is right all the same.
+#[cold]
+fn not_certain(a: u32, b: u32) {
+    log::error!("the filter was certain of ({a}, {b}), which do not touch");
+}
+
+/// Decides the pairs that were reported of a step on the host, as [`decide`] does.
+pub(crate) fn decide_step(
+    step: &CheckedStep<'_>,
+    reported: &mut Vec<Reported>,
+    pairs: &mut Vec<Collision>,
+) -> Result<Grazing, Error> {
+    let sphere = |index: u32| step.spheres.get(index as usize).copied();
+    let two = |a, b| Some([sphere(a)?, sphere(b)?]);
+    decide(two, step.sets, step.dt, reported, pairs)
+}

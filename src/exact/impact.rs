@@ -1,0 +1,54 @@
+//! Two spheres: whether they touch, when and how deep.
+
+use super::answer::{By, Impact, Touch};
+use super::float64::Float64;
+use super::integers::Integers;
+use super::two_pairs::just_touch;
+use crate::Sphere;
+use crate::validate::{check_dt, invalid_field};
+
+/// Whether two spheres touch in a step of length `dt`, and how that was told.
+pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
+    // First, because no bound can tell it, and others fail it at the first sum or square.
+    if just_touch([[a, b]; 2]) != 0 {
+        return (Some(Impact::default()), By::Float64);
+    }
+    let pair = Float64::new(a, b);
+    match pair.impact(dt) {
+        Some(answer) => (answer, By::Float64),
+        None => (Integers::new(a, b).impact(dt, pair.guess()), By::Integers),
+    }
+}
+
+/// How two spheres would first touch if they flew on for ever. `None` if they
+/// never do.
+pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
+    let pair = Float64::new(a, b);
+    pair.first_touch()
+        .or_else(|| Integers::new(a, b).first_touch())
+}
+
+/// When two spheres first touch during a step of length `dt`, in the unit of
+/// `dt`, rounded to the nearest float32; 0 when they touch or overlap at its
+/// start, `None` when they do not touch, or when a value is one that
+/// [`Detector::detect`](crate::Detector::detect) refuses. Exact, as the lists
+/// are. Their groups are not looked at.
+///
+/// ```
+/// use carom::{Sphere, time_of_impact};
+/// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
+/// let wall = Sphere::new([4.0, 0.0, 0.0], 1.0);
+/// assert_eq!(time_of_impact(&ball, &wall, 0.25), Some(0.25)); // at the very end
+/// assert_eq!(time_of_impact(&ball, &wall, 0.24), None);
+/// ```
+pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
+    check_dt(dt).ok()?;
+    let valid = [a, b]
+        .iter()
+        .all(|sphere| invalid_field(sphere, dt).is_none());
+    if valid {
+        impact(a, b, dt).0.map(|impact| impact.toi)
+    } else {
+        None
+    }
+}

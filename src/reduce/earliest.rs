@@ -1,0 +1,36 @@
+//! `earliest`: the first impact of each sphere.
+
+use super::rows::rows;
+use crate::Collision;
+use crate::shared::sets::Sets;
+
+/// The first impact of a sphere. See [`Collisions::earliest`](crate::Collisions::earliest).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Earliest {
+    /// When: [`Collision::toi`].
+    pub toi: f32,
+    /// Index of the sphere it touches then, of two sets in the other one; the
+    /// smallest if there are several.
+    pub partner: u32,
+}
+
+/// The first impact of each of `spheres`, from pairs in any order. Pairs of spheres that
+/// do not exist are skipped.
+pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<Option<Earliest>> {
+    let mut earliest: Vec<Option<Earliest>> = vec![None; spheres];
+    for pair in pairs {
+        let Some([a, b]) = rows(pair, spheres, sets) else {
+            continue;
+        };
+        for (row, partner) in [(a, pair.b), (b, pair.a)] {
+            // 0 may have a sign.
+            let toi = pair.toi + 0.0;
+            let sooner = earliest[row]
+                .is_none_or(|best| toi < best.toi || (toi == best.toi && partner < best.partner));
+            if sooner {
+                earliest[row] = Some(Earliest { toi, partner });
+            }
+        }
+    }
+    earliest
+}

@@ -1,0 +1,13 @@
+//! What the CPU stages and the shaders have in common: most files have a twin of the
+//! same name in `shaders/shared`.
+
+pub(crate) mod filter;
+pub(crate) mod grid;
+pub(crate) mod ownership;
+pub(crate) mod segments;
+pub(crate) mod sets;
+pub(crate) mod size_class;
+pub(crate) mod sorted;
+pub(crate) mod tag;
+pub(crate) mod tuning;
+pub(crate) mod units;

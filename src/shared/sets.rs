@@ -1,0 +1,37 @@
+//! Whether pairs are sought within one set of spheres or between two.
+
+/// One set of spheres, or two that stand one after the other in one list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sets {
+    /// Every pair of the spheres counts.
+    One,
+    /// Pairs of one sphere of each set count.
+    Two {
+        /// Spheres in the first set: where the second begins.
+        first: usize,
+    },
+}
+
+impl Sets {
+    /// Whether only pairs between two sets count.
+    pub(crate) fn are_two(self) -> bool {
+        matches!(self, Self::Two { .. })
+    }
+
+    /// What is added to the second index of a pair to find its sphere in the list: pairs
+    /// between two sets count it from the start of the second.
+    pub(crate) fn b_offset(self) -> usize {
+        match self {
+            Self::One => 0,
+            Self::Two { first } => first,
+        }
+    }
+
+    /// How many of `spheres` are in the first set, or in the only one.
+    pub(crate) fn first_len(self, spheres: usize) -> usize {
+        match self {
+            Self::One => spheres,
+            Self::Two { first } => first.min(spheres),
+        }
+    }
+}
