@@ -16,8 +16,8 @@ pub enum Error {
     InvalidSphere {
         /// Position in the slice it came in, from 0.
         index: usize,
-        /// For [`detect_between`](crate::Detector::detect_between), which of
-        /// the two slices: 0 or 1. Otherwise `None`.
+        /// Which of the two sets of [`Step::between`](crate::Step::between): 0 or 1.
+        /// `None` for a step of one set.
         set: Option<usize>,
         /// The field that is wrong.
         field: Field,

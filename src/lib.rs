@@ -27,18 +27,18 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Anywhere else, a [`Detector`] takes a slice and gives the list:
+//! Elsewhere, a [`Detector`] takes a [`Step`] of spheres in a slice and returns the list:
 //!
 //! ```
-//! use carom::{Backend, Detector, Options, Sphere};
+//! use carom::{Backend, Detector, Options, Sphere, Step};
 //!
 //! let spheres = [
 //!     Sphere::new([0.0, 0.0, 0.0], 1.0).with_velocity([10.0, 0.0, 0.0]),
 //!     Sphere::new([5.0, 0.0, 0.0], 1.0),
 //!     Sphere::new([0.0, 9.0, 0.0], 1.0),
 //! ];
-//! let mut detector = Detector::new(Options { backend: Backend::Cpu, ..Options::default() })?;
-//! let collisions = detector.detect(&spheres, 1.0)?;
+//! let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+//! let collisions = detector.detect(&Step::new(&spheres, 1.0))?;
 //! assert_eq!(collisions.pairs.len(), 1);
 //! assert_eq!((collisions.pairs[0].a, collisions.pairs[0].b), (0, 1));
 //! assert_eq!(collisions.pairs[0].toi, 0.3);
@@ -78,6 +78,7 @@ pub mod gpu;
 mod lanes;
 mod limits;
 mod memory;
+mod options;
 mod outcome;
 mod reduce;
 mod reuse;
@@ -92,14 +93,15 @@ mod verify;
 pub use collision::Collision;
 pub use collisions::Collisions;
 pub use contact::Contact;
-pub use detector::{Backend, Detector, Options};
+pub use detector::Detector;
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;
+pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
 pub use reduce::earliest::Earliest;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
-pub use statistics::Statistics;
+pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
-pub use verify::{Verification, verify, verify_between};
+pub use verify::{Verification, verify};

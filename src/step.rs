@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::limits::MOST_SPHERES;
+use crate::reuse::Kept;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
@@ -79,6 +80,34 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
             .field("sets", &if self.second.is_some() { 2 } else { 1 })
             .field("dt", &self.dt)
             .finish_non_exhaustive()
+    }
+}
+
+impl Step<'_> {
+    /// The same step with all spheres in one slice. Two sets are copied into `both`, which
+    /// rests in a step of one set.
+    pub(crate) fn in_one_slice<'b>(
+        &'b self,
+        both: &'b mut Kept<Sphere>,
+    ) -> Result<UncheckedStep<'b>, Error> {
+        let first = self.first;
+        let Some(second) = self.second else {
+            both.rest();
+            return Ok(UncheckedStep {
+                spheres: first,
+                sets: Sets::One,
+                dt: self.dt,
+            });
+        };
+        let spheres = both.enough(first.len() + second.len(), "a copy of both sets")?;
+        let (of_first, of_second) = spheres.split_at_mut(first.len());
+        of_first.copy_from_slice(first);
+        of_second.copy_from_slice(second);
+        Ok(UncheckedStep {
+            spheres,
+            sets: Sets::Two { first: first.len() },
+            dt: self.dt,
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use carom::gpu::{
     BufferOptions, CollisionBuffers, CollisionPipeline, Count, DeviceSpheres, Groups, Motion,
     Radius, Source, Taken, Words, status, wgpu,
 };
-use carom::{Backend, Collision, Error, Options, Sphere, time_of_impact};
+use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
 use device::{Device, Interleaved, exact, ready};
 use fastrand::Rng;
 use scenes::Scene;
@@ -26,14 +26,14 @@ type Result<T = ()> = std::result::Result<T, Error>;
 
 /// What the CPU finds.
 fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
-    match detector(Backend::Cpu, Options::default()).detect(spheres, dt) {
+    match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
 }
 
 fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
-    match detector(Backend::Cpu, Options::default()).detect_between(first, second, dt) {
+    match detector(Backend::Cpu, Options::default()).detect(&Step::between(first, second, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
@@ -496,7 +496,7 @@ fn what_the_device_tells_of_times_and_depths_is_as_good_as_promised() -> Result 
         for pair in &raw.pairs {
             let [a, b] = [pair.a, pair.b].map(|i| &spheres[i as usize]);
             if !pair.grazing {
-                assert!(time_of_impact(a, b, 1.0).is_some(), "{scene}: {pair:?}");
+                assert!(time_of_impact(a, b, 1.0)?.is_some(), "{scene}: {pair:?}");
             }
             let [gap, distance, reach] = gap(a, b, pair.toi);
             let off = if pair.toi > 0.0 {

@@ -14,7 +14,7 @@ use carom::gpu::{
     BufferOptions, CollisionBuffers, CollisionPipeline, Count, ExactStep, Needed, Source, Taken,
     Ticket,
 };
-use carom::{Backend, Collision, Detector, Error, Options, Sphere};
+use carom::{Backend, Collision, Detector, Error, Options, Sphere, Step};
 use device::{Device, Interleaved};
 use fastrand::Rng;
 
@@ -151,13 +151,7 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
         buffers: pipeline.create_buffers(&small())?,
         device,
         pipeline,
-        cpu: detector(
-            Backend::Cpu,
-            Options {
-                threads: 1,
-                ..Options::default()
-            },
-        ),
+        cpu: detector(Backend::Cpu, Options::new().with_threads(1)),
         tickets: VecDeque::new(),
         compared: 0,
         grown: 0,
@@ -189,7 +183,7 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
             Source::Buffers(&on_device)
         };
         let compared = step % COMPARED == COMPARED - 1 || crowded;
-        let expected = compared.then(|| application.cpu.detect(&held, dt));
+        let expected = compared.then(|| application.cpu.detect(&Step::new(&held, dt)));
         let expected = expected.transpose()?.map(|found| found.pairs);
         match expected {
             Some(expected) => application.whole(source, dt, &expected)?,

@@ -4,8 +4,8 @@ use super::answer::{By, Impact, Touch};
 use super::float64::Float64;
 use super::integers::Integers;
 use super::two_pairs::just_touch;
-use crate::Sphere;
 use crate::validate::{check_dt, invalid_field};
+use crate::{Error, Sphere};
 
 /// Whether two spheres touch in a step of length `dt`, and how that was told.
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
@@ -28,27 +28,33 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
         .or_else(|| Integers::new(a, b).first_touch())
 }
 
-/// When two spheres first touch during a step of length `dt`, in the unit of
-/// `dt`, rounded to the nearest float32; 0 when they touch or overlap at its
-/// start, `None` when they do not touch, or when a value is one that
-/// [`Detector::detect`](crate::Detector::detect) refuses. Exact, as the lists
-/// are. Their groups are not looked at.
+/// When two spheres first touch during a step of length `dt`, in the unit of `dt`, rounded
+/// to the nearest float32; 0 when they touch or overlap at its start, `None` when they do
+/// not touch. Exact, as the lists are. Their groups are ignored.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};
 /// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
 /// let wall = Sphere::new([4.0, 0.0, 0.0], 1.0);
-/// assert_eq!(time_of_impact(&ball, &wall, 0.25), Some(0.25)); // at the very end
-/// assert_eq!(time_of_impact(&ball, &wall, 0.24), None);
+/// assert_eq!(time_of_impact(&ball, &wall, 0.25)?, Some(0.25)); // at the very end
+/// assert_eq!(time_of_impact(&ball, &wall, 0.24)?, None);
+/// # Ok::<(), carom::Error>(())
 /// ```
-pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
-    check_dt(dt).ok()?;
-    let valid = [a, b]
-        .iter()
-        .all(|sphere| invalid_field(sphere, dt).is_none());
-    if valid {
-        impact(a, b, dt).0.map(|impact| impact.toi)
-    } else {
-        None
+///
+/// # Errors
+/// [`Error::InvalidTimeStep`]; [`Error::InvalidSphere`], of which `index` is 0 for `a` and 1
+/// for `b`.
+pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Error> {
+    check_dt(dt)?;
+    for (index, sphere) in [a, b].into_iter().enumerate() {
+        if let Some((field, value)) = invalid_field(sphere, dt) {
+            return Err(Error::InvalidSphere {
+                index,
+                set: None,
+                field,
+                value,
+            });
+        }
     }
+    Ok(impact(a, b, dt).0.map(|impact| impact.toi))
 }

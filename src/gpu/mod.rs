@@ -155,7 +155,8 @@
 
 mod buffers;
 mod collision_buffers;
-mod headless;
+mod detector_backend;
+
 mod kernels;
 mod options;
 mod outputs;
@@ -171,7 +172,7 @@ mod ticket;
 mod upload;
 
 pub use collision_buffers::CollisionBuffers;
-pub(crate) use headless::Gpu;
+pub(crate) use detector_backend::Gpu;
 pub use options::BufferOptions;
 pub use pipeline::CollisionPipeline;
 pub use source::{Count, DeviceSpheres, Groups, Motion, Radius, Source, Words};

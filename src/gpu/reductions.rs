@@ -446,7 +446,7 @@ impl Maker<'_> {
 mod tests {
     use super::super::buffers::{Capacity, CaromResults};
     use super::super::collision_buffers::CollisionBuffers;
-    use super::super::headless::{Gpu, encoder};
+    use super::super::detector_backend::{Gpu, encoder};
     use super::super::options::BufferOptions;
     use super::super::readback;
     use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
@@ -457,7 +457,7 @@ mod tests {
     use crate::reduce;
     use crate::shared::sets::Sets;
     use crate::shared::units::Units;
-    use crate::{Collision, Options, Sphere};
+    use crate::{Collision, Sphere};
 
     /// A device, buffers full of noise, and what a step should say is new.
     struct Rig {
@@ -489,12 +489,12 @@ mod tests {
 
     impl Rig {
         fn new(capacity: Capacity) -> Self {
-            Self::with(adapter(Options::default()), capacity)
+            Self::with(adapter(), capacity)
         }
 
         /// Dispatches may be no wider than `widest`.
         fn folded(capacity: Capacity, widest: u32) -> Self {
-            let mut gpu = adapter(Options::default());
+            let mut gpu = adapter();
             gpu.limits().max_compute_workgroups_per_dimension = widest;
             Self::with(gpu, capacity)
         }

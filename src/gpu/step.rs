@@ -11,7 +11,7 @@ use super::status::{
 };
 use crate::exact::{GRAZING, Reported, decide};
 use crate::shared::sets::Sets;
-use crate::{Backend, Collision, Collisions, Error, Sphere, Statistics};
+use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
 
 /// Room that a step needed. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
 /// makes it.
@@ -354,22 +354,27 @@ impl Read {
             pairs.iter_mut().for_each(late);
         }
         let counts = self.counts;
+        let sets = match counts.first_set {
+            0 => Sets::One,
+            first => Sets::Two {
+                first: first as usize,
+            },
+        };
         let statistics = Statistics {
             spheres: counts.spheres,
-            first_set: counts.first_set,
             proxies: counts.proxies,
             levels: counts.levels,
             candidates: counts.candidates,
             pairs: pairs.len() as u64,
             grazing: grazing.all,
             grazing_by_integers: grazing.by_integers,
-            backend: Backend::Gpu,
+            backend: ActiveBackend::Gpu,
             reason: "recorded by the application".to_owned(),
             stages: counts.stages.clone(),
             ..Statistics::default()
         };
         Ok(Some(ExactStep {
-            collisions: Collisions { pairs, statistics },
+            collisions: Collisions::new(pairs, counts.spheres as usize, sets, statistics),
             counts,
         }))
     }

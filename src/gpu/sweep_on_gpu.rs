@@ -3,10 +3,9 @@
 use wgpu::util::DeviceExt;
 
 use super::buffers::Params;
-use super::headless::Gpu;
+use super::detector_backend::Gpu;
 use super::kernels::{Binding, Kernel, STAGES, compile};
 use super::readback;
-use crate::Options;
 use crate::shared::sorted::SortedProxy;
 
 /// A kernel around `sweep` as it stands in `shaders/shared/sweep.wgsl`.
@@ -29,9 +28,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 ";
 
 /// An adapter, whatever it is.
-pub(crate) fn adapter(options: Options) -> Gpu {
-    Gpu::new(&options, false)
-        .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
+pub(crate) fn adapter() -> Gpu {
+    Gpu::new(false).unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
 /// Margin and bound of each pair: two proxies, and a step.
@@ -80,7 +78,7 @@ pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2
         layout: &compiled.layout,
         entries: &entries,
     });
-    let mut encoder = super::headless::encoder(&gpu.device);
+    let mut encoder = super::detector_backend::encoder(&gpu.device);
     let mut pass = encoder.begin_compute_pass(&Default::default());
     pass.set_pipeline(&compiled.pipeline);
     pass.set_bind_group(0, &group, &[]);

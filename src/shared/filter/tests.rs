@@ -12,11 +12,11 @@ use rayon::prelude::*;
 
 use super::any_gpu::AnyGpu;
 use super::*;
+use crate::Sphere;
 use crate::exact::{By, Impact, impact, sweep};
 use crate::gpu::sweep_on_gpu;
 use crate::shared::sorted::SortedProxy;
 use crate::shared::units::Units;
-use crate::{Options, Sphere};
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};
 
@@ -136,7 +136,7 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
 /// may have.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
-    let gpu = sweep_on_gpu::adapter(Options::default());
+    let gpu = sweep_on_gpu::adapter();
     let mut seen: [BTreeMap<String, Seen>; 2] = Default::default();
     for (number, kind) in KINDS.into_iter().enumerate() {
         for batch in 0..count.div_ceil(BATCH) {

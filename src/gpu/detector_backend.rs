@@ -1,4 +1,4 @@
-//! The GPU backend of the blocking interface: a device of carom's own.
+//! The GPU backend of a detector: a device of carom's own.
 
 use pollster::block_on;
 use wgpu::DeviceType;
@@ -11,12 +11,12 @@ use super::status::{TOO_CROWDED, UNFINISHED};
 use super::step::{Counts, Needed, unfinished};
 use super::ticket::Taken;
 use super::{readback, scoped};
+use crate::Error;
 use crate::exact::{GRAZING, Grazing, Reported};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::shared::units::Units;
 use crate::step::CheckedStep;
-use crate::{Error, Options};
 
 /// A device of our own, and the buffers on it.
 pub(crate) struct Gpu {
@@ -25,8 +25,9 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacity to begin with; 0 where the number of spheres tells.
-    first: [usize; 2],
+    /// Capacities for further segments and for pairs that the first buffers get; `None`
+    /// where the number of spheres tells.
+    first: [Option<u64>; 2],
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
@@ -48,7 +49,7 @@ fn rank(kind: DeviceType) -> u32 {
 
 impl Gpu {
     /// Takes the best adapter. With `hardware`, a software adapter will not do.
-    pub(crate) fn new(options: &Options, hardware: bool) -> Result<Self, Error> {
+    pub(crate) fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
         let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -82,7 +83,7 @@ impl Gpu {
             device,
             queue,
             buffers: None,
-            first: [options.segment_capacity, options.pair_capacity],
+            first: [None; 2],
             #[cfg(test)]
             noise: None,
         })
@@ -194,13 +195,14 @@ impl Gpu {
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
         let limits = &self.pipeline.shared.limits;
         let [segments, pairs] = self.first;
-        let or = |asked: usize, usual: u64| if asked > 0 { asked as u64 } else { usual };
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
             spheres,
             // Few, for they grow, and most worlds have none.
-            segments: or(segments, spheres / 64 + 1024).min(room),
-            pairs: or(pairs, spheres + 1024).min(Buffers::most_pairs(limits)),
+            segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
+            pairs: pairs
+                .unwrap_or(spheres + 1024)
+                .min(Buffers::most_pairs(limits)),
         };
         let options = BufferOptions {
             recordings: 2,
@@ -263,6 +265,16 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
+    /// The same, with other capacities for pairs and further segments to begin with.
+    pub(crate) fn with_first_capacities(
+        mut self,
+        pairs: Option<u64>,
+        segments: Option<u64>,
+    ) -> Self {
+        self.first = [segments, pairs];
+        self
+    }
+
     /// The limits that carom goes by, for a test to lower; its buffers go.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
@@ -357,10 +369,10 @@ mod tests {
     #[test]
     fn fresh_buffers_full_of_noise_give_the_same_list() {
         let spheres = world(5000);
-        let expected = pairs(&run(&mut gpu(Options::default()), &spheres));
+        let expected = pairs(&run(&mut gpu(), &spheres));
         assert!(expected.len() > 1000);
         for seed in 0..4 {
-            let mut gpu = gpu(Options::default());
+            let mut gpu = gpu();
             gpu.noise = Some(seed);
             assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
         }
@@ -369,17 +381,12 @@ mod tests {
     #[test]
     fn a_first_capacity_of_one_still_gives_the_full_list() {
         let spheres = world(5000);
-        let expected = run(&mut gpu(Options::default()), &spheres);
+        let expected = run(&mut gpu(), &spheres);
         assert!(
             expected.0.proxies > 5000 + 1,
             "no sphere is cut into segments"
         );
-        let tight = Options {
-            pair_capacity: 1,
-            segment_capacity: 1,
-            ..Options::default()
-        };
-        let mut gpu = gpu(tight);
+        let mut gpu = gpu().with_first_capacities(Some(1), Some(1));
         assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
         let grown = gpu.buffers.as_ref().map(CollisionBuffers::options);
         assert!(grown.is_some_and(|options| options.pairs > 1 && options.segments > 1));
@@ -388,7 +395,7 @@ mod tests {
     #[test]
     fn dispatches_wider_than_an_axis_are_folded() {
         let spheres = world(5000);
-        let mut gpu = gpu(Options::default());
+        let mut gpu = gpu();
         let expected = pairs(&run(&mut gpu, &spheres));
         for widest in [9, 13, 30] {
             gpu.limits().max_compute_workgroups_per_dimension = widest;
@@ -458,7 +465,7 @@ mod tests {
             ("one sphere", world(1), 0),
         ];
         for (name, spheres, split) in worlds {
-            let mut gpu = gpu(Options::default());
+            let mut gpu = gpu();
             gpu.noise = Some(1);
             let sets = match split {
                 0 => Sets::One,
@@ -567,7 +574,7 @@ mod tests {
                 )
             })
             .collect();
-        let found = pairs(&run(&mut gpu(Options::default()), &spheres));
+        let found = pairs(&run(&mut gpu(), &spheres));
         let in_reach = |i: u32| {
             // A large one touches those beside it in its row and column.
             let (x, y) = (i % 2048, i / 2048);
