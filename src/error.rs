@@ -130,7 +130,7 @@ pub enum Error {
     /// A source has more spheres than the buffers hold.
     #[error(
         "the source has up to {needed} spheres, but the buffers were made for {capacity}; call \
-         `CollisionBuffers::grow` with `Needed::spheres({needed})` first"
+         `CollisionBuffers::grow` with `RequiredCapacity::for_spheres({needed})` first"
     )]
     OverCapacity {
         /// How many there may be.
@@ -138,15 +138,10 @@ pub enum Error {
         /// How many fit.
         capacity: u64,
     },
-    /// A step was recorded that had not been prepared, or read before one was
-    /// recorded.
-    #[error("{done} without {missing}; call it first, once for each recording")]
-    OutOfOrder {
-        /// What was called.
-        done: &'static str,
-        /// What has to come before.
-        missing: &'static str,
-    },
+    /// Results were to be read before a step was recorded, or before one was recorded
+    /// into buffers that have grown.
+    #[error("there are no results to read; call `CollisionBuffers::record` first")]
+    NothingRecorded,
     /// More recordings, or readbacks, than there is room for are under way.
     #[error(
         "{limit} {what} are under way already; submit their encoders, let the device finish some \

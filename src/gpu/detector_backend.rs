@@ -5,17 +5,17 @@ use wgpu::DeviceType;
 
 use super::buffers::{Buffers, Capacity, CaromCollision};
 use super::collision_buffers::CollisionBuffers;
+use super::decode::unfinished;
 use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
+use super::readback;
 use super::status::{TOO_CROWDED, UNFINISHED};
-use super::step::{Counts, Needed, unfinished};
-use super::ticket::Taken;
-use super::{readback, scoped};
+use super::summary::{RequiredCapacity, StepSummary};
+use super::ticket::Readback;
 use crate::Error;
 use crate::exact::{GRAZING, Grazing, Reported};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
-use crate::shared::units::Units;
 use crate::step::CheckedStep;
 
 /// A device of our own, and the buffers on it.
@@ -100,22 +100,13 @@ impl Gpu {
         step: CheckedStep<'_>,
         limits: Limits,
     ) -> Result<(Outcome, Vec<Reported>), Error> {
-        let CheckedStep {
-            spheres,
-            sets,
-            dt,
-            summary,
-        } = step;
-        let split = sets.b_offset();
-        if spheres.is_empty() {
+        if step.spheres.is_empty() {
             return Ok((Outcome::default(), Vec::new()));
         }
-        let units = Units::new(dt, summary.extent());
-        let mut needed = Needed::spheres(spheres.len() as u64);
+        let mut required = RequiredCapacity::for_spheres(step.spheres.len() as u64);
         loop {
-            let buffers = self.ensure(&needed, limits)?;
-            buffers.prepare_host([spheres, &[]], split, dt, units)?;
-            let counts = self.step()?;
+            self.ensure(&required, limits)?;
+            let counts = self.step(step)?;
             if counts.status & UNFINISHED != 0 {
                 return Err(unfinished());
             }
@@ -135,8 +126,8 @@ impl Gpu {
                     limit: limits.pairs,
                 });
             }
-            if let Some(more) = counts.needed() {
-                needed = more;
+            if let Some(more) = counts.required_capacity() {
+                required = more;
                 continue;
             }
             let outcome = Outcome {
@@ -149,7 +140,10 @@ impl Gpu {
                 // Not before they are decided.
                 grazing: Grazing::default(),
             };
-            return Ok((outcome, self.read_pairs(counts.found, split)?));
+            return Ok((
+                outcome,
+                self.read_pairs(counts.found, step.sets.b_offset())?,
+            ));
         }
     }
 
@@ -160,25 +154,25 @@ impl Gpu {
     }
 
     /// Makes buffers, or larger ones, where it takes.
-    fn ensure(&mut self, needed: &Needed, limits: Limits) -> Result<&mut CollisionBuffers, Error> {
+    fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
         // A world that was once much larger is not to be paid for ever.
         let had = self
             .buffers
             .as_ref()
             .map_or(0, |buffers| buffers.options().spheres);
-        if u64::from(had) > 16 * needed.spheres + (1 << 16) {
+        if u64::from(had) > 16 * required.spheres + (1 << 16) {
             self.buffers = None;
         }
         let mut buffers = match self.buffers.take() {
             Some(buffers) => buffers,
-            None => self.first(needed.spheres)?,
+            None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
         // A step of its own, with segments as short as they should be.
-        if needed.segments == 0 {
+        if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
-        let (capacity, shortest_segment) = buffers.grown(needed)?;
+        let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
             // The old ones go first, so that both need not fit.
@@ -188,12 +182,13 @@ impl Gpu {
         buffers.shortest_segment = shortest_segment;
         #[cfg(test)]
         self.fill_with_noise(&buffers.buffers);
-        Ok(self.buffers.insert(buffers))
+        self.buffers = Some(buffers);
+        Ok(())
     }
 
     /// Buffers for a first step.
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
-        let limits = &self.pipeline.shared.limits;
+        let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
@@ -212,22 +207,22 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Records a step that is prepared, and waits for what it came to.
-    fn step(&mut self) -> Result<Counts, Error> {
+    /// Records a step, and waits for its numbers.
+    fn step(&mut self, step: CheckedStep<'_>) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(Error::Device("there are no buffers".to_owned()));
         };
-        scoped(&self.device, || {
+        self.pipeline.kernels.context.scoped(|| {
             let mut encoder = encoder(&self.device);
-            buffers.record(&mut encoder)?;
-            let ticket = buffers.read_counts(&mut encoder)?;
+            buffers.record_checked(&mut encoder, step)?;
+            let ticket = buffers.read_summary(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             self.device
                 .poll(wgpu::PollType::wait_indefinitely())
                 .map_err(|error| Error::Device(error.to_string()))?;
             match ticket.try_take()? {
-                Taken::Ready(counts) => Ok(counts),
-                Taken::Pending(_) | Taken::Truncated(_) => {
+                Readback::Ready(summary) => Ok(summary),
+                Readback::Pending(_) => {
                     Err(Error::Device("the results did not come back".to_owned()))
                 }
             }
@@ -244,7 +239,7 @@ impl Gpu {
         for from in (0..whole).step_by(READ_AT_ONCE as usize) {
             let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
             let mut read: Vec<CaromCollision> = Vec::new();
-            scoped(&self.device, || {
+            self.pipeline.kernels.context.scoped(|| {
                 let encoder = encoder(&self.device);
                 readback::read(&self.device, &self.queue, encoder, &[part], &mut read)
             })?;
@@ -278,8 +273,9 @@ impl Gpu {
     /// The limits that carom goes by, for a test to lower; its buffers go.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
-        match std::sync::Arc::get_mut(&mut self.pipeline.shared) {
-            Some(shared) => &mut shared.limits,
+        let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
+        match kernels.and_then(|kernels| std::sync::Arc::get_mut(&mut kernels.context)) {
+            Some(context) => &mut context.limits,
             None => panic!("the pipeline is in use"),
         }
     }
@@ -327,6 +323,7 @@ mod tests {
     use crate::shared::segments::Segment;
     use crate::shared::sets::Sets;
     use crate::shared::tag::SEGMENT_BITS;
+    use crate::shared::units::Units;
     use crate::step::UncheckedStep;
 
     const LIMITS: Limits = Limits {
@@ -389,7 +386,7 @@ mod tests {
         let mut gpu = gpu().with_first_capacities(Some(1), Some(1));
         assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
         let grown = gpu.buffers.as_ref().map(CollisionBuffers::options);
-        assert!(grown.is_some_and(|options| options.pairs > 1 && options.segments > 1));
+        assert!(grown.is_some_and(|options| options.pairs > Some(1) && options.segments > Some(1)));
     }
 
     #[test]

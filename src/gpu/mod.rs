@@ -155,29 +155,46 @@
 
 mod buffers;
 mod collision_buffers;
+mod context;
+mod decode;
 mod detector_backend;
-
+mod device_kernels;
+mod device_spheres;
+mod device_step;
+mod gathering;
+mod growth;
 mod kernels;
+mod load;
 mod options;
 mod outputs;
+mod pair_list;
 mod pipeline;
+mod read_results;
 mod readback;
 mod record;
+mod record_step;
 mod reductions;
-mod source;
-mod step;
+mod sized_parts;
+mod staging;
+pub mod status;
+mod summary;
 #[cfg(test)]
 pub(crate) mod sweep_on_gpu;
 mod ticket;
+mod timing;
 mod upload;
 
 pub use collision_buffers::CollisionBuffers;
 pub(crate) use detector_backend::Gpu;
+pub use device_spheres::{
+    Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
+};
 pub use options::BufferOptions;
+pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
-pub use source::{Count, DeviceSpheres, Groups, Motion, Radius, Source, Words};
-pub use step::{Counts, ExactStep, Needed, RawCollision, RawStep};
-pub use ticket::{Taken, Ticket};
+pub use record_step::RecordableSpheres;
+pub use summary::{RequiredCapacity, StepSummary};
+pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
 /// WGSL that reads carom's results, to be joined to a shader's own text: see
@@ -187,51 +204,3 @@ pub use wgpu;
 #[doc = include_str!("../../shaders/shared/carom.wgsl")]
 /// ```
 pub const WGSL: &str = include_str!("../../shaders/shared/carom.wgsl");
-
-/// Bits of the status of a step, in [`Counts::status`] and on the GPU.
-pub mod status {
-    /// More pairs than the list holds.
-    pub const TRUNCATED: u32 = 1;
-    /// More time segments than there is room for: nothing was searched.
-    pub const TOO_MANY_SEGMENTS: u32 = 2;
-    /// More candidates than [`BufferOptions::max_candidates`](super::BufferOptions):
-    /// nothing was tested.
-    pub const TOO_CROWDED: u32 = 4;
-    /// More spheres than there is room for: nothing was searched.
-    pub const TOO_MANY_SPHERES: u32 = 8;
-    /// Spheres were set aside for their values; what was found of the rest is complete.
-    pub const INVALID_SPHERES: u32 = 16;
-    /// The driver ended loops before they were done: pairs may be missing.
-    pub const UNFINISHED: u32 = 32;
-    /// All that say that pairs may be missing.
-    pub const INCOMPLETE: u32 =
-        TRUNCATED | TOO_MANY_SEGMENTS | TOO_CROWDED | TOO_MANY_SPHERES | UNFINISHED;
-}
-
-use wgpu::ErrorFilter;
-
-use crate::Error;
-
-/// Runs `work` and turns what the device has to say against it into an error,
-/// so that it never reaches the application's handler.
-fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let scopes = [
-        ErrorFilter::Internal,
-        ErrorFilter::OutOfMemory,
-        ErrorFilter::Validation,
-    ]
-    .map(|filter| device.push_error_scope(filter));
-    let done = work();
-    let mut failure = None;
-    for scope in scopes.into_iter().rev() {
-        // Ready at once, but on the web.
-        if let Some(error) = pollster::block_on(scope.pop()) {
-            failure = Some(Error::Device(error.to_string()));
-        }
-    }
-    match failure {
-        // What the work itself found out tells more.
-        Some(failure) => done.and(Err(failure)),
-        None => done,
-    }
-}
