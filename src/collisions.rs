@@ -1,6 +1,6 @@
 //! The output: all collisions of a step, and what can be made of their list.
 
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest};
@@ -89,7 +89,7 @@ impl Collisions {
     /// somebody wrote there.
     fn spheres_and_sets(&self) -> (usize, Sets) {
         let [spheres, first] = [self.statistics.spheres, self.statistics.first_set].map(|count| {
-            usize::try_from(count).map_or(MOST_SPHERES, |count| count.min(MOST_SPHERES))
+            usize::try_from(count).map_or(MAX_SPHERES, |count| count.min(MAX_SPHERES))
         });
         let sets = match first {
             0 => Sets::One,

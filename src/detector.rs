@@ -7,7 +7,7 @@ use crate::exact::decide_step;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
-use crate::reuse::Kept;
+use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::threads::Threads;
@@ -82,7 +82,7 @@ pub struct Detector {
     cpu: Cpu,
     reason: String,
     /// For two sets, one behind the other.
-    both: Kept<Sphere>,
+    both: ReusedVec<Sphere>,
 }
 
 impl std::fmt::Debug for Detector {
@@ -133,7 +133,7 @@ impl Detector {
             gpu,
             cpu: Cpu::default(),
             reason,
-            both: Kept::default(),
+            both: ReusedVec::default(),
         })
     }
 
@@ -347,7 +347,7 @@ mod tests {
             gpu: Some(gpu),
             cpu: Cpu::default(),
             reason: String::new(),
-            both: Kept::default(),
+            both: ReusedVec::default(),
         };
         let few = vec![Sphere::new([0.0; 3], 1.0); 2];
         let found = detector

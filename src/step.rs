@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
@@ -95,10 +95,10 @@ impl<'a> UncheckedStep<'a> {
     /// spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
-        if self.has_pairs() && self.spheres.len() > MOST_SPHERES {
+        if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
             return Err(Error::TooManySpheres {
                 count: self.spheres.len(),
-                limit: MOST_SPHERES,
+                limit: MAX_SPHERES,
             });
         }
         Ok(())

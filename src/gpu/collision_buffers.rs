@@ -12,7 +12,7 @@ use super::source::{Loading, Loads, Source};
 use super::step::{Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded};
 use super::ticket::{Staging, Ticket};
 use super::upload::{HEADER, Ring, Submitted};
-use crate::limits::{MOST_SPHERES, most_proxies};
+use crate::limits::{MAX_SPHERES, most_proxies};
 use crate::shared::units::Units;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Error, MAX_MAGNITUDE, Sphere};
@@ -146,10 +146,10 @@ impl CollisionBuffers {
                 return Err(Error::ZeroCapacity { what });
             }
         }
-        if options.spheres as usize > MOST_SPHERES {
+        if options.spheres as usize > MAX_SPHERES {
             return Err(Error::TooManySpheres {
                 count: options.spheres as usize,
-                limit: MOST_SPHERES,
+                limit: MAX_SPHERES,
             });
         }
         let (world, timing) = scoped(&shared.device, || {
@@ -562,13 +562,13 @@ impl CollisionBuffers {
         let most = Buffers::most_proxies(limits);
         let mut capacity = had;
         if needed.spheres > had.spheres {
-            if needed.spheres > MOST_SPHERES as u64 {
+            if needed.spheres > MAX_SPHERES as u64 {
                 return Err(Error::TooManySpheres {
                     count: needed.spheres as usize,
-                    limit: MOST_SPHERES,
+                    limit: MAX_SPHERES,
                 });
             }
-            capacity.spheres = with_room(needed.spheres, (most / 2).min(MOST_SPHERES as u64));
+            capacity.spheres = with_room(needed.spheres, (most / 2).min(MAX_SPHERES as u64));
         }
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;

@@ -9,7 +9,7 @@ use super::buffers::{CaromCollision, CaromResults};
 use super::status::{
     INCOMPLETE, TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
 };
-use crate::exact::{GRAZING, Reported, decide};
+use crate::exact::{GRAZING, ReportedPair, decide};
 use crate::shared::sets::Sets;
 use crate::{Backend, Collision, Collisions, Error, Sphere, Statistics};
 
@@ -329,7 +329,7 @@ impl Read {
             .map(
                 |&Gathered {
                      a, b_and_grazing, ..
-                 }| Reported {
+                 }| ReportedPair {
                     a,
                     b: b_and_grazing,
                 },
