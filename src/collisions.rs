@@ -1,6 +1,6 @@
 //! The output: all collisions of a step, and reductions of the list.
 
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest};
@@ -157,10 +157,10 @@ impl Collisions {
         let sets = match self.sets {
             Sets::One => Sets::One,
             Sets::Two { first } => Sets::Two {
-                first: first.min(MOST_SPHERES),
+                first: first.min(MAX_SPHERES),
             },
         };
-        (self.spheres.min(MOST_SPHERES), sets)
+        (self.spheres.min(MAX_SPHERES), sets)
     }
 }
 

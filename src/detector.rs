@@ -7,7 +7,7 @@ use crate::exact::decide_step;
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
-use crate::reuse::Kept;
+use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads::Threads;
 use crate::{
@@ -24,7 +24,7 @@ pub struct Detector {
     /// Why this backend is in use.
     reason: String,
     /// The copy of two sets in one slice.
-    both: Kept<Sphere>,
+    both: ReusedVec<Sphere>,
 }
 
 impl std::fmt::Debug for Detector {
@@ -72,7 +72,7 @@ impl Detector {
             gpu,
             cpu: Cpu::default(),
             reason,
-            both: Kept::default(),
+            both: ReusedVec::default(),
         })
     }
 

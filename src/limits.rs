@@ -3,7 +3,7 @@
 use crate::Error;
 
 /// One bit of an index tells grazing pairs, and another keeps sums in range.
-pub(crate) const MOST_SPHERES: usize = 1 << 30;
+pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
 /// Proxies that are worked on in one go: what is made of them stays in the cache.
 pub(crate) const CHUNK: usize = 1 << 14;

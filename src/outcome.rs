@@ -18,8 +18,8 @@ pub(crate) struct Outcome {
     pub(crate) grazing: Grazing,
     /// Bytes of working memory.
     pub(crate) memory: u64,
-    pub(crate) stages: Stages,
+    pub(crate) stages: StageTimes,
 }
 
 /// The time of each stage.
-pub(crate) type Stages = Vec<(&'static str, Duration)>;
+pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

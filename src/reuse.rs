@@ -11,13 +11,13 @@ use crate::memory::resized;
 
 /// A vector whose memory is kept from one use to the next, but not what is in it.
 #[derive(Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
     /// Uses in a row for which it was far too large.
     idle: u32,
 }
 
-impl<T> Default for Kept<T> {
+impl<T> Default for ReusedVec<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
@@ -26,13 +26,13 @@ impl<T> Default for Kept<T> {
     }
 }
 
-impl<T> Kept<T> {
+impl<T> ReusedVec<T> {
     /// Far too large is more than so many times as large as needed. So many items count as
     /// needed whenever it is used at all.
     const FAR_TOO_LARGE: usize = 16;
     const WORTH: usize = 1 << 8;
     /// After so many uses in a row it is let go. Many, for in one step there may be hundreds,
-    /// of which one needs it all; and a piece of [`Scratch`] rests when another is taken.
+    /// of which one needs it all; and a piece of [`ScratchPool`] rests when another is taken.
     const PATIENCE: u32 = 1 << 12;
 
     /// Empties it, to be filled anew.
@@ -71,7 +71,7 @@ impl<T> Kept<T> {
     }
 }
 
-impl<T: Zeroable + Clone> Kept<T> {
+impl<T: Zeroable + Clone> ReusedVec<T> {
     /// `count` elements, or an error that says that memory is short. There may be more,
     /// from before, so that none has to be filled when more are asked for again.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
@@ -83,7 +83,7 @@ impl<T: Zeroable + Clone> Kept<T> {
     }
 }
 
-impl<T> Deref for Kept<T> {
+impl<T> Deref for ReusedVec<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -91,7 +91,7 @@ impl<T> Deref for Kept<T> {
     }
 }
 
-impl<T> DerefMut for Kept<T> {
+impl<T> DerefMut for ReusedVec<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.items
     }
@@ -100,21 +100,21 @@ impl<T> DerefMut for Kept<T> {
 /// Memory for what tasks work on one after another: as many pieces as there have been
 /// tasks at once.
 #[derive(Debug)]
-pub(crate) struct Scratch<T>(Mutex<Vec<Kept<T>>>);
+pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
-impl<T> Default for Scratch<T> {
+impl<T> Default for ScratchPool<T> {
     fn default() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
-impl<T> Scratch<T> {
+impl<T> ScratchPool<T> {
     /// One that no other task has.
-    pub(crate) fn take(&self) -> Piece<'_, T> {
+    pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut pieces = self.pieces();
         let kept = pieces.pop().unwrap_or_default();
-        pieces.iter_mut().for_each(Kept::rest);
-        Piece {
+        pieces.iter_mut().for_each(ReusedVec::rest);
+        ScratchGuard {
             scratch: self,
             kept,
         }
@@ -122,36 +122,36 @@ impl<T> Scratch<T> {
 
     /// Bytes of those that no task has.
     pub(crate) fn bytes(&self) -> usize {
-        self.pieces().iter().map(Kept::bytes).sum()
+        self.pieces().iter().map(ReusedVec::bytes).sum()
     }
 
-    fn pieces(&self) -> MutexGuard<'_, Vec<Kept<T>>> {
+    fn pieces(&self) -> MutexGuard<'_, Vec<ReusedVec<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One piece of it, which goes back when it is dropped.
-pub(crate) struct Piece<'a, T> {
-    scratch: &'a Scratch<T>,
-    kept: Kept<T>,
+pub(crate) struct ScratchGuard<'a, T> {
+    scratch: &'a ScratchPool<T>,
+    kept: ReusedVec<T>,
 }
 
-impl<T> Drop for Piece<'_, T> {
+impl<T> Drop for ScratchGuard<'_, T> {
     fn drop(&mut self) {
         self.scratch.pieces().push(std::mem::take(&mut self.kept));
     }
 }
 
-impl<T> Deref for Piece<'_, T> {
-    type Target = Kept<T>;
+impl<T> Deref for ScratchGuard<'_, T> {
+    type Target = ReusedVec<T>;
 
-    fn deref(&self) -> &Kept<T> {
+    fn deref(&self) -> &ReusedVec<T> {
         &self.kept
     }
 }
 
-impl<T> DerefMut for Piece<'_, T> {
-    fn deref_mut(&mut self) -> &mut Kept<T> {
+impl<T> DerefMut for ScratchGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut ReusedVec<T> {
         &mut self.kept
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::limits::MOST_SPHERES;
-use crate::reuse::Kept;
+use crate::limits::MAX_SPHERES;
+use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
@@ -88,7 +88,7 @@ impl Step<'_> {
     /// rests in a step of one set.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
-        both: &'b mut Kept<Sphere>,
+        both: &'b mut ReusedVec<Sphere>,
     ) -> Result<UncheckedStep<'b>, Error> {
         let first = self.first;
         let Some(second) = self.second else {
@@ -124,10 +124,10 @@ impl<'a> UncheckedStep<'a> {
     /// spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
-        if self.has_pairs() && self.spheres.len() > MOST_SPHERES {
+        if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
             return Err(Error::TooManySpheres {
                 count: self.spheres.len(),
-                limit: MOST_SPHERES,
+                limit: MAX_SPHERES,
             });
         }
         Ok(())

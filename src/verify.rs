@@ -6,7 +6,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::exact::impact;
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Collision, Error, Sphere, Step};
@@ -170,10 +170,10 @@ fn compare(
     dt: f32,
     list: Vec<Collision>,
 ) -> Result<Verification, Error> {
-    if let Some(set) = sets.iter().find(|set| set.len() > MOST_SPHERES) {
+    if let Some(set) = sets.iter().find(|set| set.len() > MAX_SPHERES) {
         return Err(Error::TooManySpheres {
             count: set.len(),
-            limit: MOST_SPHERES,
+            limit: MAX_SPHERES,
         });
     }
     let [first, second] = sets;

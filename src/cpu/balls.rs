@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use wide::f32x4;
 
 use crate::lanes::{LANES, dot, each, four, three};
-use crate::shared::segments::{Cut, MARGIN, Motion};
+use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 /// A ball that holds one time segment of a sphere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,10 +36,10 @@ pub(crate) struct Balls([[f32; LANES]; 4]);
 impl Balls {
     /// The balls around segments of spheres' paths.
     #[inline(always)]
-    pub(crate) fn new(motion: &Motion<f32x4>, cuts: [Cut; LANES]) -> Self {
-        let [x, y, z] = motion.at(f32x4::from(four(cuts, Cut::middle)));
+    pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
+        let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
         let half = f32x4::from(four(cuts, Cut::half));
-        let reach = motion.reach(motion.length(), half, BALL_MARGIN);
+        let reach = paths.reach(paths.length(), half, BALL_MARGIN);
         Self(four([x, y, z, reach], f32x4::to_array))
     }
 
@@ -96,19 +96,19 @@ pub(crate) struct PathProbe {
 impl PathProbe {
     /// Of a segment with this middle, which takes twice `half` of a motion.
     #[inline(always)]
-    pub(crate) fn new(motion: &Motion, middle: [f32; 3], half: f32) -> Self {
-        let way = motion.way(half);
-        let square = dot(way, way);
+    pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
+        let to_end = path.half_segment(half);
+        let square = dot(to_end, to_end);
         let (inverse, length) = if square < SHORT {
-            (0.0, motion.length())
+            (0.0, path.length())
         } else {
             (1.0 / square, 0.0)
         };
         Self {
             middle: three(middle, f32x4::splat),
-            to_end: three(way, f32x4::splat),
+            to_end: three(to_end, f32x4::splat),
             inverse: f32x4::splat(inverse),
-            reach: f32x4::splat(motion.reach(length, half, PATH_MARGIN)),
+            reach: f32x4::splat(path.reach(length, half, PATH_MARGIN)),
         }
     }
 }
@@ -138,6 +138,7 @@ mod tests {
     use crate::exact::impact;
     use crate::shared::segments::Frame;
     use crate::shared::tag::SEGMENT_BITS;
+    use crate::shared::units::Units;
     use crate::{MAX_MAGNITUDE, Sphere};
 
     /// Two spheres that touch, or nearly so, in worlds of all scales, in which they may
@@ -181,6 +182,7 @@ mod tests {
     fn balls_of_two_that_touch_meet() {
         let mut rng = Rng::with_seed(1);
         let mut touching = 0;
+        let scale = Units::default().scale(1.0);
         for round in 0..4_000_000 {
             let mut place = || Vec3::from([0; 3].map(|_| 2.0 * rng.f32() - 1.0));
             let frame = match round % 4 {
@@ -208,12 +210,12 @@ mod tests {
                 if power > 0 && (segment - segment.round()).abs() < 1e-3 {
                     return None;
                 }
-                let motion = Motion::of_several([sphere; LANES], &frame, 1.0);
+                let paths = scale.paths([sphere; LANES], &frame);
                 let cut = Cut {
                     power,
                     segment: segment as u32,
                 };
-                Some((Balls::new(&motion, [cut; LANES]), cut))
+                Some((Balls::new(&paths, [cut; LANES]), cut))
             };
             let power = rng.u32(0..=SEGMENT_BITS) * rng.u32(0..=1);
             let [a, b] = [ball(one, power), ball(other, rng.u32(0..=power))];
@@ -222,8 +224,7 @@ mod tests {
             };
             for (sphere, own, cut, others) in [(one, &a.0, a.1, &b.0), (other, &b.0, b.1, &a.0)] {
                 let own = own.get(1);
-                let motion = Motion::new(sphere, &frame, 1.0);
-                let path = PathProbe::new(&motion, own.middle, cut.half());
+                let path = PathProbe::new(&scale.path(sphere, &frame), own.middle, cut.half());
                 assert_eq!(
                     [BallProbe::new(&own).meets(others), path.meets(others)],
                     [15; 2],
@@ -262,8 +263,8 @@ mod tests {
     fn balls_beside_a_path_are_told_from_those_it_meets() {
         // From (−8, 0, 0) to (8, 0, 0), in the middle of a way twice as long.
         let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
-        let motion = Motion::new(&sphere, &Frame::default(), 1.0);
-        let path = PathProbe::new(&motion, [0.0; 3], 0.25);
+        let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
+        let path = PathProbe::new(&path, [0.0; 3], 0.25);
         let rows = [
             [7.0, -7.0, 8.5, -10.5],
             [1.5, 2.5, 0.0, 0.0],

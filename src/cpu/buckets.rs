@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::scan::places;
 use crate::Error;
-use crate::reuse::{Kept, Scratch};
+use crate::reuse::{ReusedVec, ScratchPool};
 
 /// What memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";
@@ -33,12 +33,12 @@ pub(crate) struct Buckets<T> {
     /// Chunks in use.
     used: usize,
     /// Where each bucket would end, were they one behind the other.
-    ends: Kept<usize>,
+    ends: ReusedVec<usize>,
     /// Buckets, and the bits of a number that do not tell its bucket.
     pub(crate) count: usize,
     shift: u32,
     range: usize,
-    unsorted: Scratch<T>,
+    unsorted: ScratchPool<T>,
 }
 
 /// Splits off the first so many: a bucket's part of what is sorted.
@@ -70,16 +70,16 @@ pub(crate) fn for_each_part<T: Send>(
 /// Some of the items, by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
-    items: Kept<T>,
+    items: ReusedVec<T>,
     /// Where each bucket ends.
-    ends: Kept<u32>,
+    ends: ReusedVec<u32>,
 }
 
 impl<T> Default for Chunk<T> {
     fn default() -> Self {
         Self {
-            items: Kept::default(),
-            ends: Kept::default(),
+            items: ReusedVec::default(),
+            ends: ReusedVec::default(),
         }
     }
 }
@@ -116,11 +116,11 @@ impl<T> Default for Buckets<T> {
         Self {
             chunks: Vec::new(),
             used: 0,
-            ends: Kept::default(),
+            ends: ReusedVec::default(),
             count: 0,
             shift: 0,
             range: 0,
-            unsorted: Scratch::default(),
+            unsorted: ScratchPool::default(),
         }
     }
 }

@@ -11,13 +11,13 @@ use super::buckets::{Buckets, for_each_part, take};
 use super::scan::places;
 use crate::lanes::LANES;
 use crate::memory::{LIST, resized};
-use crate::reuse::Scratch;
+use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
 /// Fills a list with the pairs by a, then by b, from buckets by a.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
-    ends: &Scratch<u32>,
+    ends: &ScratchPool<u32>,
     list: &mut Vec<Collision>,
 ) -> Result<(), Error> {
     let buckets = 0..pairs.count;

@@ -13,5 +13,6 @@ pub(crate) mod plan;
 mod run;
 mod scan;
 mod scatter;
+mod sorted_sphere;
 
 pub(crate) use run::Cpu;

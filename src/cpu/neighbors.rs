@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use crate::lanes::{each, three};
 use crate::shared::grid::{Level, floor};
-use crate::shared::segments::{Cut, Motion};
+use crate::shared::segments::{Cut, SpherePath};
+use crate::shared::sets::Sets;
 use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
@@ -47,12 +48,12 @@ impl Asked {
 pub(crate) struct Grid<'a> {
     /// The levels, finest first.
     pub(crate) levels: &'a [Level],
-    /// For each level, into which others its proxies look: one bit each.
-    pub(crate) looks: &'a [u64],
+    /// For each level, the levels that its proxies search: one bit each.
+    pub(crate) searched: &'a [u64],
     /// Where each slot begins among the sorted proxies.
     pub(crate) starts: &'a [u32],
-    /// Whether only pairs between two sets count.
-    pub(crate) between: bool,
+    /// Whether pairs are sought within one set of spheres or between two.
+    pub(crate) sets: Sets,
 }
 
 /// A proxy that looks for others.
@@ -73,7 +74,7 @@ impl Grid<'_> {
     /// fixed distances from the own slot then.
     #[inline(always)]
     pub(crate) fn ranges_around(&self, seeker: &Seeker) -> Option<[Range<usize>; 5]> {
-        if seeker.tag & INSIDE == 0 || self.between {
+        if seeker.tag & INSIDE == 0 || self.sets.are_two() {
             return None;
         }
         let [row, plane] = self.levels[level_of(seeker.tag) as usize].strides();
@@ -96,7 +97,7 @@ impl Grid<'_> {
     /// row from self on, and the rows that come after it.
     #[cold]
     pub(crate) fn look_around(&self, seeker: &Seeker, mut visit: impl FnMut(Range<usize>, Asked)) {
-        if self.between {
+        if self.sets.are_two() {
             return;
         }
         let number = level_of(seeker.tag);
@@ -118,16 +119,16 @@ impl Grid<'_> {
     pub(crate) fn look_beyond(
         &self,
         seeker: &Seeker,
-        motion: &Motion,
+        path: &SpherePath,
         visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
     ) {
         let Seeker { tag, middle, .. } = *seeker;
-        let reach = motion.reaches(Cut::of_tag(tag).half());
+        let reach = path.reaches(Cut::of_tag(tag).half());
         let power = segment_power(tag);
-        let mut looks = self.looks[level_of(tag) as usize];
-        while looks != 0 {
-            let number = looks.trailing_zeros();
-            looks &= looks - 1;
+        let mut searched = self.searched[level_of(tag) as usize];
+        while searched != 0 {
+            let number = searched.trailing_zeros();
+            searched &= searched - 1;
             let level = &self.levels[number as usize];
             // Another's middle is at most the two reaches away.
             let at = three(middle, |x| x * level.inverse_cell);
@@ -137,7 +138,7 @@ impl Grid<'_> {
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
             // Otherwise each cell is looked up, which are few: only into a level that is
-            // all in its box do coarser ones look (`Plan::looks_down`).
+            // all in its box do coarser ones look (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             // The slabs that its own time spans.
             let segment = segment_of(tag);

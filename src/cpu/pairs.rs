@@ -14,15 +14,15 @@ use rayon::prelude::*;
 
 use super::balls::{Ball, BallProbe, PathProbe, Probe};
 use super::buckets::Buckets;
-use super::scatter::Sorted;
+use super::scatter::SortedProxies;
 use crate::cpu::neighbors::{Asked, Grid, Seeker};
-use crate::exact::{GRAZING, Grazing, Impact, Reported, impact, sweep};
+use crate::exact::{GRAZING, Grazing, Impact, ReportedPair, impact, sweep};
 use crate::lanes::{LANES, four, two};
 use crate::memory::out_of_memory;
-use crate::reuse::{Kept, Scratch};
+use crate::reuse::{ReusedVec, ScratchPool};
 use crate::shared::ownership::{Ownership, ownership};
-use crate::shared::segments::{Cut, Frame, Motion};
-use crate::shared::sorted::{SortedCell, SortedProxy};
+use crate::shared::segments::{Cut, Frame, SpherePath};
+use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{level_of, segment_power};
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
@@ -35,7 +35,7 @@ pub(crate) struct World<'a> {
     /// Where cells are counted from.
     pub(crate) frame: &'a Frame,
     /// What is in them.
-    pub(crate) sorted: &'a Sorted,
+    pub(crate) sorted: &'a SortedProxies,
     /// How many proxies there are.
     pub(crate) proxies: usize,
     /// The step in the caller's units, in which the sorted proxies are, too.
@@ -61,10 +61,10 @@ impl World<'_> {
 
     /// How one moves, if its level looks into others.
     #[inline(always)]
-    fn motion(&self, seeker: &Seeker) -> Option<Motion> {
-        let looks = self.grid.looks[level_of(seeker.tag) as usize] != 0;
-        let given = self.sorted.proxies[seeker.index].sphere();
-        looks.then(|| self.scale.motion(given, self.frame))
+    fn path(&self, seeker: &Seeker) -> Option<SpherePath> {
+        let searches = self.grid.searched[level_of(seeker.tag) as usize] != 0;
+        let given = &self.sorted.proxies[seeker.index];
+        searches.then(|| self.scale.path(given, self.frame))
     }
 
     fn cell(&self, index: usize) -> SortedCell {
@@ -103,8 +103,8 @@ pub(crate) fn tally(world: &World<'_>) -> u64 {
                 Some(ranges) => count(&ranges, None),
                 None => grid.look_around(&seeker, |range, asked| count(&[range], Some(asked))),
             }
-            if let Some(motion) = world.motion(&seeker) {
-                grid.look_beyond(&seeker, &motion, &mut count);
+            if let Some(path) = world.path(&seeker) {
+                grid.look_beyond(&seeker, &path, &mut count);
             }
             candidates
         })
@@ -117,9 +117,9 @@ pub(crate) struct Found {
     /// Pairs that touch, by a.
     pub(crate) pairs: Buckets<Collision>,
     /// Pairs that several time segments may have reported: still to be decided.
-    pub(crate) shared: Kept<Reported>,
+    pub(crate) shared: ReusedVec<ReportedPair>,
     /// Those of each task.
-    reports: Scratch<Reported>,
+    reports: ScratchPool<ReportedPair>,
 }
 
 impl Found {
@@ -173,7 +173,9 @@ pub(crate) fn pairs(world: &World<'_>, most: u64, found: &mut Found) -> Result<C
         all.0.grazing = all.0.grazing.plus(task.counts.grazing);
         let (shared, more) = (&mut all.1, task.shared.len());
         let room = shared.try_reserve(more);
-        room.map_err(|_| out_of_memory::<Reported>(shared.len() + more, "the pairs to decide"))?;
+        room.map_err(|_| {
+            out_of_memory::<ReportedPair>(shared.len() + more, "the pairs to decide")
+        })?;
         shared.extend_from_slice(task.shared);
         Ok(())
     };
@@ -252,7 +254,7 @@ struct Task<'a> {
     so_far: &'a SoFar,
     most: u64,
     pairs: &'a mut Vec<Collision>,
-    shared: &'a mut Vec<Reported>,
+    shared: &'a mut Vec<ReportedPair>,
     counts: Counts,
     /// Whether there was enough for the pairs.
     memory: Result<(), Error>,
@@ -272,9 +274,9 @@ impl Task<'_> {
                 self.collect_asked(index as u32, &probe, &[range], asked);
             }),
         }
-        if let Some(motion) = self.world.motion(&seeker) {
-            let probe = PathProbe::new(&motion, ball.middle, Cut::of_tag(seeker.tag).half());
-            grid.look_beyond(&seeker, &motion, &mut |ranges, asked| match asked {
+        if let Some(path) = self.world.path(&seeker) {
+            let probe = PathProbe::new(&path, ball.middle, Cut::of_tag(seeker.tag).half());
+            grid.look_beyond(&seeker, &path, &mut |ranges, asked| match asked {
                 None => self.collect(index as u32, &probe, ranges),
                 Some(asked) => self.collect_asked(index as u32, &probe, ranges, asked),
             });
@@ -424,10 +426,7 @@ impl Task<'_> {
         let near = two([first, first + 1], pair);
         let proxy = |place: u32| &sorted.proxies[place as usize];
         let proxies = two(near, |near| two(near, proxy));
-        let mut swept = sweep(
-            two(proxies, |pair| two(pair, SortedProxy::sphere)),
-            given.dt,
-        );
+        let mut swept = sweep(proxies, given.dt);
         if swept.misses == 3 {
             return hits;
         }
@@ -474,7 +473,7 @@ impl Task<'_> {
             return None;
         }
         let World { sorted, given, .. } = self.world;
-        let [one, other] = near.map(|place| sorted.proxies[place as usize].sphere());
+        let [one, other] = near.map(|place| &sorted.proxies[place as usize]);
         let (impact, by) = impact(one, other, given.dt);
         if grazing {
             self.counts.grazing.count(by);
@@ -519,14 +518,14 @@ impl Task<'_> {
             return false;
         }
         let scale = self.world.scale;
-        let spheres = two(places, |place| scale.sphere(sorted.proxies[place].sphere()));
+        let spheres = two(places, |place| scale.sphere(&sorted.proxies[place]));
         match ownership(spheres.each_ref(), tags, scale.dt) {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
                 // Not to be told yet, be it grazing or not.
                 let [a, b] = [a.min(b), a.max(b) | GRAZING];
-                self.shared.push(Reported { a, b });
+                self.shared.push(ReportedPair { a, b });
                 false
             }
         }

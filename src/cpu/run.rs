@@ -10,35 +10,32 @@ use std::time::Instant;
 use super::bin::{self, Binned};
 use super::buckets::Buckets;
 use super::neighbors::Grid;
-use super::scatter::Sorted;
+use super::scatter::SortedProxies;
 use super::{list, measure, pairs, plan};
 use crate::exact::decide_step;
 use crate::limits::{Limits, most_proxies};
-use crate::outcome::{Outcome, Stages};
-use crate::reuse::{Kept, Scratch};
+use crate::outcome::{Outcome, StageTimes};
+use crate::reuse::{ReusedVec, ScratchPool};
+use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::Units;
 use crate::step::CheckedStep;
 use crate::threads::Threads;
 use crate::{Collision, Error};
 
-/// Slots a proxy at most; what the plan does not use takes no memory. In a box of cells
-/// as narrow as they get there are 4 for each sphere, and in a world of clusters more.
-const SLOTS_PER_PROXY: usize = 24;
-
 /// The CPU backend, and what it keeps from step to step: nothing that the next one
 /// needs but the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
-    measured: measure::Memory,
-    /// For `plan`.
-    level_of_bin: Kept<u8>,
+    space: measure::SpaceMemory,
+    sizes: measure::SizesMemory,
+    level_of_class: ReusedVec<u8>,
     binned: Buckets<Binned>,
-    sorted: Sorted,
+    sorted: SortedProxies,
     found: pairs::Found,
     /// Pairs that were decided at the end.
-    decided: Kept<Collision>,
+    decided: ReusedVec<Collision>,
     /// For `list`.
-    ends: Scratch<u32>,
+    ends: ScratchPool<u32>,
 }
 
 impl Cpu {
@@ -49,7 +46,7 @@ impl Cpu {
         limits: Limits,
         threads: Threads<'_>,
         pairs: &mut Vec<Collision>,
-        mut stages: Stages,
+        mut stages: StageTimes,
     ) -> Result<Outcome, Error> {
         let CheckedStep {
             spheres,
@@ -66,18 +63,18 @@ impl Cpu {
         };
 
         let scale = &Units::new(dt, summary.extent()).scale(dt);
-        let space = measure::spacing(spheres, scale, &mut self.measured);
+        let space = measure::measure_space(spheres, scale, &mut self.space);
         let most = most_proxies(spheres.len());
-        let sizes = measure::sizes(spheres, scale, &space, sets, most, &mut self.measured)?;
+        let sizes = measure::measure_sizes(spheres, scale, &space, sets, most, &mut self.sizes)?;
         lap("measure");
         let proxies = spheres.len() + sizes.segments.len();
-        let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
+        let slots = (proxies * CPU_MAX_SLOTS_PER_PROXY).clamp(1024, 1 << 31);
         let plan = plan::plan(
             &space,
-            sizes.bins,
-            sets.are_two(),
+            sizes.classes,
+            sets,
             slots as u32,
-            &mut self.level_of_bin,
+            &mut self.level_of_class,
         );
         lap("plan");
         // Few spheres may be cut into many segments.
@@ -92,9 +89,9 @@ impl Cpu {
             let world = pairs::World {
                 grid: Grid {
                     levels: &plan.levels,
-                    looks: &plan.looks,
+                    searched: &plan.searched,
                     starts: &self.sorted.starts,
-                    between: sets.are_two(),
+                    sets,
                 },
                 frame: &space.frame,
                 sorted: &self.sorted,
@@ -105,7 +102,7 @@ impl Cpu {
                 groups: summary.groups(),
             };
             // Most worlds are so far from the limit that they need not be counted first.
-            if plan.most_candidates(fullest) > limits.candidates {
+            if plan.max_candidates(fullest) > limits.candidates {
                 let candidates = pairs::tally(&world);
                 if candidates > limits.candidates {
                     return Err(Error::TooManyCandidates {
@@ -132,8 +129,9 @@ impl Cpu {
             Ok(counts)
         })?;
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
-        let memory = self.measured.bytes()
-            + self.level_of_bin.bytes()
+        let memory = self.space.bytes()
+            + self.sizes.bytes()
+            + self.level_of_class.bytes()
             + self.binned.bytes()
             + self.sorted.bytes()
             + self.found.bytes()

@@ -17,31 +17,32 @@ use super::balls::{Ball, Balls};
 use super::bin::Binned;
 use super::buckets::{Buckets, MOST, for_each_part, take};
 use super::scan::places;
+use super::sorted_sphere::SortedSphere;
 use crate::lanes::LANES;
 use crate::limits::CHUNK;
-use crate::reuse::{Kept, Scratch};
+use crate::reuse::{ReusedVec, ScratchPool};
+use crate::shared::moving_sphere::MovingSphere;
 use crate::shared::segments::{Cut, Frame};
-use crate::shared::sorted::SortedProxy;
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
 /// The sorted proxies.
 #[derive(Debug, Default)]
-pub(crate) struct Sorted {
+pub(crate) struct SortedProxies {
     /// Where each slot begins, and at the end where the last one ends.
-    pub(crate) starts: Kept<u32>,
+    pub(crate) starts: ReusedVec<u32>,
     /// What the swept test reads, in the caller's units.
-    pub(crate) proxies: Kept<SortedProxy>,
+    pub(crate) proxies: ReusedVec<SortedSphere>,
     /// What the test before it reads: LANES to a block.
-    pub(crate) balls: Kept<Balls>,
+    pub(crate) balls: ReusedVec<Balls>,
     /// Level and segment, as binned.
-    pub(crate) tags: Kept<u32>,
+    pub(crate) tags: ReusedVec<u32>,
     /// Their slots.
-    pub(crate) slots: Kept<u32>,
+    pub(crate) slots: ReusedVec<u32>,
     /// For the proxies of a bucket, in order: where each is read from, its sphere and tag.
-    orders: Scratch<[u32; 3]>,
+    orders: ScratchPool<[u32; 3]>,
     /// Those of a bucket as they were brought to it.
-    unsorted: Scratch<SortedProxy>,
+    unsorted: ScratchPool<SortedSphere>,
 }
 
 /// Spheres that are asked for before they are worked on: as many as the first cache
@@ -57,7 +58,7 @@ struct Part<'a> {
     /// How many proxies come before it.
     before: u32,
     ends: &'a mut [u32],
-    proxies: &'a mut [SortedProxy],
+    proxies: &'a mut [SortedSphere],
     tags: &'a mut [u32],
     slots: &'a mut [u32],
 }
@@ -76,6 +77,24 @@ impl<'a> Part<'a> {
         self.before += count as u32;
         part
     }
+
+    /// Writes the sorted spheres and tags. `order` tells for each where in `source` it is
+    /// read from, its sphere and its tag.
+    fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
+        for (block, order) in order.chunks(AHEAD).enumerate() {
+            // From anywhere in the source. Asking for both ends of many spheres before working
+            // on any, the processor waits for all of them at once.
+            let ahead = order.iter().map(|[from, ..]| {
+                let sphere = &source[*from as usize];
+                sphere.center()[0].to_bits() ^ sphere.velocity()[2].to_bits()
+            });
+            std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
+            for (k, &[from, sphere, tag]) in (block * AHEAD..).zip(order) {
+                self.tags[k] = tag;
+                self.proxies[k] = SortedSphere::new(&source[from as usize], sphere);
+            }
+        }
+    }
 }
 
 /// Brings the proxies of some chunks to their buckets, in the order in which they are binned:
@@ -87,7 +106,7 @@ fn bring_to_buckets(
     binned: &Buckets<Binned>,
     chunks: Range<usize>,
     piece: usize,
-    unfilled: &mut [&mut [SortedProxy]],
+    unfilled: &mut [&mut [SortedSphere]],
 ) {
     if chunks.len() > piece {
         let middle = chunks.start.midpoint(chunks.end);
@@ -113,13 +132,13 @@ fn bring_to_buckets(
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let items = binned.items_of(chunk, bucket);
             for (proxy, &Binned { sphere, .. }) in take(part, items.len()).iter_mut().zip(items) {
-                *proxy = SortedProxy::new(&spheres[sphere as usize], sphere);
+                *proxy = SortedSphere::new(&spheres[sphere as usize], sphere);
             }
         }
     }
 }
 
-impl Sorted {
+impl SortedProxies {
     /// Sorts the proxies by slot. Returns how many are in the slot that has most.
     pub(crate) fn fill(
         &mut self,
@@ -152,18 +171,13 @@ impl Sorted {
         };
         let fullest = AtomicU32::new(0);
         let take = |all: &mut _, buckets| Part::take(all, buckets, binned);
-        for_each_part(0..binned.count, all, take, |bucket, part| {
+        for_each_part(0..binned.count, all, take, |bucket, mut part| {
             let mut order = self.orders.take();
             let order = order.enough(part.proxies.len(), "the order of the proxies")?;
             let brought = if scattered { part.proxies.len() } else { 0 };
             let mut unsorted = self.unsorted.take();
             let unsorted = unsorted.enough(brought, "the proxies to sort")?;
             unsorted.copy_from_slice(&part.proxies[..brought]);
-            let source = if scattered {
-                bytemuck::cast_slice(unsorted)
-            } else {
-                spheres
-            };
             let mut number = 0;
             let first_slot = binned.range(bucket..bucket + 1).start as u32;
             let most = places(
@@ -179,18 +193,10 @@ impl Sorted {
                     part.slots[place] = slot;
                 },
             );
-            for (block, order) in order.chunks(AHEAD).enumerate() {
-                // From anywhere in it. Asking for both ends of many before working on any,
-                // the processor waits for all of them at once.
-                let ahead = order.iter().map(|[from, ..]| {
-                    let Sphere { center, groups, .. } = source[*from as usize];
-                    center[0].to_bits() ^ groups
-                });
-                std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
-                for (k, &[from, sphere, tag]) in (block * AHEAD..).zip(order) {
-                    part.tags[k] = tag;
-                    part.proxies[k] = SortedProxy::new(&source[from as usize], sphere);
-                }
+            if scattered {
+                part.write(unsorted, order);
+            } else {
+                part.write(spheres, order);
             }
             fullest.fetch_max(most, Relaxed);
             Ok(())
@@ -205,9 +211,9 @@ impl Sorted {
             .for_each(|((balls, proxies), tags)| {
                 // The last block may have fewer; it does not matter what it holds more.
                 let lane = |lane: usize| lane.min(proxies.len() - 1);
-                let given = from_fn(|k| proxies[lane(k)].sphere());
-                let motions = scale.motions(given, frame);
-                *balls = Balls::new(&motions, from_fn(|k| Cut::of_tag(tags[lane(k)])));
+                let given = from_fn(|k| &proxies[lane(k)]);
+                let paths = scale.paths(given, frame);
+                *balls = Balls::new(&paths, from_fn(|k| Cut::of_tag(tags[lane(k)])));
             });
         Ok(fullest.into_inner())
     }

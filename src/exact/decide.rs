@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::answer::{By, Impact};
+use super::answer::{Arithmetic, Impact};
 use super::impact::impact;
 use crate::memory::{LIST, resized};
 use crate::reduce::sort::sort;
@@ -10,14 +10,14 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// Set in [`Reported::b`] when a GPU's filter could not tell, or several time segments may
+/// Set in [`ReportedPair::b`] when a GPU's filter could not tell, or several time segments may
 /// report the pair.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
 /// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct Reported {
+pub(crate) struct ReportedPair {
     /// The smaller index.
     pub(crate) a: u32,
     /// The larger index, and [`GRAZING`].
@@ -34,9 +34,9 @@ pub(crate) struct Grazing {
 
 impl Grazing {
     /// Counts one more.
-    pub(crate) fn count(&mut self, by: By) {
+    pub(crate) fn count(&mut self, by: Arithmetic) {
         self.all += 1;
-        self.by_integers += u64::from(by == By::Integers);
+        self.by_integers += u64::from(by == Arithmetic::Integers);
     }
 
     /// Both together.
@@ -65,7 +65,7 @@ pub(crate) fn decide(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
     dt: f32,
-    reported: &mut Vec<Reported>,
+    reported: &mut Vec<ReportedPair>,
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
@@ -76,7 +76,7 @@ pub(crate) fn decide(
         .zip(reported.par_chunks(TASK))
         .map(|(pairs, reported)| {
             let mut grazing = Grazing::default();
-            for (pair, &Reported { a, b }) in pairs.iter_mut().zip(reported) {
+            for (pair, &ReportedPair { a, b }) in pairs.iter_mut().zip(reported) {
                 *pair = MISS;
                 let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
                 let Some([one, other]) = spheres(a, b) else {
@@ -116,7 +116,7 @@ fn not_certain(a: u32, b: u32) {
 /// Decides the pairs that were reported of a step on the host, as [`decide`] does.
 pub(crate) fn decide_step(
     step: &CheckedStep<'_>,
-    reported: &mut Vec<Reported>,
+    reported: &mut Vec<ReportedPair>,
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let sphere = |index: u32| step.spheres.get(index as usize).copied();

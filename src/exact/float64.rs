@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use glam::{DVec3, Vec3Swizzles};
 
 use super::answer::{Impact, Touch};
-use crate::Sphere;
+use crate::shared::moving_sphere::MovingSphere;
 
 /// Half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
@@ -60,13 +60,13 @@ pub(super) struct Float64 {
 
 impl Float64 {
     #[inline(always)]
-    pub(super) fn new(a: &Sphere, b: &Sphere) -> Self {
+    pub(super) fn new<S: MovingSphere>(a: &S, b: &S) -> Self {
         let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
-        let p = vector(b.center) - vector(a.center);
-        let r = f64::from(a.radius) + f64::from(b.radius);
+        let p = vector(b.center()) - vector(a.center());
+        let r = f64::from(a.radius()) + f64::from(b.radius());
         Self {
             p,
-            v: vector(b.velocity) - vector(a.velocity),
+            v: vector(b.velocity()) - vector(a.velocity()),
             r,
             squares: [p.length_squared(), r * r],
         }

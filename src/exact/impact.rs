@@ -1,22 +1,27 @@
-//! Two spheres: whether they touch, when and how deep.
+//! Whether two spheres touch, when and how deep.
 
-use super::answer::{By, Impact, Touch};
+use super::answer::{Arithmetic, Impact, Touch};
 use super::float64::Float64;
 use super::integers::Integers;
 use super::two_pairs::just_touch;
+use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Whether two spheres touch in a step of length `dt`, and how that was told.
-pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> (Option<Impact>, By) {
+/// Whether two spheres touch in a step of length `dt`, when and how deep; and the
+/// arithmetic that it took to tell.
+pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
     // First, because no bound can tell it, and others fail it at the first sum or square.
     if just_touch([[a, b]; 2]) != 0 {
-        return (Some(Impact::default()), By::Float64);
+        return (Some(Impact::default()), Arithmetic::Float64);
     }
     let pair = Float64::new(a, b);
     match pair.impact(dt) {
-        Some(answer) => (answer, By::Float64),
-        None => (Integers::new(a, b).impact(dt, pair.guess()), By::Integers),
+        Some(answer) => (answer, Arithmetic::Float64),
+        None => (
+            Integers::new(a, b).impact(dt, pair.guess()),
+            Arithmetic::Integers,
+        ),
     }
 }
 

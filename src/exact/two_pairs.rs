@@ -8,8 +8,8 @@
 use wide::{f32x4, f64x2};
 
 use super::answer::Impact;
-use crate::Sphere;
 use crate::lanes::{LANES, dot, rows, three, two};
+use crate::shared::moving_sphere::MovingSphere;
 
 /// What of two pairs can be told with little work, one bit each. Of those that neither hit
 /// nor miss it takes more to tell whether they touch, or just when or how deep.
@@ -37,7 +37,7 @@ const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 /// Sweeps two pairs side by side, in a step of length `dt`. docs/exact.md counts the
 /// errors, which the three constants stand for.
 #[inline(always)]
-pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
+pub(crate) fn sweep<S: MovingSphere>([one, next]: [[&S; 2]; 2], dt: f32) -> Swept {
     let [[x, y, z, radius], [u, v, w, _]] = side_by_side([one, next]);
     let less = |x| {
         let [from, to] = sides(x);
@@ -113,7 +113,7 @@ pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
 /// but float64 can where it has room for all digits of both, as it has for coordinates that
 /// are much alike; others are not among them.
 #[inline(never)]
-pub(super) fn just_touch(pairs: [[&Sphere; 2]; 2]) -> usize {
+pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
     // Digits past 26, of which a square has no more than 52.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
@@ -143,7 +143,7 @@ pub(super) fn just_touch(pairs: [[&Sphere; 2]; 2]) -> usize {
 
 /// The numbers of the spheres of two pairs: of the first of each, and of the second.
 #[inline(always)]
-fn side_by_side([one, next]: [[&Sphere; 2]; 2]) -> [[f32x4; LANES]; 2] {
+fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])
 }
 

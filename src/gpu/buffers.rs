@@ -10,15 +10,11 @@ use super::kernels::{QUANTITIES, SCAN_BLOCK};
 use crate::Error;
 use crate::shared::grid::Level;
 use crate::shared::segments::Segment;
-use crate::shared::size_class::BINS;
+use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::sorted::{SortedCell, SortedProxy};
 use crate::shared::tag::MAX_LEVELS;
-use crate::shared::tuning::{MOST_SAMPLED, OCTAVES, sample_size};
+use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES, sample_size};
 use crate::shared::units::Units;
-
-/// Slots a proxy. In a box of cells as wide as the spacing there is one for each sphere,
-/// and with those as narrow as they get, four.
-const SLOTS_PER_PROXY: u64 = 4;
 
 /// Twin of `Params` in `shaders/shared/types.wgsl`, as are all structs here.
 #[repr(C)]
@@ -76,7 +72,7 @@ pub(crate) struct Counters {
     pub(crate) invalid_index: [u32; INVALID_LISTED],
     pub(crate) extent: u32,
     pub(crate) fullest: u32,
-    pub(crate) used: [u32; BINS / 32],
+    pub(crate) used: [u32; SIZE_CLASSES / 32],
 }
 
 /// Where the spheres of a caller's buffers are.
@@ -190,7 +186,7 @@ pub(crate) struct Plan {
     pub(crate) sorted: u32,
     pub(crate) frame: Frame,
     pub(crate) level: [Level; MAX_LEVELS],
-    pub(crate) level_of_bin: [u32; BINS],
+    pub(crate) level_of_bin: [u32; SIZE_CLASSES],
 }
 
 /// Where a proxy goes.
@@ -312,7 +308,7 @@ impl Buffers {
             .min(limits.max_buffer_size)
             / 4
             - 1;
-        let slots = (proxies * SLOTS_PER_PROXY)
+        let slots = (proxies * GPU_SLOTS_PER_PROXY)
             .max(1024)
             .min(most_slots)
             .min(1 << 31);
@@ -352,7 +348,7 @@ impl Buffers {
                 size_of::<u32>(),
                 target,
             )?,
-            samples: buffer("samples", MOST_SAMPLED as u64, size_of::<Sampled>(), none)?,
+            samples: buffer("samples", MAX_SAMPLE as u64, size_of::<Sampled>(), none)?,
             ranked: buffer("ranks", u64::from(QUANTITIES), 16, none)?,
             space: buffer("space", 1, size_of::<Space>(), none)?,
             bin_of: buffer(
@@ -362,7 +358,12 @@ impl Buffers {
                 none,
             )?,
             segments: buffer("segments", capacity.segments, size_of::<Segment>(), none)?,
-            bins: buffer("histogram of sizes", BINS as u64, size_of::<Bin>(), target)?,
+            bins: buffer(
+                "histogram of sizes",
+                SIZE_CLASSES as u64,
+                size_of::<Bin>(),
+                target,
+            )?,
             counters: buffer("counters", 1, size_of::<Counters>(), target)?,
             plan: buffer("plan", 1, size_of::<Plan>(), none)?,
             cells: buffer("cells", proxies, size_of::<SortedCell>(), none)?,

@@ -16,7 +16,7 @@ use super::ticket::KnownPairs;
 use super::timing::StageTiming;
 use super::upload::{Submitted, UploadRing};
 use crate::Error;
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 
 /// The buffers of one world on the application's device, and the recording of its
 /// steps. Made by
@@ -106,10 +106,10 @@ fn check(options: &BufferOptions) -> Result<(), Error> {
             return Err(Error::ZeroCapacity { what });
         }
     }
-    if options.spheres as usize > MOST_SPHERES {
+    if options.spheres as usize > MAX_SPHERES {
         return Err(Error::TooManySpheres {
             count: options.spheres as usize,
-            limit: MOST_SPHERES,
+            limit: MAX_SPHERES,
         });
     }
     Ok(())

@@ -8,7 +8,7 @@ use super::buffers::{CaromCollision, CaromResults};
 use super::pair_list::{ExactStep, PairList, RawCollision, RawStep};
 use super::status::{TOO_CROWDED, TOO_MANY_SPHERES, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
-use crate::exact::{GRAZING, Reported, decide};
+use crate::exact::{GRAZING, ReportedPair, decide};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
 
@@ -193,7 +193,7 @@ impl Read {
             .map(
                 |&Gathered {
                      a, b_and_grazing, ..
-                 }| Reported {
+                 }| ReportedPair {
                     a,
                     b: b_and_grazing,
                 },

@@ -13,7 +13,7 @@ use super::status::{TOO_CROWDED, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
 use super::ticket::Readback;
 use crate::Error;
-use crate::exact::{GRAZING, Grazing, Reported};
+use crate::exact::{GRAZING, Grazing, ReportedPair};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
@@ -99,7 +99,7 @@ impl Gpu {
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
-    ) -> Result<(Outcome, Vec<Reported>), Error> {
+    ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         if step.spheres.is_empty() {
             return Ok((Outcome::default(), Vec::new()));
         }
@@ -230,7 +230,7 @@ impl Gpu {
     }
 
     /// Reads the pairs back, with both indices counted in the whole world.
-    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<Reported>, Error> {
+    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<ReportedPair>, Error> {
         let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
@@ -243,7 +243,7 @@ impl Gpu {
                 let encoder = encoder(&self.device);
                 readback::read(&self.device, &self.queue, encoder, &[part], &mut read)
             })?;
-            reported.extend(read.iter().map(|pair| Reported {
+            reported.extend(read.iter().map(|pair| ReportedPair {
                 a: pair.a,
                 b: ((pair.b_and_grazing & !GRAZING) + split as u32) | pair.b_and_grazing & GRAZING,
             }));
@@ -319,7 +319,7 @@ mod tests {
     use crate::cpu::measure;
     use crate::cpu::plan::plan;
     use crate::gpu::buffers::{Bin, Counters, Plan, Space};
-    use crate::reuse::Kept;
+    use crate::reuse::ReusedVec;
     use crate::shared::segments::Segment;
     use crate::shared::sets::Sets;
     use crate::shared::tag::SEGMENT_BITS;
@@ -345,14 +345,14 @@ mod tests {
     }
 
     /// Every pair reported, in order.
-    fn pairs((_, reported): &(Outcome, Vec<Reported>)) -> Vec<(u32, u32)> {
+    fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
         let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
         pairs.sort_unstable();
         pairs.dedup();
         pairs
     }
 
-    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<Reported>) {
+    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<ReportedPair>) {
         let step = UncheckedStep {
             spheres,
             sets: Sets::One,
@@ -480,24 +480,24 @@ mod tests {
             // What the CPU makes of it, with the same frame and length of segments.
             let own: Space = contents(&gpu, |b| &b.space)[0];
             let scale = &Units::default().scale(1.0);
-            let mut kept = measure::Memory::default();
-            let mut space = measure::spacing(&spheres, scale, &mut kept);
+            let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
             let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
             space.segment = own.segment.max(shortest);
             space.frame.origin = own.frame.origin.into();
             space.frame.drift = own.frame.drift.into();
             space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
-            let sizes = measure::sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
+            let mut kept = measure::SizesMemory::default();
+            let sizes = measure::measure_sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
-            let expected: Vec<u32> = sizes.bin_of.iter().map(|&bin| bin.into()).collect();
+            let expected: Vec<u32> = sizes.class_of.iter().map(|&bin| bin.into()).collect();
             assert!(bin_of[..spheres.len()] == expected, "{name}: other bins");
 
             let bins: Vec<Bin> = contents(&gpu, |b| &b.bins);
             let counters: Counters = contents(&gpu, |b| &b.counters)[0];
             let mut used = vec![0; counters.used.len()];
-            for (number, expected) in sizes.bins {
+            for (number, expected) in sizes.classes {
                 used[number / 32] |= 1_u32 << (number % 32);
                 let bin = &bins[*number];
                 assert_eq!(
@@ -532,12 +532,12 @@ mod tests {
 
             // And the plan, from the same curve.
             space.log_others = own.log_others;
-            let (slots, mut level_of_bin) = (gpu.size().0 as u32, Kept::default());
-            let expected = plan(&space, sizes.bins, sets.are_two(), slots, &mut level_of_bin);
+            let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
+            let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
             let own: Plan = contents(&gpu, |b| &b.plan)[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
-            for &(number, _) in sizes.bins {
-                let level = u32::from(expected.level_of_bin[number]);
+            for &(number, _) in sizes.classes {
+                let level = u32::from(expected.level_of_class[number]);
                 assert_eq!(own.level_of_bin[number], level, "{name}, bin {number}");
             }
 

@@ -4,7 +4,7 @@ use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
 use super::summary::RequiredCapacity;
-use crate::limits::{MOST_SPHERES, most_proxies};
+use crate::limits::{MAX_SPHERES, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
 /// A capacity for `needed`, and half as much again as far as the device has it: a
@@ -44,13 +44,13 @@ impl CollisionBuffers {
         let most = Buffers::most_proxies(limits);
         let mut capacity = had;
         if required.spheres > had.spheres {
-            if required.spheres > MOST_SPHERES as u64 {
+            if required.spheres > MAX_SPHERES as u64 {
                 return Err(Error::TooManySpheres {
                     count: required.spheres as usize,
-                    limit: MOST_SPHERES,
+                    limit: MAX_SPHERES,
                 });
             }
-            capacity.spheres = with_room(required.spheres, (most / 2).min(MOST_SPHERES as u64));
+            capacity.spheres = with_room(required.spheres, (most / 2).min(MAX_SPHERES as u64));
         }
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;

@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 
 use super::buffers::INVALID_LISTED;
 use crate::MAX_MAGNITUDE;
-use crate::shared::tuning::{
-    self as plan, ENOUGH, FEWEST_SAMPLED, FINEST, LENGTHS, MOST_SAMPLED, NEAREST, OCTAVES,
-    SHORTEST, SPHERES_A_SAMPLE, TRIM, WEIGHED,
-};
+use crate::shared::tuning::{self, OCTAVES};
 use crate::shared::units::LEAST_USUAL;
 use crate::shared::{filter as sweep, ownership, segments, size_class, tag};
 
@@ -147,18 +144,18 @@ fn constants() -> String {
         ("SEGMENT_BITS", tag::SEGMENT_BITS),
         ("LEVEL_BITS", tag::LEVEL_BITS),
         ("MAX_LEVELS", tag::MAX_LEVELS as u32),
-        ("BINS", size_class::BINS as u32),
-        ("BIN_BITS", size_class::BIN_BITS),
+        ("BINS", size_class::SIZE_CLASSES as u32),
+        ("BIN_BITS", size_class::SIZE_BITS),
         ("SIZE_SHIFT", size_class::SIZE_SHIFT),
         ("FIRST_SIZE", size_class::FIRST_SIZE),
         ("OCTAVES", OCTAVES as u32),
-        ("ENOUGH", ENOUGH),
-        ("TRIM", TRIM as u32),
-        ("NEAREST", NEAREST[0]),
-        ("NEXT_NEAREST", NEAREST[1]),
-        ("LAST_SHIFT", plan::LAST_SHIFT),
-        ("FEWEST_HASHED", plan::FEWEST_HASHED),
-        ("MOST_SLABS", plan::MOST_SLABS),
+        ("ENOUGH", tuning::MIN_COUNTED_PAIRS),
+        ("TRIM", tuning::TRIM_DIVISOR as u32),
+        ("NEAREST", tuning::NEAR_RANK),
+        ("NEXT_NEAREST", tuning::FAR_RANK),
+        ("LAST_SHIFT", tuning::MAX_RANGE_SHIFT),
+        ("FEWEST_HASHED", tuning::MIN_HASHED_SLOTS),
+        ("MOST_SLABS", tuning::MAX_SLABS_POWER),
         ("WORKGROUP", WORKGROUP),
         ("SCAN_BLOCK", SCAN_BLOCK),
         ("SCAN_WORKGROUP", SCAN_WORKGROUP),
@@ -166,16 +163,19 @@ fn constants() -> String {
         ("SORT_BLOCK", SORT_BLOCK),
         ("DIGITS", DIGITS),
         ("POWER_BITS", tag::POWER_BITS),
-        ("MOST_SAMPLED", MOST_SAMPLED as u32),
+        ("MOST_SAMPLED", tuning::MAX_SAMPLE as u32),
         ("QUANTITIES", QUANTITIES),
         ("MEASURED", MEASURED),
         ("RANKED", RANKED),
-        ("LENGTHS", LENGTHS),
-        ("WEIGHED", WEIGHED as u32),
-        ("SPHERES_A_SAMPLE", SPHERES_A_SAMPLE[0] as u32),
-        ("SPHERES_A_SMALL_SAMPLE", SPHERES_A_SAMPLE[1] as u32),
-        ("FEWEST_SAMPLED", FEWEST_SAMPLED[0] as u32),
-        ("FEWEST_OF_FEW_SAMPLED", FEWEST_SAMPLED[1] as u32),
+        ("LENGTHS", tuning::SEGMENT_LENGTHS),
+        ("WEIGHED", tuning::MAX_WEIGHED as u32),
+        ("SPHERES_A_SAMPLE", tuning::SAMPLE_DIVISOR as u32),
+        (
+            "SPHERES_A_SMALL_SAMPLE",
+            tuning::SMALL_SAMPLE_DIVISOR as u32,
+        ),
+        ("FEWEST_SAMPLED", tuning::MIN_SAMPLE as u32),
+        ("FEWEST_OF_FEW_SAMPLED", tuning::MIN_SMALL_SAMPLE as u32),
         ("INVALID_LISTED", INVALID_LISTED as u32),
         ("NO_BIN", u32::MAX),
     ];
@@ -193,17 +193,17 @@ fn constants() -> String {
         ("SLOWLY", sweep::SLOWLY),
         ("TIME", ownership::TIME),
         ("STILL", ownership::STILL),
-        ("SHORTEST", SHORTEST),
-        ("FINEST", FINEST),
+        ("SHORTEST", tuning::MIN_SEGMENT_PER_EXTENT),
+        ("FINEST", tuning::MIN_CELL_PER_SPACING),
         ("LEAST_USUAL", LEAST_USUAL),
         ("MARGIN", segments::MARGIN),
         ("SMALLEST_CELL", size_class::SMALLEST_CELL),
-        ("LOOK", plan::LOOK),
-        ("LOOK_HASHED", plan::LOOK_HASHED),
-        ("OWN_RANGES", plan::OWN_RANGES[0]),
-        ("OWN_RANGES_HASHED", plan::OWN_RANGES[1]),
-        ("COARSER_RANGES", plan::COARSER_RANGES[0]),
-        ("COARSER_RANGES_HASHED", plan::COARSER_RANGES[1]),
+        ("LOOK", tuning::SEARCH_COST),
+        ("LOOK_HASHED", tuning::HASHED_SEARCH_COST),
+        ("OWN_RANGES", tuning::OWN_RANGES),
+        ("OWN_RANGES_HASHED", tuning::HASHED_OWN_RANGES),
+        ("COARSER_RANGES", tuning::COARSER_RANGES),
+        ("COARSER_RANGES_HASHED", tuning::HASHED_COARSER_RANGES),
     ];
     // Writing to a string cannot fail.
     for (name, value) in words {

@@ -9,8 +9,8 @@
 use glam::Vec3;
 
 use super::filter::{EPSILON, SLOW};
+use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
-use crate::Sphere;
 
 /// How many ε·(|p| / (|v|·dt) + 1) the time of closest approach may be wrong, in
 /// parts of the step.
@@ -23,7 +23,7 @@ pub(crate) const STILL: f32 = 3.0;
 /// Which of two time segments (tags of the proxies) the pair belongs to: to those
 /// that contain the time of closest approach, because there the two are in reach of
 /// one another, so their proxies are neighbours in the grid.
-pub(crate) fn ownership([i, j]: [&Sphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
+pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
     let p = Vec3::from(j.center) - Vec3::from(i.center);
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();

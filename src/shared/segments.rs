@@ -5,10 +5,10 @@ use glam::Vec3;
 use wide::f32x4;
 
 use super::filter::EPSILON;
-use super::size_class::{SMALLEST_CELL, size_class};
+use super::scaled_sphere::ScaledSphere;
+use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
-use crate::Sphere;
-use crate::lanes::{LANES, Number, dot, each, largest, rows, three};
+use crate::lanes::{LANES, Real, dot, each, largest, three};
 
 /// Rounding on the way from a sphere to its cell, in units of ε times the largest
 /// coordinate it passes, as seen from the frame: docs/exact.md adds it up. What it
@@ -30,7 +30,7 @@ pub(crate) struct Frame {
 
 /// The path of a sphere, or of [`LANES`] of them, as seen from the frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Motion<T = f32> {
+pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
     radius: T,
     velocity: [T; 3],
@@ -39,24 +39,28 @@ pub(crate) struct Motion<T = f32> {
     dt: T,
 }
 
-impl Motion {
+impl SpherePath {
     /// The path of a sphere during a step of length `dt`.
     #[inline(always)]
-    pub(crate) fn new(sphere: &Sphere, frame: &Frame, dt: f32) -> Self {
+    pub(crate) fn new(sphere: &ScaledSphere, frame: &Frame, dt: f32) -> Self {
         Self::in_frame(sphere.center, sphere.radius, sphere.velocity, frame, dt)
     }
 }
 
-impl Motion<f32x4> {
-    /// Those of several.
+impl SpherePath<f32x4> {
+    /// The paths of several spheres in the units of the grids, transposed by
+    /// [`rows`](crate::lanes::rows).
     #[inline(always)]
-    pub(crate) fn of_several(spheres: [&Sphere; LANES], frame: &Frame, dt: f32) -> Self {
-        let [[x, y, z, radius], [u, v, w, _]] = rows(spheres);
+    pub(crate) fn of_rows(
+        [[x, y, z, radius], [u, v, w, _]]: [[f32x4; LANES]; 2],
+        frame: &Frame,
+        dt: f32,
+    ) -> Self {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
     }
 }
 
-impl<T: Number> Motion<T> {
+impl<T: Real> SpherePath<T> {
     #[inline(always)]
     fn in_frame(center: [T; 3], radius: T, velocity: [T; 3], frame: &Frame, dt: f32) -> Self {
         let dt = T::of(dt);
@@ -97,7 +101,7 @@ impl<T: Number> Motion<T> {
 
     /// The way from the middle of a segment to its end, which is `half` of all.
     #[inline(always)]
-    pub(crate) fn way(&self, half: T) -> [T; 3] {
+    pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
     }
 
@@ -158,19 +162,19 @@ pub(crate) struct Segment {
 
 /// How a sphere is cut, and how large its proxies are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Size {
+pub(crate) struct ProxySize {
     /// It is cut into 2^power segments.
     pub(crate) power: u32,
     /// Half of the smallest cell that each may lie in.
     pub(crate) half_cell: f32,
 }
 
-impl Size {
+impl ProxySize {
     /// Cuts a sphere into as few segments as keep each within its diameter or
     /// `length`.
-    pub(crate) fn new(motion: &Motion, length: f32) -> Self {
-        let longest = (2.0 * motion.radius).max(length);
-        let mut own = motion.extent();
+    pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
+        let longest = (2.0 * path.radius).max(length);
+        let mut own = path.extent();
         let mut power = 0;
         while own > longest && power < SEGMENT_BITS {
             own *= 0.5;
@@ -179,22 +183,21 @@ impl Size {
         let cut = Cut { power, segment: 0 };
         Self {
             power,
-            half_cell: motion.reach(motion.extent(), cut.half(), MARGIN),
+            half_cell: path.reach(path.extent(), cut.half(), MARGIN),
         }
     }
 
-    /// The half cells of several spheres, if none is cut: those of [`Size::new`].
+    /// The half cells of several spheres, if none is cut: those of [`ProxySize::new`].
     #[inline(always)]
-    pub(crate) fn of_uncut(motion: &Motion<f32x4>, length: f32) -> Option<f32x4> {
-        let longest = Number::max(f32x4::splat(2.0) * motion.radius, f32x4::splat(length));
-        let cut = motion.extent().simd_gt(longest).to_bitmask() != 0;
-        (!cut).then(|| motion.reach(motion.extent(), f32x4::splat(0.5), MARGIN))
+    pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
+        let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));
+        let cut = path.extent().simd_gt(longest).to_bitmask() != 0;
+        (!cut).then(|| path.reach(path.extent(), f32x4::splat(0.5), MARGIN))
     }
 
-    /// Its bin of the histogram, if it is of a sphere of the first or second
-    /// set.
+    /// The size class of proxies of this size, of a sphere of set 0 or 1.
     #[inline(always)]
-    pub(crate) fn bin(self, set: u32) -> u32 {
-        size_class(self.half_cell, self.power, set)
+    pub(crate) fn class(self, set: u32) -> u32 {
+        size_class_of(self.half_cell, self.power, set)
     }
 }

@@ -2,8 +2,6 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::Sphere;
-
 /// What the swept test reads of a proxy: the motion of its whole sphere, never
 /// of the segment, so that a pair gets the same verdict wherever it is met.
 #[repr(C, align(32))]
@@ -17,22 +15,6 @@ pub(crate) struct SortedProxy {
     pub(crate) velocity: [f32; 3],
     /// Its index.
     pub(crate) sphere: u32,
-}
-
-impl SortedProxy {
-    pub(crate) fn new(sphere: &Sphere, index: u32) -> Self {
-        Self {
-            center: sphere.center,
-            radius: sphere.radius,
-            velocity: sphere.velocity,
-            sphere: index,
-        }
-    }
-
-    /// The sphere, but for its groups, where its index stands.
-    pub(crate) fn sphere(&self) -> &Sphere {
-        bytemuck::cast_ref(self)
-    }
 }
 
 /// A proxy's cell.

@@ -4,9 +4,10 @@
 
 use wide::f32x4;
 
-use super::segments::{Frame, Motion};
-use crate::Sphere;
-use crate::lanes::{LANES, four, three};
+use super::moving_sphere::MovingSphere;
+use super::scaled_sphere::ScaledSphere;
+use super::segments::{Frame, SpherePath};
+use crate::lanes::{LANES, four, rows, three};
 
 /// Worlds smaller than this get a unit of length of their own, and steps shorter than
 /// this, or longer than its reciprocal, one of time.
@@ -39,10 +40,10 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// How a step comes into such units.
+/// Conversion of a step into such units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// What lengths and velocities are multiplied by, if the units are not the caller's.
+    /// Factors of lengths and of velocities, if the units are not the caller's.
     factors: Option<[f64; 2]>,
     /// The length of the step in these units.
     pub(crate) dt: f32,
@@ -51,51 +52,48 @@ pub(crate) struct Scale {
 impl Scale {
     /// The caller's sphere in these units.
     #[inline(always)]
-    pub(crate) fn sphere(&self, given: &Sphere) -> Sphere {
+    pub(crate) fn sphere(&self, given: &impl MovingSphere) -> ScaledSphere {
         match self.factors {
-            None => *given,
+            None => ScaledSphere::new(given.center(), given.radius(), given.velocity()),
             Some(factors) => scaled(given, factors),
         }
     }
 
-    /// Its path.
+    /// The path of the caller's sphere, in these units.
     #[inline(always)]
-    pub(crate) fn motion(&self, given: &Sphere, frame: &Frame) -> Motion {
-        match self.factors {
-            None => Motion::new(given, frame, self.dt),
-            Some(factors) => Motion::new(&scaled(given, factors), frame, self.dt),
-        }
+    pub(crate) fn path(&self, given: &impl MovingSphere, frame: &Frame) -> SpherePath {
+        SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// Those of several.
+    /// The paths of several of the caller's spheres, in these units.
     #[inline(always)]
-    pub(crate) fn motions(&self, given: [&Sphere; LANES], frame: &Frame) -> Motion<f32x4> {
-        let own;
-        let spheres = match self.factors {
-            None => given,
-            Some(factors) => {
-                own = several_scaled(given, factors);
-                four([0, 1, 2, 3], |k| &own[k])
-            }
+    pub(crate) fn paths<S: MovingSphere>(
+        &self,
+        given: [&S; LANES],
+        frame: &Frame,
+    ) -> SpherePath<f32x4> {
+        let rows = match self.factors {
+            None => rows(given),
+            Some(factors) => scaled_rows(given, factors),
         };
-        Motion::of_several(spheres, frame, self.dt)
+        SpherePath::of_rows(rows, frame, self.dt)
     }
 }
 
 /// Not inlined: that would slow down the steps that have no use for it.
 #[inline(never)]
-fn several_scaled(given: [&Sphere; LANES], factors: [f64; 2]) -> [Sphere; LANES] {
-    four(given, |sphere| scaled(sphere, factors))
+fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
+    let spheres = four(given, |sphere| scaled(sphere, factors));
+    rows(spheres.each_ref())
 }
 
 #[inline(always)]
-fn scaled(given: &Sphere, [length, velocity]: [f64; 2]) -> Sphere {
-    Sphere {
-        center: three(given.center, |x| times(x, length)),
-        radius: times(given.radius, length),
-        velocity: three(given.velocity, |v| times(v, velocity)),
-        ..*given
-    }
+fn scaled(given: &impl MovingSphere, [length, velocity]: [f64; 2]) -> ScaledSphere {
+    ScaledSphere::new(
+        three(given.center(), |x| times(x, length)),
+        times(given.radius(), length),
+        three(given.velocity(), |v| times(v, velocity)),
+    )
 }
 
 impl Units {
