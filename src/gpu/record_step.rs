@@ -267,3 +267,37 @@ impl CollisionBuffers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::BufferOptions;
+    use super::super::pipeline::CollisionPipeline;
+    use super::super::summary::RequiredCapacity;
+    use super::*;
+
+    /// With one upload buffer, which each recording uses again.
+    #[test]
+    fn outgrown_buffers_go_when_a_submitted_recording_has_copied_from_them() -> Result<(), Error> {
+        let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+        let options = BufferOptions::new(10).with_changes().with_recordings(1);
+        let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
+        buffers.grow(&RequiredCapacity::for_spheres(20))?;
+        let spheres = [Sphere::new([0.0; 3], 1.0)];
+        let record = |buffers: &mut CollisionBuffers, submit: bool| {
+            let mut encoder = device.create_command_encoder(&Default::default());
+            buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+            if submit {
+                queue.submit([encoder.finish()]);
+                let polled = device.poll(wgpu::PollType::wait_indefinitely());
+                assert!(polled.is_ok());
+            }
+            Ok::<_, Error>(buffers.outgrown.is_some())
+        };
+        // Dropped encoders copy nothing; the submitted one may have when the next begins.
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, true)?);
+        assert!(!record(&mut buffers, true)?);
+        Ok(())
+    }
+}
