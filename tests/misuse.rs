@@ -5,8 +5,9 @@
 mod device;
 
 use carom::gpu::{
-    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, Readback,
-    RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius, wgpu,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactStep,
+    PairList, Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius,
+    Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step};
 use device::{Device, Interleaved};
@@ -431,6 +432,15 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
             CollisionPipeline::new(&device.device).err(),
             Some(Error::DeviceLost)
         );
+        // The async forms say the same.
+        assert_eq!(
+            pollster::block_on(pipeline.create_buffers_async(&BufferOptions::new(10))).err(),
+            Some(Error::DeviceLost)
+        );
+        assert_eq!(
+            pollster::block_on(CollisionPipeline::new_async(&device.device)).err(),
+            Some(Error::DeviceLost)
+        );
         device.assert_silent();
         let new = noop();
         assert_works(&new, &mut world(&new, &BufferOptions::new(10))?)?;
@@ -486,5 +496,19 @@ fn pipelines_and_buffers_may_go_to_other_threads() {
     fn sent<T: Send>() {}
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
-    sent::<carom::gpu::Ticket<carom::gpu::ExactStep>>();
+    sent::<Ticket<PairList<ExactStep>>>();
+    // And so may what waits for them.
+    fn waits(
+        device: &wgpu::Device,
+        pipeline: &CollisionPipeline,
+        options: &BufferOptions,
+        ticket: Ticket<PairList<ExactStep>>,
+    ) -> impl Send {
+        (
+            CollisionPipeline::new_async(device),
+            pipeline.create_buffers_async(options),
+            ticket.take(),
+        )
+    }
+    let _ = waits;
 }

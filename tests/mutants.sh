@@ -105,8 +105,8 @@ mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \
     'k < (first >> shift) || k > (last >> shift)' 'k <= (first >> shift) || k > (last >> shift)' "${spans[@]}gpu"
 mutant 'ties rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
-mutant 'coarse proxies that should look for fine ones do not' src/cpu/plan.rs \
-    'plan.looks[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
+mutant 'coarse proxies that should look for fine ones do not' src/cpu/plan/searches.rs \
+    'searched[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
 mutant 'cells so far away that their number overflows' src/shared/grid.rs \
     '.fast_max(f32x4::splat(-FAR))' '' --test same_pairs giants
 mutant 'spheres set aside are tested all the same' shaders/plan.wgsl \

@@ -4,12 +4,12 @@ use super::buffers::Params;
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
 use super::device_spheres::DeviceSpheres;
+use super::host_step::HostStep;
 use super::load::Loading;
 use super::upload::{HEADER, Submitted, Written};
-use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
-use crate::validate::{InputSummary, check_dt, check_spheres};
+use crate::validate::check_dt;
 use crate::{Error, Sphere};
 
 mod sealed {
@@ -40,60 +40,6 @@ impl sealed::Recordable for DeviceSpheres<'_> {
         let &Step { first, second, dt } = step;
         check_dt(dt)?;
         buffers.ready_device(first, second, dt)
-    }
-}
-
-/// A step on the host that was checked, its spheres in one slice or two.
-struct HostStep<'a> {
-    parts: [&'a [Sphere]; 2],
-    sets: Sets,
-    dt: f32,
-    summary: InputSummary,
-}
-
-impl<'a> HostStep<'a> {
-    fn checked(first: &'a [Sphere], second: Option<&'a [Sphere]>, dt: f32) -> Result<Self, Error> {
-        check_dt(dt)?;
-        let Some(second) = second else {
-            return Ok(Self {
-                parts: [first, &[]],
-                sets: Sets::One,
-                dt,
-                summary: check_spheres(first, dt, None)?,
-            });
-        };
-        let summary = check_spheres(first, dt, Some(0))?;
-        let summary = summary.merge(check_spheres(second, dt, Some(1))?);
-        // With an empty set there is nothing to find.
-        let parts = match first.is_empty() || second.is_empty() {
-            true => [&[][..]; 2],
-            false => [first, second],
-        };
-        Ok(Self {
-            sets: Sets::Two {
-                first: parts[0].len(),
-            },
-            parts,
-            dt,
-            summary,
-        })
-    }
-}
-
-impl<'a> From<CheckedStep<'a>> for HostStep<'a> {
-    fn from(step: CheckedStep<'a>) -> Self {
-        let CheckedStep {
-            spheres,
-            sets,
-            dt,
-            summary,
-        } = step;
-        Self {
-            parts: [spheres, &[]],
-            sets,
-            dt,
-            summary,
-        }
     }
 }
 
@@ -319,5 +265,39 @@ impl CollisionBuffers {
             self.reductions.continue_from(encoder, reductions);
             *copied_by = Some(submitted);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::BufferOptions;
+    use super::super::pipeline::CollisionPipeline;
+    use super::super::summary::RequiredCapacity;
+    use super::*;
+
+    /// With one upload buffer, which each recording uses again.
+    #[test]
+    fn outgrown_buffers_go_when_a_submitted_recording_has_copied_from_them() -> Result<(), Error> {
+        let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+        let options = BufferOptions::new(10).with_changes().with_recordings(1);
+        let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
+        buffers.grow(&RequiredCapacity::for_spheres(20))?;
+        let spheres = [Sphere::new([0.0; 3], 1.0)];
+        let record = |buffers: &mut CollisionBuffers, submit: bool| {
+            let mut encoder = device.create_command_encoder(&Default::default());
+            buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+            if submit {
+                queue.submit([encoder.finish()]);
+                let polled = device.poll(wgpu::PollType::wait_indefinitely());
+                assert!(polled.is_ok());
+            }
+            Ok::<_, Error>(buffers.outgrown.is_some())
+        };
+        // Dropped encoders copy nothing; the submitted one may have when the next begins.
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, true)?);
+        assert!(!record(&mut buffers, true)?);
+        Ok(())
     }
 }
