@@ -52,7 +52,7 @@ impl Sphere {
 
     /// The same sphere as a member of `member_of`, blind to `ignored`: both are
     /// sets of sixteen groups, one a bit. A pair is left out when either of the
-    /// two ignores a group that the other is in. ReusedVec in [`Sphere::groups`] as
+    /// two ignores a group that the other is in. Kept in [`Sphere::groups`] as
     /// `member_of | ignored << 16`.
     ///
     /// ```
