@@ -19,7 +19,7 @@ pub(crate) trait Real:
     fn abs(self) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
-    /// The larger of two, neither of them NaN.
+    /// The larger of two numbers, neither of them NaN.
     fn max(self, other: Self) -> Self;
 }
 
@@ -85,19 +85,19 @@ pub(crate) fn each<T: Real>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T;
     [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
 }
 
-/// As `map` of arrays, which compilers do not always inline.
+/// As `map` of an array of three, which compilers do not always inline.
 #[inline(always)]
 pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
     [of(x[0]), of(x[1]), of(x[2])]
 }
 
-/// The same for two.
+/// As `map` of an array of two, always inlined.
 #[inline(always)]
 pub(crate) fn two<T: Copy, U>(x: [T; 2], of: impl Fn(T) -> U) -> [U; 2] {
     [of(x[0]), of(x[1])]
 }
 
-/// The same for [`LANES`].
+/// As `map` of an array of [`LANES`], always inlined.
 #[inline(always)]
 pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES] {
     [of(x[0]), of(x[1]), of(x[2]), of(x[3])]

@@ -97,8 +97,8 @@ mutant 'no margin around a path' src/cpu/balls.rs \
     'PATH_MARGIN: f32 = 2.0 * BALL_MARGIN' 'PATH_MARGIN: f32 = 0.0 * BALL_MARGIN' "${balls[@]}"
 mutant 'motions lost when their squares underflow' src/shared/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
-mutant 'pairs that several segments report get lost' src/cpu/pairs.rs \
-    'self.shared.push(Reported' 'let _ = std::convert::identity(Reported' "${spans[@]}cpu"
+mutant 'pairs that several segments report get lost' src/cpu/pairs/sweeper.rs \
+    'self.shared.push(ReportedPair' 'let _ = std::convert::identity(ReportedPair' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the CPU' src/shared/ownership.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \

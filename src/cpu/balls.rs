@@ -1,6 +1,6 @@
-//! The first test of two proxies: whether the balls that hold them meet, or the way of
-//! one and the ball of the other. It is four numbers a proxy and a handful of operations
-//! a pair, and what passes it is swept.
+//! The first test of two proxies: whether the balls that hold them meet, or the path of one and
+//! the ball of the other. It takes four numbers per proxy and a handful of operations per pair,
+//! and only the pairs that pass it are swept.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -11,24 +11,23 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 /// A ball that holds one time segment of a sphere.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Where the sphere is in the middle of the segment, in the frame.
+    /// The centre of the sphere in the middle of the segment, in the frame.
     pub(crate) middle: [f32; 3],
     /// The radius, with [`BALL_MARGIN`].
     pub(crate) reach: f32,
 }
 
-/// Twice the margin of a cell. That one is for each axis, and √3 of it for all three
-/// leaves something over for the test itself: docs/exact.md has the proof.
+/// Margin of a ball: twice the margin of a cell. A cell's margin is for each axis; for all
+/// three it takes √3 of it, and the rest is for the test itself: docs/exact.md has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// The same where a path is held against a ball.
+/// Margin of a path that is held against balls.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// Squares of lengths below this, 2⁻¹⁰⁰, may have lost digits to underflow, or all.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// [`LANES`] balls, each number of all of them side by side: x, y and z of the
-/// middle, and the reach. One line of the cache.
+/// [`LANES`] balls, side by side: x, y and z of the middle, and the reach. One cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
@@ -43,7 +42,7 @@ impl Balls {
         Self(four([x, y, z, reach], f32x4::to_array))
     }
 
-    /// One of them.
+    /// The ball of a lane.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Ball {
         let Self([x, y, z, reach]) = self;
@@ -54,13 +53,13 @@ impl Balls {
     }
 }
 
-/// What is held against many balls.
+/// A shape that is tested against many balls.
 pub(crate) trait Probe {
-    /// Which of some balls it meets, one bit each.
+    /// Which of the balls the shape meets, one bit each.
     fn meets(&self, balls: &Balls) -> usize;
 }
 
-/// One ball, to be held against many.
+/// A ball that is tested against many others.
 pub(crate) struct BallProbe([f32x4; 4]);
 
 impl BallProbe {
@@ -81,20 +80,21 @@ impl Probe for BallProbe {
     }
 }
 
-/// The way of one proxy, to be held against many balls: its own ball, if the way is
-/// long, would meet many that it does not come near. docs/exact.md has the proof.
+/// The path of a proxy, tested against many balls: the proxy's own ball, if the path is long,
+/// would meet many that the proxy does not come near. docs/exact.md has the proof.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
-    /// From there to the end.
+    /// The vector from the middle to the end.
     to_end: [f32x4; 3],
-    /// 1 over the square of its length; 0 if that is below [`SHORT`], when the reach
-    /// holds the way, too.
+    /// 1 over the square of the length of `to_end`; 0 if that is below [`SHORT`]: then the
+    /// reach covers the path, too.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// Of a segment with this middle, which takes twice `half` of a motion.
+    /// The path of a segment with this middle, which is twice the part `half` of the sphere's
+    /// path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);
@@ -118,7 +118,7 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Where on the way it is nearest.
+        // The part of the path at which it is nearest.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

@@ -18,18 +18,18 @@ use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy, and where it goes.
+/// A proxy, and the slot it goes to.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     /// The slot of its cell.
     pub(crate) slot: u32,
     /// Its sphere.
     pub(crate) sphere: u32,
-    /// Its level and segment, see [`make_tag`], and maybe [`INSIDE`].
+    /// Its level and segment, see [`make_tag`], and [`INSIDE`] where that holds.
     pub(crate) tag: u32,
 }
 
-/// Bins every proxy.
+/// Finds the cell of every proxy, and so its slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,

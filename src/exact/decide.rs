@@ -1,4 +1,4 @@
-//! A list of reported pairs: the list of collisions that a user gets of it.
+//! From the reported pairs to the list of collisions.
 
 use rayon::prelude::*;
 
@@ -10,8 +10,8 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// Set in [`ReportedPair::b`] when a GPU's filter could not tell, or several time segments may
-/// report the pair.
+/// Set in [`ReportedPair::b`] when a GPU's filter could not decide, or several time segments
+/// may report the pair.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
 /// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
@@ -24,22 +24,23 @@ pub(crate) struct ReportedPair {
     pub(crate) b: u32,
 }
 
-/// How many distinct pairs were [`GRAZING`].
+/// Counts of distinct [`GRAZING`] pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
+    /// All of them.
     pub(crate) all: u64,
-    /// How many of them float64 could not tell either.
+    /// Those that float64 could not decide either.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more.
-    pub(crate) fn count(&mut self, by: Arithmetic) {
+    /// Counts one more, which took this arithmetic.
+    pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
-        self.by_integers += u64::from(by == Arithmetic::Integers);
+        self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// Both together.
+    /// The sum of both counts.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -48,10 +49,10 @@ impl Grazing {
     }
 }
 
-/// Pairs decided in one go.
+/// Pairs of a task.
 const TASK: usize = 4096;
 
-/// Stands where a pair does not touch: no sphere has this index.
+/// Stands for a pair that does not touch: no sphere has this index.
 const MISS: Collision = Collision {
     a: u32::MAX,
     b: u32::MAX,
@@ -82,9 +83,9 @@ pub(crate) fn decide(
                 let Some([one, other]) = spheres(a, b) else {
                     continue;
                 };
-                let (impact, by) = impact(&one, &other, dt);
+                let (impact, arithmetic) = impact(&one, &other, dt);
                 if !certain {
-                    grazing.count(by);
+                    grazing.count(arithmetic);
                 }
                 match impact {
                     Some(Impact { toi, depth }) => {

@@ -1,6 +1,6 @@
-//! The exact answer for a pair, from the float32 inputs as they are: whether two
-//! spheres touch, when and how deep, and the list that a user gets of it. For
-//! both backends, so that their lists are the same bits.
+//! The exact answer for a pair, from the float32 inputs as they are: whether two spheres
+//! touch, when and how deep; and the list of collisions made of the reported pairs. Both
+//! backends use it, so their lists are the same bits.
 //!
 //! Float64 decides and rounds where its error bound allows ([`float64`]), and
 //! integers elsewhere ([`integers`]). docs/exact.md has the proof.

@@ -1,5 +1,5 @@
-//! Which of their time segments two spheres are for. Twin of `ownership` in
-//! `shaders/shared/sweep.wgsl`.
+//! Which time segments of two spheres report the pair. Twin of
+//! `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,8 +12,8 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// How many ε·(|p| / (|v|·dt) + 1) the time of closest approach may be wrong, in
-/// parts of the step.
+/// Largest error of the time of closest approach, as a part of the step, in units of
+/// ε·(|p| / (|v|·dt) + 1).
 pub(crate) const TIME: f32 = 8.0;
 /// Two spheres that move less than this times ε·|p| past one another in the
 /// whole step belong to their first segments: if they ever touch, they are in

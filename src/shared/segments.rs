@@ -1,5 +1,5 @@
-//! How spheres move in the frame, how they are cut into time segments, and how large
-//! each is. Twin of `shaders/shared/segments.wgsl`.
+//! The paths of spheres in the frame, the time segments they are cut into, and how large each
+//! segment is. Twin of `shaders/shared/segments.wgsl`.
 
 use glam::Vec3;
 use wide::f32x4;
@@ -10,21 +10,21 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// Rounding on the way from a sphere to its cell, in units of ε times the largest
-/// coordinate it passes, as seen from the frame: docs/exact.md adds it up. What it
-/// leaves over is for pairs that barely move past one another, see
-/// [`STILL`](super::ownership::STILL). So a cell is at least 2⁻¹⁹ of that coordinate,
-/// and cells are small integers, exact in float32.
+/// Margin for rounding on the way from a sphere to its cell, in units of ε times the largest
+/// coordinate that the sphere passes, as seen from the frame: docs/exact.md adds it up. The
+/// rest of the margin is for pairs that barely move past one another, see
+/// [`STILL`](super::ownership::STILL). So a cell is at least 2⁻¹⁹ of that coordinate, and the
+/// numbers of cells are small integers, exact in float32.
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// Where cells are counted from: an origin amid the world, drifting with it.
-/// Far from zero, or in a common fast motion, differences are all that matters,
-/// and all that float32 can tell.
+/// The origin from which cells are counted: it lies amid the world, and drifts with it. Far
+/// from zero, or in a common fast motion, differences are all that matters, and all that
+/// float32 can tell.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// Its place at the start of the step.
+    /// The place of the origin at the start of the step.
     pub(crate) origin: Vec3,
-    /// Its velocity.
+    /// The velocity of the origin.
     pub(crate) drift: Vec3,
 }
 
@@ -75,22 +75,22 @@ impl<T: Real> SpherePath<T> {
         }
     }
 
-    /// How far it moves along its longest axis.
+    /// How far the sphere moves along the axis of its longest motion.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
         largest(three(self.shift, T::abs))
     }
 
-    /// How far it moves, or a little more: what is below the squares that float32
-    /// has must not be lost.
+    /// How far the sphere moves, or a little more: a motion whose square underflows must not
+    /// get lost.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// How far a segment reaches from its middle, with so many ε of the largest
-    /// coordinate that it may pass as a margin for rounding, when `half` of a path
-    /// that is `length` long is half a segment. At least half the smallest cell.
+    /// How far a segment reaches from its middle, at least half the smallest cell. Half the
+    /// segment is the part `half` of a path of this length; the margin for rounding is
+    /// `margin`·ε of the largest coordinate that it may pass.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -99,20 +99,21 @@ impl<T: Real> SpherePath<T> {
         reach.max(T::of(0.5 * SMALLEST_CELL))
     }
 
-    /// The way from the middle of a segment to its end, which is `half` of all.
+    /// The vector from the middle of a segment to its end, which is the part `half` of the
+    /// path.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
     }
 
-    /// How far a segment reaches from its middle along each axis, with the margin of a
-    /// cell, when half of it is `half` of the path.
+    /// How far a segment reaches from its middle along each axis, with the margin of a cell.
+    /// Half the segment is the part `half` of the path.
     #[inline(always)]
     pub(crate) fn reaches(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Where it is at a part of the step.
+    /// The place of the centre when this part of the step has passed.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -120,10 +121,12 @@ impl<T: Real> SpherePath<T> {
     }
 }
 
-/// A sphere's path is cut into segments: k, of 2^power.
+/// One of the 2^power segments that a sphere's path is cut into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
+    /// The path is cut into 2^power segments.
     pub(crate) power: u32,
+    /// The number of the segment, from 0.
     pub(crate) segment: u32,
 }
 
@@ -136,14 +139,14 @@ impl Cut {
         }
     }
 
-    /// What part of the step half a segment takes.
+    /// The part of the step that half a segment takes.
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
         // 2^−(power + 1), exactly.
         f32::from_bits((126 - self.power) << 23)
     }
 
-    /// What part of the step has passed in the middle of the segment.
+    /// The part of the step that has passed in the middle of the segment.
     #[inline(always)]
     pub(crate) fn middle(self) -> f32 {
         (2 * self.segment + 1) as f32 * self.half()
@@ -154,18 +157,18 @@ impl Cut {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
-    /// The sphere it is of.
+    /// Its sphere.
     pub(crate) sphere: u32,
     /// Its number, from 1.
     pub(crate) number: u32,
 }
 
-/// How a sphere is cut, and how large its proxies are.
+/// How a sphere is cut into proxies, and how large each is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
-    /// It is cut into 2^power segments.
+    /// The sphere is cut into 2^power segments.
     pub(crate) power: u32,
-    /// Half of the smallest cell that each may lie in.
+    /// Half of the smallest cell that a proxy may lie in.
     pub(crate) half_cell: f32,
 }
 

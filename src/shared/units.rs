@@ -1,6 +1,6 @@
-//! Units of time and length in which the step is neither very short nor very long, and
-//! the largest length not very small: so that no square underflows which matters. Powers
-//! of two, so that nothing is rounded.
+//! Units of time and length in which the step is neither very short nor very long, and the
+//! largest length is not very small, so that no square that matters underflows. The units are
+//! powers of two, so that nothing is rounded.
 
 use wide::f32x4;
 
@@ -13,7 +13,7 @@ use crate::lanes::{LANES, four, rows, three};
 /// this, or longer than its reciprocal, one of time.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// A unit of time and one of length: 2^these of the caller's.
+/// A unit of time and one of length, as powers of two of the caller's units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) time_power: i32,
@@ -31,7 +31,7 @@ fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
 
-/// The same by the power's value.
+/// x · scale, where `scale` is a power of two; rounded where the product is subnormal.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "exact, or subnormal and far below rounding"
@@ -40,7 +40,7 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// Conversion of a step into such units.
+/// Conversion of a step into the units of the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// Factors of lengths and of velocities, if the units are not the caller's.
@@ -117,19 +117,19 @@ impl Units {
         }
     }
 
-    /// The step in these units.
+    /// The length of a step in these units.
     pub(crate) fn step(self, dt: f32) -> f32 {
         times_power(dt, -self.time_power)
     }
 
-    /// The unit of time in the caller's.
+    /// The unit of time, in the caller's.
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)
     }
 
-    /// The powers of two that lengths and velocities take in a step of length
-    /// `dt`. In one of length 0 velocities are of no account, and perhaps too
-    /// large: they become 0.
+    /// The powers of two that lengths and velocities are multiplied by in a step of length
+    /// `dt`. In a step of length 0 velocities do not matter, and may be too large: they become
+    /// 0.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000
@@ -139,7 +139,7 @@ impl Units {
         [-self.length_power, velocity]
     }
 
-    /// A step of length `dt` in these units.
+    /// The conversion of a step of length `dt` into these units.
     pub(crate) fn scale(self, dt: f32) -> Scale {
         let factors = self.powers(dt).map(|power| f64::from(power).exp2());
         Scale {

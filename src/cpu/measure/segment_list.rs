@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use crate::Error;
-use crate::cpu::buckets::{for_each_part, take};
+use crate::cpu::parts::{for_each_part, take};
 use crate::limits::CHUNK;
 use crate::shared::segments::Segment;
 use crate::shared::size_class::class_power;
