@@ -7,6 +7,7 @@ use bytemuck::{Pod, Zeroable};
 /// 16 bytes, laid out for a GPU storage buffer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Collision {
     /// Index of one sphere: the smaller of the two, or between two sets
     /// ([`Step::between`](crate::Step::between)) the index in the first set.

@@ -9,36 +9,41 @@ use crate::{Collision, Statistics};
 
 /// All collisions of a step.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
     /// Every pair that touches, except for the pairs that their groups leave out: each
     /// pair once, sorted by (a, b).
     pub pairs: Vec<Collision>,
     /// The work that the step took.
     pub statistics: Statistics,
-    spheres: usize,
-    sets: Sets,
+    sphere_count: usize,
+    second_set_start: Option<usize>,
 }
 
 impl Default for Collisions {
     /// No pair, of no spheres.
     fn default() -> Self {
-        Self::new(Vec::new(), 0, Sets::One, Statistics::default())
+        Self::from_pairs(Vec::new(), 0, None)
     }
 }
 
 impl Collisions {
-    /// A list with what is known of its step.
+    /// The collisions of a step.
     pub(crate) fn new(
         pairs: Vec<Collision>,
-        spheres: usize,
+        sphere_count: usize,
         sets: Sets,
         statistics: Statistics,
     ) -> Self {
+        let second_set_start = match sets {
+            Sets::One => None,
+            Sets::Two { first } => Some(first),
+        };
         Self {
             pairs,
             statistics,
-            spheres,
-            sets,
+            sphere_count,
+            second_set_start,
         }
     }
 
@@ -58,30 +63,28 @@ impl Collisions {
         sphere_count: usize,
         second_set_start: Option<usize>,
     ) -> Self {
-        let sets = match second_set_start {
-            None => Sets::One,
-            Some(first) => Sets::Two { first },
-        };
         let statistics = Statistics {
             spheres: sphere_count as u64,
             pairs: pairs.len() as u64,
             ..Statistics::default()
         };
-        Self::new(pairs, sphere_count, sets, statistics)
+        Self {
+            pairs,
+            statistics,
+            sphere_count,
+            second_set_start,
+        }
     }
 
     /// Number of spheres in the step, of both sets together if there are two.
     pub fn sphere_count(&self) -> usize {
-        self.spheres
+        self.sphere_count
     }
 
     /// Number of spheres in the first of two sets: where the second set begins in results
     /// that have one entry per sphere. `None` for a step of one set.
     pub fn second_set_start(&self) -> Option<usize> {
-        match self.sets {
-            Sets::One => None,
-            Sets::Two { first } => Some(first),
-        }
+        self.second_set_start
     }
 
     /// The first impact of each sphere, `None` for a sphere that touches nothing. The
@@ -154,13 +157,13 @@ impl Collisions {
     /// The number of spheres and the sets, limited to numbers that a step can have:
     /// [`from_pairs`](Self::from_pairs) takes any.
     fn bounded(&self) -> (usize, Sets) {
-        let sets = match self.sets {
-            Sets::One => Sets::One,
-            Sets::Two { first } => Sets::Two {
+        let sets = match self.second_set_start {
+            None => Sets::One,
+            Some(first) => Sets::Two {
                 first: first.min(MAX_SPHERES),
             },
         };
-        (self.spheres.min(MAX_SPHERES), sets)
+        (self.sphere_count.min(MAX_SPHERES), sets)
     }
 }
 

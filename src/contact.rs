@@ -47,6 +47,7 @@ impl Collision {
 
 /// Where and how two spheres meet. See [`Collision::contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
     /// The point of sphere a's surface that faces b at the time of impact.
     pub point: Vec3,

@@ -4,8 +4,11 @@ use std::time::Instant;
 
 use crate::cpu::Cpu;
 use crate::exact::decide_step;
+#[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
+#[cfg(not(feature = "gpu"))]
+use crate::no_gpu::Gpu;
 use crate::outcome::Outcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
@@ -223,5 +226,5 @@ fn completed(statistics: Statistics, outcome: Outcome, pairs: &[Collision]) -> S
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests;

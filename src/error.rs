@@ -88,6 +88,15 @@ pub enum Error {
         /// How many bytes are needed.
         needed: u64,
     },
+    /// carom was built without something that was asked for.
+    #[error(
+        "carom was built without its feature `{feature}`; turn it on in Cargo.toml, or use \
+         `Backend::Cpu`"
+    )]
+    FeatureDisabled {
+        /// The feature of the crate.
+        feature: &'static str,
+    },
     /// There is no GPU, nor a software one, that wgpu can use.
     #[error(
         "no graphics adapter was found ({0}); install a Vulkan, Metal or DX12 driver (on Debian \
@@ -165,7 +174,7 @@ pub enum Error {
     #[error("there are no such results: set `BufferOptions::{option}` when the buffers are made")]
     NotAskedFor {
         /// What would have brought them, a field of
-        /// [`BufferOptions`](crate::gpu::BufferOptions).
+        /// `gpu::BufferOptions`.
         option: &'static str,
     },
     /// The step whose results were asked for never ran: its encoder was dropped, or

@@ -2,6 +2,7 @@
 
 /// The backend that is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Backend {
     /// A hardware GPU if there is one, else the CPU: the CPU is faster than a software
     /// adapter. The CPU also takes the steps that the GPU cannot hold or fails to finish.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// The backend that did the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ActiveBackend {
     /// A GPU, or a software adapter.
     Gpu,
@@ -14,6 +15,7 @@ pub enum ActiveBackend {
 
 /// The work that a step took.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Statistics {
     /// Spheres in the world, of both sets if there are two.

@@ -17,6 +17,7 @@ use crate::{Collision, Error, Sphere, Step};
 /// An entry that is listed twice for a pair that does not touch is invented twice.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Verification {
     /// Pairs that were tried: all pairs of the step.

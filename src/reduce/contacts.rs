@@ -7,6 +7,7 @@ use crate::shared::sets::Sets;
 /// The contacts of each sphere, as indices into [`Collisions::pairs`](crate::Collisions::pairs). See
 /// [`Collisions::contacts`](crate::Collisions::contacts).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contacts {
     pub(crate) offsets: Vec<usize>,
     pub(crate) indices: Vec<u32>,

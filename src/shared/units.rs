@@ -123,6 +123,7 @@ impl Units {
     }
 
     /// The unit of time, in the caller's.
+    #[cfg(feature = "gpu")]
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)
     }
