@@ -104,4 +104,5 @@ pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
 /// Slots per proxy on a GPU. Its table is allocated before the plan is known, for all steps
 /// to come: 4 are enough for a box of the narrowest cells.
+#[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;
