@@ -11,7 +11,8 @@ use crate::{Error, Sphere};
 /// Whether two spheres touch in a step of length `dt`, when and how deep; and the
 /// arithmetic that it took to tell.
 pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
-    // First, because no bound can tell it, and others fail it at the first sum or square.
+    // First, because no error bound can tell that two spheres just touch, and other pairs fail
+    // this test at the first sum or square.
     if just_touch([[a, b]; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }

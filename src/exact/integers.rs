@@ -48,7 +48,7 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// What the numbers are whole multiples of: a power of two.
+/// n, for the largest 2ⁿ of which all numbers are multiples.
 fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()

@@ -86,26 +86,13 @@ impl Terms {
 /// errors, which the three constants stand for.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
-    let Terms {
-        r,
-        pp,
-        vv,
-        outside,
-        sum,
-        closing,
-        discriminant,
-    } = Terms::new(pairs);
+    let terms = Terms::new(pairs);
     let zero = f64x2::splat(0.0);
-
-    let bits = |lanes: f64x2| lanes.to_bitmask() as usize;
-    // Whether at least this part of the terms is left of a difference.
-    let leaves =
-        |part: f64, difference: f64x2, of: f64x2| difference.abs().simd_ge(f64x2::splat(part) * of);
-    let later = outside.simd_gt(zero);
-    let certain = leaves(SIGN, outside, sum);
-    let certain_later = leaves(SIGN, discriminant, sum * vv);
+    let later = terms.outside.simd_gt(zero);
+    let certain = leaves(SIGN, terms.outside, terms.sum);
+    let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Two that are apart and do not move past one another have a discriminant of 0.
-    let never = discriminant.simd_le(zero) | closing.simd_lt(zero);
+    let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never);
     if misses == 3 {
         return Swept {
@@ -113,10 +100,9 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
-
     // Where spheres just touch, most pairs do. A single one is left to the exact test: to
     // recognise it here would slow down all others.
-    if bits(outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
+    if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
         return Swept {
             hits: 3,
             just: 3,
@@ -124,33 +110,62 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
+    let uncertain = !bits(certain & later.bitselect(certain_later, all_bits()));
+    terms.verdict(later, misses, uncertain, dt)
+}
 
-    let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-    let all = f64x2::splat(f64::from_bits(u64::MAX));
-    let grazing = !bits(certain & either(certain_later, all));
-    // c / (−p·v + √discriminant), or −c / (r + |p|).
-    let value = outside.abs() / (either(closing, r) + either(discriminant, pp).sqrt());
-    let told = leaves(VALUE, outside, sum) & either(leaves(VALUE, discriminant, sum * vv), all);
-    let least = value * f64x2::splat(1.0 - OFF);
-    let most = value * f64x2::splat(1.0 + OFF);
-    let end = either(f64x2::splat(dt.into()), f64x2::splat(f64::MAX));
-    let misses = misses | bits(told & least.simd_gt(end));
-    let within = bits(told & most.simd_le(end));
-    let grazing = (grazing | bits(told) & !within) & !misses;
-    let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-    // No branch for which of the two it is: it would be guessed wrong often.
-    let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
-    let (least, most) = (round(least), round(most));
-    let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
-    Swept {
-        hits: within & (same(0) | same(1)) & !misses,
-        impacts: two([0, 1], |lane: usize| Impact {
-            toi: toi[lane],
-            depth: depth[lane],
-        }),
-        just: 0,
-        misses,
-        grazing: grazing & 3,
+/// The lanes that compared as true, one bit each.
+#[inline(always)]
+fn bits(lanes: f64x2) -> usize {
+    lanes.to_bitmask() as usize
+}
+
+/// What compares as true in every lane.
+#[inline(always)]
+fn all_bits() -> f64x2 {
+    f64x2::splat(f64::from_bits(u64::MAX))
+}
+
+/// Whether a difference is at least this part of the sum of its terms.
+#[inline(always)]
+fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
+    difference.abs().simd_ge(f64x2::splat(part) * sum)
+}
+
+impl Terms {
+    /// When and how deep the pairs touch, as far as float32 can be told. `later` are the pairs
+    /// that are apart at the start, `misses` those that certainly miss, and `uncertain` those
+    /// that are too close to tangency to tell.
+    #[inline(always)]
+    fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
+        let zero = f64x2::splat(0.0);
+        let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
+        // c / (−p·v + √discriminant), or −c / (r + |p|).
+        let root = either(self.discriminant, self.pp).sqrt();
+        let value = self.outside.abs() / (either(self.closing, self.r) + root);
+        let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
+        let told = leaves(VALUE, self.outside, self.sum) & either(told_later, all_bits());
+        let least = value * f64x2::splat(1.0 - OFF);
+        let most = value * f64x2::splat(1.0 + OFF);
+        let end = either(f64x2::splat(dt.into()), f64x2::splat(f64::MAX));
+        let misses = misses | bits(told & least.simd_gt(end));
+        let within = bits(told & most.simd_le(end));
+        let grazing = (uncertain | bits(told) & !within) & !misses;
+        let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
+        // No branch for which of the two it is: it would be guessed wrong often.
+        let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
+        let (least, most) = (round(least), round(most));
+        let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
+        Swept {
+            hits: within & (same(0) | same(1)) & !misses,
+            impacts: two([0, 1], |lane: usize| Impact {
+                toi: toi[lane],
+                depth: depth[lane],
+            }),
+            just: 0,
+            misses,
+            grazing: grazing & 3,
+        }
     }
 }
 

@@ -20,9 +20,9 @@ pub(crate) const TIME: f32 = 8.0;
 /// reach of one another there too, by the margin of their cells.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Which of two time segments (tags of the proxies) the pair belongs to: to those
-/// that contain the time of closest approach, because there the two are in reach of
-/// one another, so their proxies are neighbours in the grid.
+/// Whether a pair of spheres belongs to two of their time segments, given by the tags of the
+/// proxies. It belongs to the segments that contain the time of closest approach: there the
+/// spheres are in reach of one another, so the proxies are neighbours in the grid.
 pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
     let p = Vec3::from(j.center) - Vec3::from(i.center);
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
@@ -58,10 +58,10 @@ pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> 
 /// Whether a pair belongs to the two proxies that met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// To these two alone.
+    /// It belongs to these two alone.
     Own,
-    /// To other ones.
+    /// It belongs to other ones.
     Other,
-    /// Rounding leaves open to which: all that it may belong to report it.
+    /// Rounding leaves open to which: all proxies that it may belong to report it.
     Shared,
 }

@@ -23,6 +23,6 @@ pub(crate) struct SortedProxy {
 pub(crate) struct SortedCell {
     /// Cell in its level, counted from the frame's origin.
     pub(crate) cell: [i32; 3],
-    /// Level and segment, see [`make_tag`].
+    /// Level and segment, see [`make_tag`](super::tag::make_tag).
     pub(crate) tag: u32,
 }

@@ -2,7 +2,7 @@
 //! that pass with the swept test, which decides most of them at once. Twin of
 //! `shaders/pairs.wgsl`.
 //!
-//! [`tally`] counts the candidates alone. [`find`] shares out the proxies among tasks. A
+//! [`tally`](mod@tally) counts the candidates alone. [`find`] shares out the proxies among tasks. A
 //! [`task`] searches for the partners of its proxies, collects those whose balls meet in
 //! [`near`], and hands these to the [`sweeper`].
 
