@@ -50,22 +50,22 @@ In a program that has a wgpu device, [`gpu`] records the work into its command
 encoder and leaves the pairs on the GPU:
 
 ```no_run
-use carom::Sphere;
-use carom::gpu::{BufferOptions, CollisionPipeline, Source, Taken, wgpu};
+use carom::gpu::{BufferOptions, CollisionPipeline, PairList, Readback, wgpu};
+use carom::{Sphere, Step};
 
 # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, spheres: &[Sphere]) -> Result<(), carom::Error> {
 let pipeline = CollisionPipeline::new(device)?; // once a device
 let mut buffers = pipeline.create_buffers(&BufferOptions::new(100_000))?; // once a world
 
 let mut encoder = device.create_command_encoder(&Default::default());
-buffers.prepare(Source::Host(spheres), 1.0 / 60.0)?; // or spheres in your own buffers
-buffers.record(&mut encoder)?;
+let step = Step::new(spheres, 1.0 / 60.0); // or Step::on_device, in your own buffers
+buffers.record(&mut encoder, &step)?;
 // … your own passes, which read buffers.pairs() …
 let ticket = buffers.read_exact(&mut encoder)?; // if the host wants the list, too
 queue.submit([encoder.finish()]);
 
 // Some frames later; this never waits.
-if let Taken::Ready(step) = ticket.try_take()? {
+if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
     for pair in &step.collisions {
         println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);
     }
@@ -83,6 +83,8 @@ struct Readme;
 #[cfg(test)]
 extern crate self as carom;
 
+mod blocking;
+mod cause;
 mod collision;
 mod collisions;
 mod contact;
@@ -109,6 +111,7 @@ mod threads;
 mod validate;
 mod verify;
 
+pub use cause::Cause;
 pub use collision::Collision;
 pub use collisions::Collisions;
 pub use contact::Contact;

@@ -276,7 +276,7 @@ impl Maker<'_> {
         uniform
             .slice(..)
             .get_mapped_range_mut()
-            .map_err(|error| Error::Device(error.to_string()))?
+            .map_err(Error::device_failed)?
             .copy_from_slice(&digits);
         uniform.unmap();
         let blocks = self.pairs().div_ceil(u64::from(SORT_BLOCK));
@@ -450,13 +450,13 @@ mod tests {
     use super::super::options::BufferOptions;
     use super::super::readback;
     use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
-    use super::super::step::Needed;
+    use super::super::summary::RequiredCapacity;
     use super::super::sweep_on_gpu::adapter;
     use super::*;
     use crate::exact::GRAZING;
     use crate::reduce;
     use crate::shared::sets::Sets;
-    use crate::shared::units::Units;
+    use crate::step::UncheckedStep;
     use crate::{Collision, Sphere};
 
     /// A device, buffers full of noise, and what a step should say is new.
@@ -549,10 +549,13 @@ mod tests {
             spheres: &[Sphere],
             split: usize,
         ) -> Result<(CaromResults, Left), Error> {
-            self.buffers
-                .prepare_host([spheres, &[]], split, 1.0, Units::default())?;
+            let step = UncheckedStep {
+                spheres,
+                sets: sets(split),
+                dt: 1.0,
+            };
             let mut recorded = encoder(&self.gpu.device);
-            self.buffers.record(&mut recorded)?;
+            self.buffers.record_checked(&mut recorded, step.check()?)?;
             self.gpu.queue.submit([recorded.finish()]);
             let mut results = Vec::new();
             let mut left = Left::default();
@@ -577,10 +580,7 @@ mod tests {
 
         /// One step: what it left is what the CPU makes of its list.
         fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
-            let sets = match split {
-                0 => Sets::One,
-                first => Sets::Two { first },
-            };
+            let sets = sets(split);
             let (results, left) = self.step(spheres, split);
             let mut raw: Vec<[u32; 4]> = left
                 .raw
@@ -650,6 +650,14 @@ mod tests {
                 self.previous = pairs;
             }
             results
+        }
+    }
+
+    /// Two sets when a second one begins at `split`, which is not 0.
+    fn sets(split: usize) -> Sets {
+        match split {
+            0 => Sets::One,
+            first => Sets::Two { first },
         }
     }
 
@@ -824,7 +832,7 @@ mod tests {
         let mut small = Rig::new(capacity(1000, 20_000, 2000));
         let before = small.check(&gas(1000, 0.0), 0);
         let mut large = small;
-        let needed = Needed {
+        let needed = RequiredCapacity {
             spheres: 2000,
             segments: 40_000,
             pairs: 4000,
@@ -832,7 +840,7 @@ mod tests {
         };
         // Twice, with no step in between.
         for needed in [
-            Needed {
+            RequiredCapacity {
                 pairs: 2001,
                 ..needed
             },
