@@ -1,7 +1,8 @@
-//! The blocking API: spheres in, a sorted list of collisions out.
+//! Spheres in, a sorted list of collisions out.
 
 use std::time::Instant;
 
+use crate::blocking::{Wait, block_on};
 use crate::cpu::Cpu;
 use crate::exact::decide_step;
 #[cfg(feature = "gpu")]
@@ -44,24 +45,37 @@ impl Detector {
     /// Chooses the backend and starts it.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] or [`Error::Device`] for [`Backend::Gpu`] without a
-    /// usable one; [`Error::Threads`].
+    /// [`Error::NoAdapter`], [`Error::Device`] or [`Error::FeatureDisabled`] for
+    /// [`Backend::Gpu`] without a usable one; [`Error::Threads`].
     pub fn new(options: Options) -> Result<Self, Error> {
+        block_on(Self::new_async(options))
+    }
+
+    /// [`new`](Self::new), for a browser, where no thread may wait for the device.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub async fn new_async(options: Options) -> Result<Self, Error> {
         let pool = match options.threads {
             0 => None,
             threads => Some(
                 rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
-                    .map_err(|error| Error::Threads(error.to_string()))?,
+                    .map_err(Error::threads)?,
             ),
         };
         let (gpu, reason) = match options.backend {
             Backend::Cpu => (None, "the CPU was asked for".to_owned()),
-            Backend::Gpu => (Some(Gpu::new(false)?), "a GPU was asked for".to_owned()),
-            Backend::Auto => match Gpu::new(true) {
+            Backend::Gpu => (
+                Some(Gpu::new(false).await?),
+                "a GPU was asked for".to_owned(),
+            ),
+            Backend::Auto => match Gpu::new(true).await {
                 Ok(gpu) => (Some(gpu), "there is a hardware GPU".to_owned()),
-                Err(Error::NoAdapter(why)) => (None, format!("no hardware GPU: {why}")),
+                Err(Error::NoAdapter { reason, .. }) => {
+                    (None, format!("no hardware GPU: {reason}"))
+                }
                 Err(error) => (None, format!("the GPU cannot be used: {error}")),
             },
         };
@@ -144,10 +158,60 @@ impl Detector {
         step: &Step<'_>,
         collisions: &mut Collisions,
     ) -> Result<(), Error> {
+        block_on(self.detect_waiting(step, collisions, Wait::Block))
+    }
+
+    /// [`detect`](Self::detect) without blocking the thread while a GPU is at work.
+    ///
+    /// - On a GPU, natively: a thread that lives for the step waits for the device and
+    ///   wakes the task, so nobody else has to poll anything. In a browser the event loop
+    ///   does.
+    /// - On the CPU, and for the stages on the host, the thread that polls the future does
+    ///   the work.
+    ///
+    /// The future may be dropped at any time: the next step works, with new buffers if the
+    /// device was at work.
+    ///
+    /// ```
+    /// use carom::{Collisions, Detector, Error, Options, Sphere, Step};
+    /// async fn step(spheres: &[Sphere]) -> Result<Collisions, Error> {
+    ///     let mut detector = Detector::new_async(Options::default()).await?;
+    ///     detector.detect_async(&Step::new(spheres, 1.0)).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`detect`](Self::detect).
+    pub async fn detect_async(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
+        let mut found = Collisions::default();
+        self.detect_into_async(step, &mut found).await?;
+        Ok(found)
+    }
+
+    /// [`detect_into`](Self::detect_into) without blocking the thread, as
+    /// [`detect_async`](Self::detect_async). When the future is dropped midway, the list is
+    /// new.
+    ///
+    /// # Errors
+    /// As [`detect`](Self::detect).
+    pub async fn detect_into_async(
+        &mut self,
+        step: &Step<'_>,
+        collisions: &mut Collisions,
+    ) -> Result<(), Error> {
+        self.detect_waiting(step, collisions, Wait::Await).await
+    }
+
+    async fn detect_waiting(
+        &mut self,
+        step: &Step<'_>,
+        collisions: &mut Collisions,
+        wait: Wait,
+    ) -> Result<(), Error> {
         let used = std::mem::take(collisions);
         let mut both = std::mem::take(&mut self.both);
         let found = match step.in_one_slice(&mut both) {
-            Ok(step) => self.run(step, used),
+            Ok(step) => self.run(step, used, wait).await,
             Err(error) => Err(error),
         };
         self.both = both;
@@ -156,7 +220,12 @@ impl Detector {
     }
 
     /// Finds the collisions, in the memory of a used list.
-    fn run(&mut self, step: UncheckedStep<'_>, used: Collisions) -> Result<Collisions, Error> {
+    async fn run(
+        &mut self,
+        step: UncheckedStep<'_>,
+        used: Collisions,
+        wait: Wait,
+    ) -> Result<Collisions, Error> {
         step.check_size()?;
         let UncheckedStep { spheres, sets, .. } = step;
         let Collisions {
@@ -179,7 +248,7 @@ impl Detector {
         let threads = Threads(self.pool.as_ref());
         if let Some(gpu) = &mut self.gpu {
             let step = threads.run(spheres.len(), || step.check())?;
-            match gpu.run(step, limits) {
+            match gpu.run(step, limits, wait).await {
                 Ok((mut outcome, mut reported)) => {
                     let clock = Instant::now();
                     let count = reported.len();
@@ -192,7 +261,7 @@ impl Detector {
                     let statistics = completed(statistics, outcome, &pairs);
                     return Ok(Collisions::new(pairs, spheres.len(), sets, statistics));
                 }
-                Err(error @ (Error::DeviceLimit { .. } | Error::Device(_)))
+                Err(error @ (Error::DeviceLimit { .. } | Error::Device { .. }))
                     if self.options.backend == Backend::Auto =>
                 {
                     statistics.reason = format!("the GPU could not do it: {error}");

@@ -83,6 +83,8 @@ struct Readme;
 #[cfg(test)]
 extern crate self as carom;
 
+mod blocking;
+mod cause;
 mod collision;
 mod collisions;
 mod contact;
@@ -109,6 +111,7 @@ mod threads;
 mod validate;
 mod verify;
 
+pub use cause::Cause;
 pub use collision::Collision;
 pub use collisions::Collisions;
 pub use contact::Contact;

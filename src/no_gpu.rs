@@ -1,6 +1,7 @@
 //! The GPU backend of a build without the feature `gpu`.
 
 use crate::Error;
+use crate::blocking::Wait;
 use crate::exact::ReportedPair;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
@@ -11,7 +12,7 @@ pub(crate) enum Gpu {}
 
 impl Gpu {
     /// There is none.
-    pub(crate) fn new(_hardware: bool) -> Result<Self, Error> {
+    pub(crate) async fn new(_hardware: bool) -> Result<Self, Error> {
         Err(Error::FeatureDisabled { feature: "gpu" })
     }
 
@@ -21,10 +22,11 @@ impl Gpu {
     }
 
     /// Runs all stages.
-    pub(crate) fn run(
+    pub(crate) async fn run(
         &mut self,
         _step: CheckedStep<'_>,
         _limits: Limits,
+        _wait: Wait,
     ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         match *self {}
     }

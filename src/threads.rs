@@ -43,7 +43,7 @@ fn run_in<R: Send>(
     // of a detector that is locked for this one. So a thread waits that is of no pool.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
-        let waiting = waiting.map_err(|error| Error::Threads(error.to_string()))?;
+        let waiting = waiting.map_err(Error::threads)?;
         waiting.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }

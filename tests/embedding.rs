@@ -231,7 +231,10 @@ fn recordings_before_one_submit_and_worlds_in_one_encoder_keep_to_themselves() -
             let dt = 0.25 * f32::from(step + 1);
             // A recording that fails leaves nothing behind.
             let failed = buffers.record(&mut encoder, &Step::new(&spheres[..10], -9.0));
-            assert_eq!(failed, Err(Error::InvalidTimeStep { dt: -9.0 }));
+            assert!(matches!(
+                failed,
+                Err(Error::InvalidTimeStep { dt: -9.0, .. })
+            ));
             if step % 2 == 0 {
                 buffers.record(&mut encoder, &Step::new(&spheres, dt))?;
             } else {
@@ -262,7 +265,8 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
         buffers.record(&mut device.encoder(), &Step::new(&spheres, 1.0)),
         Err(Error::OverCapacity {
             needed: 3000,
-            capacity: 100
+            capacity: 100,
+            ..
         })
     ));
     let source = Interleaved::new(&device, &spheres);
@@ -338,7 +342,8 @@ fn a_crowd_past_the_limit_is_refused_and_the_next_step_is_as_ever() -> Result {
             error,
             Some(Error::TooManyCandidates {
                 needed: 1_999_000,
-                limit: 100_000
+                limit: 100_000,
+                ..
             })
         ),
         "{error:?}"

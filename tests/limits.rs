@@ -25,6 +25,22 @@ fn error(result: Result<Collisions, Error>) -> Error {
     }
 }
 
+/// How many candidates there are and may be, if that is the error.
+fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
+    match *error {
+        Error::TooManyCandidates { needed, limit, .. } => Some((needed, limit)),
+        _ => None,
+    }
+}
+
+/// The same of pairs.
+fn too_many_pairs(error: &Error) -> Option<(u64, u64)> {
+    match *error {
+        Error::TooManyPairs { needed, limit, .. } => Some((needed, limit)),
+        _ => None,
+    }
+}
+
 #[test]
 fn a_sphere_out_of_range_is_named_by_index_and_field() {
     let good = Sphere::new([1.0, 2.0, 3.0], 0.5).with_velocity([4.0, 5.0, 6.0]);
@@ -199,7 +215,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
         let count = 200_000;
         match error(detector.detect(&Step::new(&crowd(count), 1.0))) {
-            Error::TooManyCandidates { needed, limit } => {
+            Error::TooManyCandidates { needed, limit, .. } => {
                 assert_eq!(
                     (needed, limit),
                     (
@@ -223,13 +239,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
         let pairs = 100 * 99 / 2;
         let refused =
             error(detector(backend, limit(pairs - 1)).detect(&Step::new(&crowd(100), 1.0)));
-        assert_eq!(
-            refused,
-            Error::TooManyCandidates {
-                needed: pairs,
-                limit: pairs - 1
-            }
-        );
+        assert_eq!(too_many_candidates(&refused), Some((pairs, pairs - 1)));
         let found = detector(backend, limit(pairs)).detect(&Step::new(&crowd(100), 1.0));
         assert_eq!(found.map(|found| found.statistics.candidates), Ok(pairs));
     }
@@ -259,7 +269,7 @@ fn candidates_of_giants_among_dust_are_limited() {
     assert!(detect(needed).is_ok());
     for limit in [needed - 1, needed / 2] {
         let refused = error(detect(limit));
-        assert_eq!(refused, Error::TooManyCandidates { needed, limit });
+        assert_eq!(too_many_candidates(&refused), Some((needed, limit)));
     }
 }
 
@@ -292,7 +302,7 @@ fn only_pairs_that_touch_count_for_the_limit() {
             Ok(pairs)
         );
         let (needed, limit) = (pairs, pairs - 1);
-        assert_eq!(error(detect(limit)), Error::TooManyPairs { needed, limit });
+        assert_eq!(too_many_pairs(&error(detect(limit))), Some((needed, limit)));
     }
 }
 
@@ -301,13 +311,7 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
     for backend in [Backend::Cpu, Backend::Gpu] {
         let limit = |max_pairs| Options::new().with_max_pairs(max_pairs);
         let refused = error(detector(backend, limit(4949)).detect(&Step::new(&crowd(100), 1.0)));
-        assert_eq!(
-            refused,
-            Error::TooManyPairs {
-                needed: 4950,
-                limit: 4949
-            }
-        );
+        assert_eq!(too_many_pairs(&refused), Some((4950, 4949)));
         let found = detector(backend, limit(4950)).detect(&Step::new(&crowd(100), 1.0));
         assert_eq!(found.map(|found| found.pairs.len()), Ok(4950));
     }
@@ -325,6 +329,7 @@ fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
             limit,
             needed,
             available,
+            ..
         }) => {
             assert!(["max_storage_buffer_binding_size", "max_buffer_size"].contains(&limit));
             assert!(needed >= (count * (count - 1) / 2 * 8) as u64 && needed > available);

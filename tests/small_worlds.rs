@@ -118,7 +118,7 @@ fn try_many<W: std::fmt::Debug>(
         let outcome = TestRunner::new_with_rng(config.clone(), rng).run(&worlds, |world| {
             let found = wrong(&mut detector.borrow_mut(), &world);
             let found = match found {
-                Err(Error::Device(why)) if why.contains("ends loops") => {
+                Err(Error::Device { reason, .. }) if reason.contains("ends loops") => {
                     println!("refused: {world:?}");
                     refused.set(refused.get() + 1);
                     **detector.borrow_mut() = backends::detector(asked, Options::default());

@@ -60,8 +60,8 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
         .and_then(|mut detector| detector.detect(&Step::new(spheres, dt)))
     {
         Ok(checked) => checked,
-        Err(Error::NoAdapter(why)) => bail!(
-            "nothing was checked: no graphics adapter was found ({why}) to compare the CPU with, and {} spheres \
+        Err(Error::NoAdapter { reason, .. }) => bail!(
+            "nothing was checked: no graphics adapter was found ({reason}) to compare the CPU with, and {} spheres \
              are too many to try all pairs, which is done up to {MOST_BY_BRUTE_FORCE}; on Debian and Ubuntu \
              `apt-get install libvulkan1 mesa-vulkan-drivers` gives a software adapter",
             spheres.len()

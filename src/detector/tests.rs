@@ -3,6 +3,10 @@
 #[path = "../../examples/scenes/mod.rs"]
 mod scenes;
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
 use scenes::Scene;
 
 use super::*;
@@ -10,7 +14,7 @@ use super::*;
 /// A detector on any adapter, whose first buffers have these capacities for pairs and for
 /// further segments; `None` for the usual ones.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
-    let gpu = Gpu::new(false)
+    let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
     Detector {
         options: Options::new().with_backend(backend),
@@ -93,4 +97,63 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
         assert_eq!(found.statistics.backend, ActiveBackend::Gpu);
         assert!(bytes(truth) == bytes(found), "{scene}, small");
     }
+}
+
+/// Polls a future once.
+fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A future that is dropped in any of its states leaves a detector that works.
+#[test]
+fn a_step_that_is_given_up_midway_does_no_harm() {
+    let [spheres, few] = [8_000, 200].map(|count| Scene::Gas.generate(count, 3));
+    let step = Step::new(&spheres, 1.0);
+    let mut detector = on_gpu(Backend::Gpu, Some(1), None);
+    let mut other = on_gpu(Backend::Gpu, None, None);
+    let [expected, of_few] = [&spheres, &few].map(|spheres| detect(&mut other, spheres).pairs);
+    assert!(!expected.is_empty() && !of_few.is_empty());
+    let mut given_up = 0;
+    for polls in [0, 1, 1, 1, 2, 4, 8, 16, 32] {
+        let mut list = detect(&mut other, &few);
+        {
+            let mut future = pin!(detector.detect_into_async(&step, &mut list));
+            // At long intervals, so that the device gets further each time.
+            let done = (0..polls).any(|_| {
+                std::thread::sleep(Duration::from_millis(2));
+                poll(future.as_mut()).is_ready()
+            });
+            given_up += u32::from(!done && polls > 0);
+            if done {
+                continue;
+            }
+        }
+        assert!(polls == 0 || list.pairs.is_empty());
+        assert_eq!(detect(&mut detector, &few).pairs, of_few);
+        assert_eq!(detect(&mut detector, &spheres).pairs, expected);
+    }
+    assert!(given_up > 0, "every step was done at its first poll");
+}
+
+#[test]
+fn steps_that_are_awaited_give_the_same_lists() {
+    let spheres = Scene::Fast.generate(5_000, 3);
+    let step = Step::new(&spheres, 1.0);
+    let mut cpu = pollster::block_on(Detector::new_async(
+        Options::new().with_backend(Backend::Cpu),
+    ))
+    .unwrap_or_else(|error| panic!("{error}"));
+    let mut gpu = on_gpu(Backend::Gpu, Some(1), None);
+    let expected = detect(&mut cpu, &spheres).pairs;
+    assert!(!expected.is_empty());
+    for detector in [&mut cpu, &mut gpu] {
+        let found = pollster::block_on(detector.detect_async(&step));
+        assert_eq!(found.map(|found| found.pairs), Ok(expected.clone()));
+    }
+    // The futures can go to other threads.
+    fn is_send(future: impl Send) {
+        drop(future);
+    }
+    is_send(Detector::new_async(Options::new()));
+    is_send(gpu.detect_async(&step));
 }

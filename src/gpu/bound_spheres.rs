@@ -41,6 +41,7 @@ impl<'a> Asked<'a> {
         Err(Error::SourceBuffer {
             what: self.what,
             problem,
+            source: None,
         })
     }
 
@@ -231,5 +232,6 @@ pub(super) fn check_motions(one: &BoundSpheres<'_>, other: &BoundSpheres<'_>) ->
         what: "previous centers",
         problem: "is for one of two sets, and the other has velocities; give both sets the same"
             .into(),
+        source: None,
     })
 }

@@ -172,7 +172,7 @@ fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
         // The work's own error says more.
-        Some(complaint) => done.and(Err(Error::Device(complaint.to_string()))),
+        Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
     }
 }
@@ -212,7 +212,9 @@ mod tests {
         assert_eq!(context.settle(scoped), Ok(5));
         assert_eq!(context.alive(), Ok(()));
         ready.store(true, Relaxed);
-        assert!(matches!(context.alive(), Err(Error::Device(told)) if told.contains("late")));
+        assert!(
+            matches!(context.alive(), Err(Error::Device { reason, .. }) if reason.contains("late"))
+        );
         assert_eq!(context.alive(), Ok(()));
         assert!(context.parked().is_empty());
     }
@@ -229,9 +231,9 @@ mod tests {
             });
             Ok(())
         };
-        assert!(matches!(context.scoped(invalid), Err(Error::Device(_))));
+        assert!(matches!(context.scoped(invalid), Err(Error::Device { .. })));
         let awaited = pollster::block_on(context.scoped_async(invalid));
-        assert!(matches!(awaited, Err(Error::Device(_))));
+        assert!(matches!(awaited, Err(Error::Device { .. })));
         // The work's own error says more.
         let own = || invalid().and(Err::<(), _>(Error::NotSubmitted));
         assert_eq!(context.scoped(own), Err(Error::NotSubmitted));

@@ -118,6 +118,7 @@ impl Read {
                     "says that there are {needed} spheres, which is more than its `at_most`; \
                      raise that"
                 ),
+                source: None,
             });
         }
         Ok(())
@@ -246,7 +247,7 @@ impl Read {
 
 /// The error for a driver that ends loops before they are done.
 pub(super) fn unfinished() -> Error {
-    Error::Device(
+    Error::device(
         "its driver ends loops before they are done: some spheres of this world have more \
          neighbours than it can go through"
             .to_owned(),

@@ -1,6 +1,5 @@
 //! The GPU backend of a detector: a device of carom's own.
 
-use pollster::block_on;
 use wgpu::DeviceType;
 
 use super::buffers::{Buffers, Capacity, CaromCollision};
@@ -11,8 +10,8 @@ use super::pipeline::CollisionPipeline;
 use super::readback;
 use super::status::{TOO_CROWDED, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
-use super::ticket::Readback;
 use crate::Error;
+use crate::blocking::Wait;
 use crate::exact::{GRAZING, Grazing, ReportedPair};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
@@ -28,6 +27,8 @@ pub(crate) struct Gpu {
     /// Capacities for further segments and for pairs that the first buffers get; `None`
     /// where the number of spheres tells.
     first: [Option<u64>; 2],
+    /// Set while a step runs, and still set if the future of that step was dropped.
+    at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
@@ -49,41 +50,44 @@ fn rank(kind: DeviceType) -> u32 {
 
 impl Gpu {
     /// Takes the best adapter. With `hardware`, a software adapter will not do.
-    pub(crate) fn new(hardware: bool) -> Result<Self, Error> {
+    pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-        let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        let mut adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
-            return Err(Error::NoAdapter("no driver offers one".to_owned()));
+            return Err(Error::no_adapter("no driver offers one"));
         };
         let info = adapter.get_info();
         if hardware && rank(info.device_type) > rank(DeviceType::VirtualGpu) {
-            return Err(Error::NoAdapter(format!(
+            return Err(Error::no_adapter(format!(
                 "{} is in software, and slower than the CPU backend",
                 info.name
             )));
         }
         let offered = adapter.limits();
         let features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
-        let (device, queue) = block_on(adapter.request_device(&wgpu::DeviceDescriptor {
-            label: Some("carom"),
-            required_features: features,
-            required_limits: wgpu::Limits {
-                max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
-                max_buffer_size: offered.max_buffer_size,
-                ..wgpu::Limits::default()
-            },
-            ..wgpu::DeviceDescriptor::default()
-        }))
-        .map_err(|error| Error::Device(error.to_string()))?;
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("carom"),
+                required_features: features,
+                required_limits: wgpu::Limits {
+                    max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+                    max_buffer_size: offered.max_buffer_size,
+                    ..wgpu::Limits::default()
+                },
+                ..wgpu::DeviceDescriptor::default()
+            })
+            .await
+            .map_err(Error::device_failed)?;
         Ok(Self {
             adapter: format!("{} ({})", info.name, info.backend),
-            pipeline: CollisionPipeline::new(&device)?,
+            pipeline: CollisionPipeline::new_async(&device).await?,
             device,
             queue,
             buffers: None,
             first: [None; 2],
+            at_work: false,
             #[cfg(test)]
             noise: None,
         })
@@ -95,10 +99,28 @@ impl Gpu {
     }
 
     /// Runs all stages, again with more room as often as it takes.
-    pub(crate) fn run(
+    pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
+        wait: Wait,
+    ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
+        if self.at_work {
+            // The device may still use them.
+            self.buffers = None;
+        }
+        self.at_work = true;
+        let outcome = self.attempts(step, limits, wait).await;
+        self.at_work = false;
+        outcome
+    }
+
+    /// Attempts the step until there is room for everything.
+    async fn attempts(
+        &mut self,
+        step: CheckedStep<'_>,
+        limits: Limits,
+        wait: Wait,
     ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         if step.spheres.is_empty() {
             return Ok((Outcome::default(), Vec::new()));
@@ -106,7 +128,7 @@ impl Gpu {
         let mut required = RequiredCapacity::for_spheres(step.spheres.len() as u64);
         loop {
             self.ensure(&required, limits)?;
-            let counts = self.step(step)?;
+            let counts = self.step(step, wait).await?;
             if counts.status & UNFINISHED != 0 {
                 return Err(unfinished());
             }
@@ -140,10 +162,9 @@ impl Gpu {
                 // Not before they are decided.
                 grazing: Grazing::default(),
             };
-            return Ok((
-                outcome,
-                self.read_pairs(counts.found, step.sets.b_offset())?,
-            ));
+            let b_offset = step.sets.b_offset();
+            let reported = self.read_pairs(counts.found, b_offset, wait).await?;
+            return Ok((outcome, reported));
         }
     }
 
@@ -208,48 +229,96 @@ impl Gpu {
     }
 
     /// Records a step, and waits for its numbers.
-    fn step(&mut self, step: CheckedStep<'_>) -> Result<StepSummary, Error> {
+    async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
-            return Err(Error::Device("there are no buffers".to_owned()));
+            return Err(Error::device("there are no buffers"));
         };
-        self.pipeline.kernels.context.scoped(|| {
+        let context = &self.pipeline.kernels.context;
+        let submit = || {
             let mut encoder = encoder(&self.device);
             buffers.record_checked(&mut encoder, step)?;
             let ticket = buffers.read_summary(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
-            self.device
-                .poll(wgpu::PollType::wait_indefinitely())
-                .map_err(|error| Error::Device(error.to_string()))?;
-            match ticket.try_take()? {
-                Readback::Ready(summary) => Ok(summary),
-                Readback::Pending(_) => {
-                    Err(Error::Device("the results did not come back".to_owned()))
-                }
-            }
-        })
+            Ok(ticket)
+        };
+        let ticket = context.scoped_async(submit).await?;
+        self.finish_work(wait)?;
+        ticket.take().await
+    }
+
+    /// Sees to it that the submitted work and its callbacks are done: before it returns, or
+    /// some time later.
+    fn finish_work(&self, wait: Wait) -> Result<(), Error> {
+        match wait {
+            Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
+            Wait::Await => poll_elsewhere(&self.device),
+        }
     }
 
     /// Reads the pairs back, with both indices counted in the whole world.
-    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<ReportedPair>, Error> {
+    async fn read_pairs(
+        &self,
+        pairs: u64,
+        b_offset: usize,
+        wait: Wait,
+    ) -> Result<Vec<ReportedPair>, Error> {
         let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
+        let context = &self.pipeline.kernels.context;
         let mut reported = crate::memory::allocate(pairs as usize, "the pairs found")?;
         let whole = pairs * size_of::<CaromCollision>() as u64;
         for from in (0..whole).step_by(READ_AT_ONCE as usize) {
             let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
-            let mut read: Vec<CaromCollision> = Vec::new();
-            self.pipeline.kernels.context.scoped(|| {
+            let submit = || {
                 let encoder = encoder(&self.device);
-                readback::read(&self.device, &self.queue, encoder, &[part], &mut read)
-            })?;
+                Ok(readback::submit(
+                    &self.device,
+                    &self.queue,
+                    encoder,
+                    &[part],
+                ))
+            };
+            let reading = context.scoped_async(submit).await?;
+            self.finish_work(wait)?;
+            let mut read: Vec<CaromCollision> = Vec::new();
+            reading.take(&mut read).await?;
             reported.extend(read.iter().map(|pair| ReportedPair {
                 a: pair.a,
-                b: ((pair.b_and_grazing & !GRAZING) + split as u32) | pair.b_and_grazing & GRAZING,
+                b: ((pair.b_and_grazing & !GRAZING) + b_offset as u32)
+                    | pair.b_and_grazing & GRAZING,
             }));
         }
         Ok(reported)
     }
+}
+
+/// Waits until the device has done all submitted work.
+fn poll(device: &wgpu::Device) -> Result<(), Error> {
+    device
+        .poll(wgpu::PollType::wait_indefinitely())
+        .map(|_| ())
+        .map_err(Error::device_failed)
+}
+
+/// The same on a thread of its own.
+#[cfg(not(target_arch = "wasm32"))]
+fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
+    let device = device.clone();
+    let wait = move || {
+        if let Err(error) = poll(&device) {
+            log::error!("{error}");
+        }
+    };
+    let thread = std::thread::Builder::new().name("carom".to_owned());
+    thread.spawn(wait).map_err(Error::threads)?;
+    Ok(())
+}
+
+/// The same by the browser.
+#[cfg(target_arch = "wasm32")]
+fn poll_elsewhere(_device: &wgpu::Device) -> Result<(), Error> {
+    Ok(())
 }
 
 pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
@@ -316,6 +385,7 @@ mod tests {
     use super::super::sweep_on_gpu::adapter as gpu;
     use super::*;
     use crate::Sphere;
+    use crate::blocking::block_on;
     use crate::cpu::measure;
     use crate::cpu::plan::plan;
     use crate::gpu::buffers::{Bin, Counters, Plan, Space};
@@ -359,7 +429,7 @@ mod tests {
             dt: 1.0,
         };
         step.check()
-            .and_then(|step| gpu.run(step, LIMITS))
+            .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -474,7 +544,7 @@ mod tests {
                 dt: 1.0,
             };
             step.check()
-                .and_then(|step| gpu.run(step, LIMITS))
+                .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             // What the CPU makes of it, with the same frame and length of segments.

@@ -112,14 +112,19 @@ impl Loads {
 }
 
 fn cannot_be_bound(error: Error) -> Error {
+    let (problem, source) = match error {
+        Error::Device { reason, source } => (
+            format!(
+                "cannot be bound; it has to be of the same device, and not destroyed: {reason}"
+            ),
+            source,
+        ),
+        other => (other.to_string(), None),
+    };
     Error::SourceBuffer {
         what: "spheres",
-        problem: match error {
-            Error::Device(told) => format!(
-                "cannot be bound; it has to be of the same device, and not destroyed: {told}"
-            ),
-            other => other.to_string(),
-        },
+        problem,
+        source,
     }
 }
 

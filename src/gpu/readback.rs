@@ -1,6 +1,8 @@
-//! Reading buffers back, blocking.
+//! Reading buffers back at once.
 
-use std::sync::mpsc;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
 
 use bytemuck::Pod;
 
@@ -9,15 +11,27 @@ use crate::Error;
 /// A part of a buffer: where it begins and how long it is, in bytes.
 pub(crate) type Part<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// Submits `encoder` and appends what then stands in parts of buffers that are
-/// copy sources, one after the other, to `read`.
-pub(crate) fn read<T: Pod>(
+/// A copy of parts of buffers that was submitted.
+pub(crate) struct Reading {
+    staging: wgpu::Buffer,
+    arrival: Arc<Mutex<Arrival>>,
+}
+
+/// The outcome of the mapping, once it is known, and the task that waits for it.
+#[derive(Default)]
+struct Arrival {
+    mapped: Option<Result<(), wgpu::BufferAsyncError>>,
+    task: Option<Waker>,
+}
+
+/// Submits `encoder`, and copies parts of buffers that are copy sources, one after the
+/// other. Somebody has to poll the device.
+pub(crate) fn submit(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     mut encoder: wgpu::CommandEncoder,
     parts: &[Part<'_>],
-    read: &mut Vec<T>,
-) -> Result<(), Error> {
+) -> Reading {
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom read back"),
         size: parts.iter().map(|&(_, _, size)| size).sum(),
@@ -30,30 +44,64 @@ pub(crate) fn read<T: Pod>(
         offset += size;
     }
     queue.submit([encoder.finish()]);
-    let (sender, receiver) = mpsc::channel();
+    let arrival: Arc<Mutex<Arrival>> = Arc::default();
+    let arrived = arrival.clone();
     staging
         .slice(..)
-        .map_async(wgpu::MapMode::Read, move |result| {
-            // Nobody waits any more when this fails.
-            let _ = sender.send(result);
+        .map_async(wgpu::MapMode::Read, move |mapped| {
+            let mut arrival = arrived.lock().unwrap_or_else(PoisonError::into_inner);
+            arrival.mapped = Some(mapped);
+            let task = arrival.task.take();
+            drop(arrival);
+            if let Some(task) = task {
+                task.wake();
+            }
         });
-    let failed = |error: &dyn std::fmt::Display| Error::Device(error.to_string());
+    Reading { staging, arrival }
+}
+
+impl Reading {
+    /// Waits for the copy, and appends it to `read`.
+    pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
+        poll_fn(|context| {
+            let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
+            match arrival.mapped.take() {
+                Some(mapped) => Poll::Ready(mapped),
+                None => {
+                    arrival.task = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+        .map_err(Error::device_failed)?;
+        let mapped = self
+            .staging
+            .slice(..)
+            .get_mapped_range()
+            .map_err(Error::device_failed)?;
+        // Mapped bytes promise no alignment.
+        read.extend(
+            mapped
+                .chunks_exact(size_of::<T>())
+                .map(bytemuck::pod_read_unaligned::<T>),
+        );
+        Ok(())
+    }
+}
+
+/// [`submit`] and [`take`](Reading::take), blocking.
+#[cfg(test)]
+pub(crate) fn read<T: Pod>(
+    device: &wgpu::Device,
+    queue: &wgpu::Queue,
+    encoder: wgpu::CommandEncoder,
+    parts: &[Part<'_>],
+    read: &mut Vec<T>,
+) -> Result<(), Error> {
+    let reading = submit(device, queue, encoder, parts);
     device
         .poll(wgpu::PollType::wait_indefinitely())
-        .map_err(|error| failed(&error))?;
-    receiver
-        .try_recv()
-        .map_err(|error| failed(&error))?
-        .map_err(|error| failed(&error))?;
-    let mapped = staging
-        .slice(..)
-        .get_mapped_range()
-        .map_err(|error| failed(&error))?;
-    // Mapped bytes promise no alignment.
-    read.extend(
-        mapped
-            .chunks_exact(size_of::<T>())
-            .map(bytemuck::pod_read_unaligned::<T>),
-    );
-    Ok(())
+        .map_err(Error::device_failed)?;
+    pollster::block_on(reading.take(read))
 }

@@ -276,7 +276,7 @@ impl Maker<'_> {
         uniform
             .slice(..)
             .get_mapped_range_mut()
-            .map_err(|error| Error::Device(error.to_string()))?
+            .map_err(Error::device_failed)?
             .copy_from_slice(&digits);
         uniform.unmap();
         let blocks = self.pairs().div_ceil(u64::from(SORT_BLOCK));

@@ -29,7 +29,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
 /// An adapter, whatever it is.
 pub(crate) fn adapter() -> Gpu {
-    Gpu::new(false).unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
+    crate::blocking::block_on(Gpu::new(false))
+        .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
 /// Margin and bound of each pair: two proxies, and a step.
