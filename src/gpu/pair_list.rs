@@ -18,6 +18,7 @@ pub enum PairList<T> {
 
 /// A pair as the GPU has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RawCollision {
     /// The smaller of the two indices; with two sets, the index in the first one.
     pub a: u32,
@@ -46,6 +47,7 @@ impl From<CaromCollision> for RawCollision {
 
 /// A step as the GPU has it.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RawStep {
     /// The pairs, in any order.
@@ -56,6 +58,7 @@ pub struct RawStep {
 
 /// A step, decided exactly.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStep {
     /// The list that [`Detector::detect`](crate::Detector::detect) gives for all

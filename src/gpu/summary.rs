@@ -8,6 +8,7 @@ use super::status::{INCOMPLETE, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED};
 /// The room that a step needs. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
 /// makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RequiredCapacity {
     /// Spheres, of both sets if there are two.
@@ -34,6 +35,7 @@ impl RequiredCapacity {
 
 /// The numbers of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StepSummary {
     /// 0, or some of the bits in [`status`](super::status).
