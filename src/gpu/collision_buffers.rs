@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Capacity, CaromCollision, CaromResults, Params};
+use super::buffers::{Buffers, Capacity};
+use super::dispatch::{Dispatch, workgroups};
 use super::options::BufferOptions;
 use super::pipeline::Shared;
-use super::record::{Dispatch, Recording, workgroups};
 use super::reductions::{Reductions, Wanted};
+use super::scope::Scope;
 use super::scoped;
+use super::shader::constants::FLAG_WATCH;
+use super::shader::layout::{CaromCollision, CaromResults, Gathered, Params};
 use super::source::{Loading, Loads, Source};
-use super::step::{Counts, ExactStep, Gathered, Needed, RawStep, Read, Recorded};
+use super::stages::Recording;
+use super::step::{Counts, ExactStep, Needed, RawStep, Read, Recorded};
 use super::ticket::{Staging, Ticket};
-use super::upload::{HEADER, Ring, Submitted};
+use super::upload::{Ring, Submitted};
+use super::upload_layout::UploadLayout;
 use crate::limits::{MOST_SPHERES, most_proxies};
+use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Error, MAX_MAGNITUDE, Sphere};
@@ -51,10 +57,10 @@ struct World {
 impl World {
     fn new(shared: &Shared, capacity: Capacity, wanted: Wanted) -> Result<Self, Error> {
         let buffers = Buffers::new(&shared.device, &shared.limits, capacity)?;
-        let mut recording = Recording::new(shared.binder(), &shared.stages, &buffers);
+        let mut recording = Recording::new(shared.binder(), &shared.stages, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
-            let kernels = shared.reduce();
+            let kernels = shared.reduce()?;
             let binder = shared.binder();
             let limits = &shared.limits;
             reductions =
@@ -242,9 +248,14 @@ impl CollisionBuffers {
     ) -> Result<(), Error> {
         let count = sets[0].len() + sets[1].len();
         self.fits(count as u64)?;
-        let params = Params::new(count, split, dt, units);
+        let one_or_two = match split {
+            0 => Sets::One,
+            first => Sets::Two { first },
+        };
+        let params = Params::new(count, one_or_two, dt, units);
         let [first, second] = sets.map(bytemuck::cast_slice::<Sphere, u8>);
-        let parts = [(HEADER, first), (HEADER + first.len() as u64, second)];
+        let begin = UploadLayout::SPHERES;
+        let parts = [(begin, first), (begin + first.len() as u64, second)];
         let recorded = self.about(dt, 1.0);
         self.write(params, &parts, None, recorded)
     }
@@ -267,12 +278,12 @@ impl CollisionBuffers {
             (dt, 1.0)
         };
         // How many there are and how large is found out on the device.
-        let mut params = Params::new(0, 0, own_dt, Units::new(own_dt, 0.0));
+        let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let layouts = loading.layouts;
         let parts = [
-            (256, bytemuck::bytes_of(&layouts[0])),
-            (512, bytemuck::bytes_of(&layouts[1])),
+            (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
+            (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
         ];
         let recorded = self.about(own_dt, times);
         self.write(params, &parts, Some(loading), recorded)
@@ -301,6 +312,7 @@ impl CollisionBuffers {
     ) -> Result<(), Error> {
         self.shared.alive()?;
         let capacity = self.buffers.capacity;
+        let watch = if self.shared.software { FLAG_WATCH } else { 0 };
         let params = Params {
             segment_capacity: capacity.segments as u32,
             pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
@@ -308,17 +320,17 @@ impl CollisionBuffers {
             shortest_segment: self.shortest_segment,
             most_candidates_low: self.options.max_candidates as u32,
             most_candidates_high: (self.options.max_candidates >> 32) as u32,
-            watch: u32::from(self.shared.software),
+            flags: params.flags | watch,
             serial: recorded.serial,
             ..params
         };
         let uploaded = u64::from(params.spheres);
         let size = if uploaded > 0 {
-            HEADER + capacity.spheres * size_of::<Sphere>() as u64
+            UploadLayout::SPHERES + capacity.spheres * size_of::<Sphere>() as u64
         } else {
-            HEADER
+            UploadLayout::SPHERES
         };
-        let mut all = vec![(0, bytemuck::bytes_of(&params))];
+        let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
         all.extend_from_slice(parts);
         let again = self.prepared.as_ref().map(|prepared| prepared.slot);
         let slot = self
@@ -374,13 +386,15 @@ impl CollisionBuffers {
         };
         let (from, submitted) = self.uploads.hand_over(&self.shared, slot, encoder)?;
         let b = &self.buffers;
-        encoder.copy_buffer_to_buffer(from, 0, &b.params, 0, size_of::<Params>() as u64);
+        let size = size_of::<Params>() as u64;
+        encoder.copy_buffer_to_buffer(from, UploadLayout::PARAMS, &b.params, 0, size);
         if loading.is_some() {
-            encoder.copy_buffer_to_buffer(from, 256, &b.layouts, 0, 512);
+            let (begin, size) = (UploadLayout::SOURCES[0], UploadLayout::SOURCES_SIZE);
+            encoder.copy_buffer_to_buffer(from, begin, &b.source_layouts, 0, size);
         }
         if uploaded > 0 {
             let size = uploaded * size_of::<Sphere>() as u64;
-            encoder.copy_buffer_to_buffer(from, HEADER, &b.spheres, 0, size);
+            encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, &b.spheres, 0, size);
         }
         if let (true, Some((old, taken))) = (takes_over, &mut self.outgrown) {
             self.reductions.continue_from(encoder, old);
@@ -450,7 +464,7 @@ impl CollisionBuffers {
             Some(gathering) if gathering.room >= room => gathering,
             _ => scoped(&self.shared.device, || {
                 self.shared.probe()?;
-                Ok(self.gathering(room))
+                self.gathering(room)
             })?,
         };
         {
@@ -496,7 +510,7 @@ impl CollisionBuffers {
         [stepped.min(self.buffers.capacity.pairs).min(most), most]
     }
 
-    fn gathering(&self, room: u64) -> Gathering {
+    fn gathering(&self, room: u64) -> Result<Gathering, Error> {
         let b = &self.buffers;
         let device = &self.shared.device;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
@@ -505,16 +519,17 @@ impl CollisionBuffers {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        let bound = [&b.spheres, &b.pairs, &b.results, &buffer];
-        let dispatch =
-            self.shared
-                .binder()
-                .whole(&self.shared.gather.gather, &bound, workgroups(room));
-        Gathering {
+        let own = Scope::default().with::<Gathered>("gathered", &buffer);
+        let dispatch = self.shared.binder().dispatch(
+            &self.shared.gather.gather,
+            &[&b.scope, &own],
+            workgroups(room),
+        )?;
+        Ok(Gathering {
             room,
             buffer,
             dispatch,
-        }
+        })
     }
 
     fn read<T>(

@@ -3,10 +3,11 @@
 use pollster::block_on;
 use wgpu::DeviceType;
 
-use super::buffers::{Buffers, Capacity, CaromCollision};
+use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::CollisionBuffers;
 use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
+use super::shader::layout::CaromCollision;
 use super::status::{TOO_CROWDED, UNFINISHED};
 use super::step::{Counts, Needed, unfinished};
 use super::ticket::Taken;
@@ -278,24 +279,7 @@ impl Gpu {
             return;
         };
         let mut rng = fastrand::Rng::with_seed(seed);
-        let all = [
-            &b.spheres,
-            &b.octaves,
-            &b.space,
-            &b.bin_of,
-            &b.samples,
-            &b.ranked,
-            &b.segments,
-            &b.bins,
-            &b.counters,
-            &b.plan,
-            &b.cells,
-            &b.binned,
-            &b.sorted,
-            &b.sorted_cells,
-            &b.pairs,
-        ];
-        for buffer in all.into_iter().chain(&b.table) {
+        for buffer in &b.storage {
             let noise: Vec<u32> = (0..buffer.size() / 4).map(|_| rng.u32(..)).collect();
             self.queue
                 .write_buffer(buffer, 0, bytemuck::cast_slice(&noise));
@@ -310,9 +294,8 @@ mod tests {
     use crate::Sphere;
     use crate::cpu::measure;
     use crate::cpu::plan::plan;
-    use crate::gpu::buffers::{Bin, Counters, Plan, Space};
+    use crate::gpu::shader::layout::{Counters, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace};
     use crate::reuse::Kept;
-    use crate::shared::segments::Segment;
     use crate::shared::sets::Sets;
     use crate::shared::tag::SEGMENT_BITS;
     use crate::step::UncheckedStep;
@@ -402,11 +385,12 @@ mod tests {
     }
 
     /// What stands in a buffer now.
-    fn contents<T: bytemuck::Pod>(gpu: &Gpu, of: impl Fn(&Buffers) -> &wgpu::Buffer) -> Vec<T> {
+    fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
         let Some(buffers) = &gpu.buffers else {
             panic!("there are no buffers");
         };
-        let buffer = of(&buffers.buffers);
+        let scope = &buffers.buffers.scope;
+        let buffer = (scope.buffer(name)).unwrap_or_else(|error| panic!("{error}"));
         let mut read = Vec::new();
         let part = (buffer, 0, buffer.size());
         readback::read(
@@ -474,7 +458,7 @@ mod tests {
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             // What the CPU makes of it, with the same frame and length of segments.
-            let own: Space = contents(&gpu, |b| &b.space)[0];
+            let own: GpuSpace = contents(&gpu, "space")[0];
             let scale = &Units::default().scale(1.0);
             let mut kept = measure::Memory::default();
             let mut space = measure::spacing(&spheres, scale, &mut kept);
@@ -486,12 +470,12 @@ mod tests {
             let sizes = measure::sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-            let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
+            let bin_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
             let expected: Vec<u32> = sizes.bin_of.iter().map(|&bin| bin.into()).collect();
             assert!(bin_of[..spheres.len()] == expected, "{name}: other bins");
 
-            let bins: Vec<Bin> = contents(&gpu, |b| &b.bins);
-            let counters: Counters = contents(&gpu, |b| &b.counters)[0];
+            let bins: Vec<GpuSizeClass> = contents(&gpu, "size_classes");
+            let counters: Counters = contents(&gpu, "counters")[0];
             let mut used = vec![0; counters.used.len()];
             for (number, expected) in sizes.bins {
                 used[number / 32] |= 1_u32 << (number % 32);
@@ -530,28 +514,26 @@ mod tests {
             space.log_others = own.log_others;
             let (slots, mut level_of_bin) = (gpu.size().0 as u32, Kept::default());
             let expected = plan(&space, sizes.bins, sets.are_two(), slots, &mut level_of_bin);
-            let own: Plan = contents(&gpu, |b| &b.plan)[0];
+            let own: GpuPlan = contents(&gpu, "plan")[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
             for &(number, _) in sizes.bins {
                 let level = u32::from(expected.level_of_bin[number]);
-                assert_eq!(own.level_of_bin[number], level, "{name}, bin {number}");
+                assert_eq!(
+                    own.level_of_size_class[number], level,
+                    "{name}, bin {number}"
+                );
             }
 
-            let segments: Vec<Segment> = contents(&gpu, |b| &b.segments);
-            let of = |segments: &[Segment]| {
-                let mut all: Vec<(u32, u32)> = segments
-                    .iter()
-                    .map(|segment| (segment.sphere, segment.number))
-                    .collect();
-                all.sort_unstable();
-                all
-            };
+            let segments: Vec<GpuSegment> = contents(&gpu, "segments");
             let further = sizes.segments.len();
+            let found = segments[..further].iter();
+            let mut found: Vec<_> = found.map(|own| (own.sphere, own.number)).collect();
+            found.sort_unstable();
+            let expected = sizes.segments.iter();
+            let mut expected: Vec<_> = expected.map(|own| (own.sphere, own.number)).collect();
+            expected.sort_unstable();
             assert_eq!(counters.segments, [further as u32, 0], "{name}");
-            assert!(
-                of(&segments[..further]) == of(sizes.segments),
-                "{name}: other segments"
-            );
+            assert!(found == expected, "{name}: other segments");
         }
     }
 

@@ -153,22 +153,29 @@
     reason = "what a buffer holds is checked against the device's limits, far below 2³²"
 )]
 
+mod allocator;
 mod buffers;
 mod collision_buffers;
+mod dispatch;
 mod headless;
-mod kernels;
 mod options;
 mod outputs;
 mod pipeline;
 mod readback;
-mod record;
 mod reductions;
+mod scan;
+mod scope;
+mod shader;
 mod source;
+mod stages;
 mod step;
 #[cfg(test)]
 pub(crate) mod sweep_on_gpu;
 mod ticket;
 mod upload;
+mod upload_layout;
+#[cfg(test)]
+mod wiring_tests;
 
 pub use collision_buffers::CollisionBuffers;
 pub(crate) use headless::Gpu;

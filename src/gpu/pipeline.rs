@@ -7,10 +7,10 @@ use wgpu::DeviceType;
 
 use super::buffers::Capacity;
 use super::collision_buffers::CollisionBuffers;
-use super::kernels::{Gather, Load, Reduce, Stages};
+use super::dispatch::Binder;
 use super::options::BufferOptions;
-use super::record::Binder;
 use super::scoped;
+use super::shader::kernels::{Gather, Load, Reduce, Stages};
 use crate::Error;
 
 /// carom's shaders, compiled for a device. One is enough for any number of worlds;
@@ -43,8 +43,12 @@ impl Shared {
         }
     }
 
-    pub(super) fn reduce(&self) -> &Reduce {
-        self.reduce.get_or_init(|| Reduce::new(&self.device))
+    pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
+        if let Some(reduce) = self.reduce.get() {
+            return Ok(reduce);
+        }
+        let reduce = Reduce::new(&self.device)?;
+        Ok(self.reduce.get_or_init(|| reduce))
     }
 
     /// To be called when a buffer could not be mapped: as a rule because the device is
@@ -148,9 +152,9 @@ impl CollisionPipeline {
         check_limits(&limits)?;
         let shared = scoped(device, || {
             Ok(Shared {
-                stages: Stages::new(device),
-                load: Load::new(device),
-                gather: Gather::new(device),
+                stages: Stages::new(device)?,
+                load: Load::new(device)?,
+                gather: Gather::new(device)?,
                 reduce: OnceLock::new(),
                 software: device.adapter_info().device_type == DeviceType::Cpu,
                 device: device.clone(),

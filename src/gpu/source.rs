@@ -1,11 +1,17 @@
 //! Where the spheres of a step are: on the host, or in buffers of the application.
 
+use bytemuck::Zeroable;
 use wgpu::BufferUsages;
 
-use super::buffers::{Buffers, SourceLayout};
+use super::buffers::Buffers;
+use super::dispatch::{Dispatch, workgroups};
 use super::pipeline::Shared;
-use super::record::{Dispatch, Stage, workgroups};
+use super::scope::Scope;
 use super::scoped;
+use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
+use super::shader::layout::SourceLayout;
+use super::stages::Stage;
+use super::upload_layout::UploadLayout;
 use crate::{Error, Sphere};
 
 /// The spheres of a step.
@@ -100,11 +106,6 @@ pub enum Groups<'a> {
     Words(Words<'a>),
 }
 
-/// Twins of those in `shaders/shared/sources.wgsl`.
-const MOTION_NONE: u32 = 0;
-const MOTION_VELOCITY: u32 = 1;
-const MOTION_PREVIOUS: u32 = 2;
-
 /// A part of a buffer as it is bound.
 type Window<'a> = (&'a wgpu::Buffer, u64);
 
@@ -165,10 +166,10 @@ fn window<'a>(
 
 impl<'a> Bound<'a> {
     fn new(shared: &Shared, own: &'a Buffers, spheres: &DeviceSpheres<'a>) -> Result<Self, Error> {
-        let unused = (&own.plan, 0);
+        let unused = (&own.results, 0);
         let mut layout = SourceLayout {
             used: 1,
-            ..SourceLayout::default()
+            ..SourceLayout::zeroed()
         };
         let mut count = unused;
         layout.at_most = match spheres.count {
@@ -281,7 +282,7 @@ impl Loads {
             one.layout,
             other
                 .as_ref()
-                .map_or_else(SourceLayout::default, |other| other.layout),
+                .map_or_else(SourceLayout::zeroed, |other| other.layout),
         ];
         let windows: Vec<Window<'_>> = [Some(&one), other.as_ref()]
             .into_iter()
@@ -298,7 +299,7 @@ impl Loads {
             Some(at) => self.known[..=at].rotate_right(1),
             None => {
                 let dispatches = scoped(&shared.device, || {
-                    Ok(load(shared, own, &one, other.as_ref()))
+                    load(shared, own, &one, other.as_ref())
                 })
                 .map_err(|error| Error::SourceBuffer {
                     what: "spheres",
@@ -342,14 +343,10 @@ impl Loads {
     }
 }
 
-/// As much of a window as can be bound.
-fn bind<'a>(&(buffer, offset): &Window<'a>, most: u64) -> wgpu::BindingResource<'a> {
+/// Names as much of a window as can be bound.
+fn name(scope: &mut Scope, name: &'static str, &(buffer, offset): &Window<'_>, most: u64) {
     let size = (buffer.size() / 4 * 4 - offset).min(most);
-    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-        buffer,
-        offset,
-        size: std::num::NonZeroU64::new(size),
-    })
+    scope.words(name, buffer, [offset, size]);
 }
 
 fn load(
@@ -357,40 +354,39 @@ fn load(
     own: &Buffers,
     one: &Bound<'_>,
     other: Option<&Bound<'_>>,
-) -> Vec<Dispatch> {
+) -> Result<Vec<Dispatch>, Error> {
     let binder = shared.binder();
+    let kernels = &shared.load;
     let most = shared.limits.max_storage_buffer_binding_size / 4 * 4;
-    let bind = |window| bind(window, most);
-    let layout = |set: u64| {
-        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &own.layouts,
-            offset: 256 * set,
-            size: std::num::NonZeroU64::new(size_of::<SourceLayout>() as u64),
-        })
+    let layout = |scope: &mut Scope, name, set| {
+        let offset = UploadLayout::source_offset(set);
+        scope.one_at::<SourceLayout>(name, &own.source_layouts, offset);
     };
-    let params = own.params.as_entire_binding();
-    let counters = own.counters.as_entire_binding();
-    let unused = (&own.plan, 0);
-    let mut dispatches = vec![binder.dispatch(
-        &shared.load.load_params,
-        &[
-            params.clone(),
-            layout(0),
-            layout(1),
-            bind(&one.count),
-            bind(other.map_or(&unused, |other| &other.count)),
-            counters.clone(),
-        ],
-        1,
-    )];
-    let kernels = [&shared.load.load_first, &shared.load.load_second];
-    for ((set, kernel), bound) in (0..).zip(kernels).zip([Some(one), other]) {
-        let Some(bound) = bound else { continue };
-        let mut bindings = vec![params.clone(), layout(set)];
-        bindings.extend(bound.values.iter().map(bind));
-        bindings.extend([own.spheres.as_entire_binding(), counters.clone()]);
-        dispatches.push(binder.dispatch(kernel, &bindings, 1));
+    let mut counts = Scope::default();
+    layout(&mut counts, "first_source", 0);
+    layout(&mut counts, "second_source", 1);
+    let unused = (&own.results, 0);
+    name(&mut counts, "first_count", &one.count, most);
+    let count = other.map_or(&unused, |other| &other.count);
+    name(&mut counts, "second_count", count, most);
+    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[&own.scope, &counts], 1)?];
+    let sets = [Some(one), other];
+    for (set, kernel) in [&kernels.load_first, &kernels.load_second]
+        .into_iter()
+        .enumerate()
+    {
+        let Some(bound) = sets[set] else { continue };
+        let mut values = Scope::default();
+        layout(&mut values, "source", set);
+        for (window, value) in bound
+            .values
+            .iter()
+            .zip(["centers", "radii", "motions", "groups"])
+        {
+            name(&mut values, value, window, most);
+        }
+        dispatches.push(binder.dispatch(kernel, &[&own.scope, &values], 1)?);
     }
-    dispatches.push(binder.whole(&shared.load.load_units, &[&own.params, &own.counters], 1));
-    dispatches
+    dispatches.push(binder.dispatch(&kernels.load_units, &[&own.scope], 1)?);
+    Ok(dispatches)
 }

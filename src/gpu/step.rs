@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
-use super::buffers::{CaromCollision, CaromResults};
+use super::shader::layout::{CaromCollision, CaromResults, Gathered};
 use super::status::{
     INCOMPLETE, TOO_CROWDED, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED, UNFINISHED,
 };
@@ -142,16 +142,6 @@ pub struct ExactStep {
     pub counts: Counts,
 }
 
-/// A pair with what the two spheres were: twin of `shaders/gather.wgsl`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-pub(super) struct Gathered {
-    a: u32,
-    b_and_grazing: u32,
-    /// Centre, radius and velocity.
-    values: [[f32; 7]; 2],
-}
-
 /// What a recording was about, as far as a readback has to know.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
@@ -213,7 +203,7 @@ impl Counts {
             found: wide(results.found),
             pairs: results.pairs.into(),
             spheres: results.spheres.into(),
-            first_set: results.split.into(),
+            first_set: results.b_offset.into(),
             invalid: results.invalid.into(),
             invalid_spheres: results.invalid_index[..listed].to_vec(),
             proxies: results.proxies.into(),

@@ -9,10 +9,6 @@ use super::pipeline::Shared;
 use super::scoped;
 use crate::Error;
 
-/// Bytes before the spheres: the parameters, and the layouts of two sources, each at
-/// an offset that any device can bind.
-pub(super) const HEADER: u64 = 768;
-
 /// A slot that is mapped, and waits to be written.
 const FREE: u8 = 0;
 /// One that a recording reads.

@@ -15,6 +15,15 @@ use wide::{f32x4, i32x4};
 
 use crate::lanes::three;
 
+/// Multiplier of a row's time slab in the hash of the cells outside a level's box.
+pub(crate) const SLAB_HASH: u32 = 0x27d4_eb2f;
+/// Multiplier of a row's y in that hash.
+pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
+/// Multiplier of a row's z in that hash.
+pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
+/// Multiplier of the mixed bits of a row in that hash.
+pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
+
 /// Farther than any cell: what looks into much smaller cells may ask for more.
 const FAR: f32 = (1_u32 << 30) as f32;
 
@@ -110,10 +119,10 @@ impl Level {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32
         } else {
-            let mut row = slab.wrapping_mul(0x27d4_eb2f)
-                ^ (y as u32).wrapping_mul(0x9e37_79b1)
-                ^ (z as u32).wrapping_mul(0x85eb_ca77);
-            row = (row ^ row >> 15).wrapping_mul(0xc2b2_ae3d);
+            let mut row = slab.wrapping_mul(SLAB_HASH)
+                ^ (y as u32).wrapping_mul(Y_HASH)
+                ^ (z as u32).wrapping_mul(Z_HASH);
+            row = (row ^ row >> 15).wrapping_mul(ROW_HASH);
             row ^= row >> 13;
             self.first_hashed + (row.wrapping_add(x as u32) & self.hash_mask)
         }

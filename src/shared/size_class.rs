@@ -39,3 +39,6 @@ pub(crate) fn size_class(half_cell: f32, power: u32, set: u32) -> u32 {
     let size = (half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;
     size | power << BIN_BITS | set << (BIN_BITS + POWER_BITS)
 }
+
+pub(crate) const SIZE_CLASSES: usize = BINS;
+pub(crate) const SIZE_BITS: u32 = BIN_BITS;

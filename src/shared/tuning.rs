@@ -56,3 +56,36 @@ pub(crate) const MOST_SLABS: u32 = 6;
 
 /// Bins in as many groups as there can be levels, as a power of two.
 pub(crate) const LAST_SHIFT: u32 = (BINS / MAX_LEVELS).ilog2();
+
+/// Multipliers of the hash that picks a sphere for the sample.
+pub(crate) const SAMPLE_HASH: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
+pub(crate) const TRIM_MARGIN: f32 = 0.25;
+pub(crate) const MIN_DIMENSION: f32 = 1.5;
+pub(crate) const MAX_DIMENSION: f32 = 3.0;
+pub(crate) const MIN_SLOPE: f32 = 1.0;
+pub(crate) const LOG_OF_NONE: f32 = -64.0;
+pub(crate) const USABLE_SLOTS: f32 = 0.999;
+pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
+pub(crate) const CELL_GROWTH: f32 = 1.125;
+pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
+pub(crate) const SAMPLE_DIVISOR: usize = SPHERES_A_SAMPLE[0];
+pub(crate) const SMALL_SAMPLE_DIVISOR: usize = SPHERES_A_SAMPLE[1];
+pub(crate) const MAX_SAMPLE: usize = MOST_SAMPLED;
+pub(crate) const MIN_SAMPLE: usize = FEWEST_SAMPLED[0];
+pub(crate) const MIN_SMALL_SAMPLE: usize = FEWEST_SAMPLED[1];
+pub(crate) const MIN_COUNTED_PAIRS: u32 = ENOUGH;
+pub(crate) const NEAR_RANK: u32 = NEAREST[0];
+pub(crate) const FAR_RANK: u32 = NEAREST[1];
+pub(crate) const TRIM_DIVISOR: usize = TRIM;
+pub(crate) const MIN_CELL_PER_SPACING: f32 = FINEST;
+pub(crate) const SEGMENT_LENGTHS: u32 = LENGTHS;
+pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = SHORTEST;
+pub(crate) const MAX_WEIGHED: usize = WEIGHED;
+pub(crate) const SEARCH_COST: f32 = LOOK;
+pub(crate) const HASHED_SEARCH_COST: f32 = LOOK_HASHED;
+pub(crate) const HASHED_OWN_RANGES: f32 = OWN_RANGES[1];
+pub(crate) const HASHED_COARSER_RANGES: f32 = COARSER_RANGES[1];
+pub(crate) const MAX_RANGE_SHIFT: u32 = LAST_SHIFT;
+pub(crate) const MAX_SLABS_POWER: u32 = MOST_SLABS;
+pub(crate) const MIN_HASHED_SLOTS: u32 = FEWEST_HASHED;
+pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;
