@@ -1,6 +1,6 @@
 //! The swept test of two spheres in float32, by which a GPU tells hits, misses and what
 //! is too close to tell: its constants, for which docs/exact.md has the proof. Twin of
-//! `shaders/shared/sweep.wgsl`; the CPU sweeps in float64 at once, see
+//! `shaders/shared/filter.wgsl`; the CPU sweeps in float64 at once, see
 //! [`exact`](crate::exact).
 
 /// What one operation may be off by, relatively, where no rounding mode is

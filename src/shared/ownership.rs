@@ -1,5 +1,5 @@
-//! Which of their time segments two spheres are for. Twin of `ownership` in
-//! `shaders/shared/sweep.wgsl`.
+//! Which of their time segments two spheres are for. Twin of
+//! `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
