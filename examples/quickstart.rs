@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example quickstart`
 
-use carom::{Detector, Options, Sphere};
+use carom::{Detector, Options, Sphere, Step};
 
 fn main() -> Result<(), carom::Error> {
     // A row of pins two units apart, and a bullet that crosses them all in one
@@ -17,7 +17,7 @@ fn main() -> Result<(), carom::Error> {
     // detector and keep it: it holds on to its device and buffers.
     let mut detector = Detector::new(Options::default())?;
     let dt = 1.0;
-    let collisions = detector.detect(&spheres, dt)?;
+    let collisions = detector.detect(&Step::new(&spheres, dt))?;
 
     let statistics = &collisions.statistics;
     println!("backend: {:?} ({})", statistics.backend, statistics.reason);

@@ -1,6 +1,6 @@
 // From the sample to the curve of how many others a sphere has near it, to the frame and
 // the trimmed box, and to how long segments should be. One workgroup.
-// Twin of `src/cpu/measure.rs`.
+// Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, largest, path_of, segments_power}

@@ -1,7 +1,7 @@
 // Of each quantity that is known of the spheres of the sample: the median, and
 // the lowest and highest when strays are left out. One workgroup for RANKED of
 // the sample and one quantity.
-// Twin of `src/cpu/measure.rs`.
+// Twin of `src/cpu/measure/ranks.rs`.
 
 #import types::{Params, Ranks, Sampled}
 

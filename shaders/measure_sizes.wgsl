@@ -1,5 +1,5 @@
 // Cuts every sphere into segments and counts the proxies of each size.
-// Twin of `src/cpu/measure.rs`.
+// Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}

@@ -1,7 +1,7 @@
 // Counts the pairs of a sample of the spheres by distance, and tells of each
 // how far its neighbours are. A workgroup has MEASURED of them; its invocations
 // share out the others, and then have an octave each.
-// Twin of `src/cpu/measure.rs`.
+// Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}

@@ -1,6 +1,6 @@
 // The swept test of every proxy against those in reach of it; or, with TALLY,
 // only how many tests there will be, where these may be too many.
-// Twin of `src/cpu/pairs.rs` and `src/cpu/neighbors.rs`, but that here no coarse proxy
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, but that here no coarse proxy
 // searches for finer ones, for its invocation would keep all others waiting, and no balls
 // or paths are tested before the sweep.
 

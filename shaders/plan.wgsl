@@ -1,5 +1,5 @@
 // Which levels there are, and where each has its slots. One workgroup.
-// Twin of `src/cpu/plan.rs`, which tells more of the why.
+// Twin of `src/cpu/plan`, which tells more of the why.
 
 #import grid::{cell_of}
 #import sets::{are_two_sets}

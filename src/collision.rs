@@ -7,12 +7,12 @@ use bytemuck::{Pod, Zeroable};
 /// 16 bytes, laid out for a GPU storage buffer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Collision {
-    /// Index of one sphere: the smaller one, or for
-    /// [`detect_between`](crate::Detector::detect_between) that in the first
-    /// set.
+    /// Index of one sphere: the smaller of the two, or between two sets
+    /// ([`Step::between`](crate::Step::between)) the index in the first set.
     pub a: u32,
-    /// Index of the other sphere: the larger one, or that in the second set.
+    /// Index of the other sphere: the larger of the two, or the index in the second set.
     pub b: u32,
     /// Time of impact: the earliest time in [0, dt] at which they touch, in the
     /// unit of dt. 0 for spheres that touch or overlap at the start.

@@ -1,6 +1,6 @@
-//! The output: all collisions of a step, and what can be made of their list.
+//! The output: all collisions of a step, and reductions of the list.
 
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest};
@@ -8,47 +8,116 @@ use crate::shared::sets::Sets;
 use crate::{Collision, Statistics};
 
 /// All collisions of a step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// Every pair that touches, but for those that their groups leave out: once
-    /// each, sorted by (a, b).
+    /// Every pair that touches, except for the pairs that their groups leave out: each
+    /// pair once, sorted by (a, b).
     pub pairs: Vec<Collision>,
-    /// What it took to find them.
+    /// The work that the step took.
     pub statistics: Statistics,
+    sphere_count: usize,
+    second_set_start: Option<usize>,
+}
+
+impl Default for Collisions {
+    /// No pair, of no spheres.
+    fn default() -> Self {
+        Self::from_pairs(Vec::new(), 0, None)
+    }
 }
 
 impl Collisions {
-    /// The first impact of each sphere, `None` for one that touches nothing. Of two
-    /// sets, spheres of the second follow those of the first: sphere `i` of the
-    /// second is at [`Statistics::first_set`] + `i`.
+    /// The collisions of a step.
+    pub(crate) fn new(
+        pairs: Vec<Collision>,
+        sphere_count: usize,
+        sets: Sets,
+        statistics: Statistics,
+    ) -> Self {
+        let second_set_start = match sets {
+            Sets::One => None,
+            Sets::Two { first } => Some(first),
+        };
+        Self {
+            pairs,
+            statistics,
+            sphere_count,
+            second_set_start,
+        }
+    }
+
+    /// A list from elsewhere, for the reductions below. `sphere_count` is the number of
+    /// spheres, of both sets together if there are two, and `second_set_start` the number
+    /// of spheres in the first of two sets. The list need not be in order. The statistics
+    /// have the numbers of spheres and pairs, and nothing else.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere};
+    /// use carom::{Collision, Collisions};
+    /// let pairs = vec![Collision { a: 0, b: 2, toi: 0.5, depth: 0.0 }];
+    /// let earliest = Collisions::from_pairs(pairs, 3, None).earliest();
+    /// assert_eq!(earliest[2].map(|first| first.partner), Some(0));
+    /// ```
+    pub fn from_pairs(
+        pairs: Vec<Collision>,
+        sphere_count: usize,
+        second_set_start: Option<usize>,
+    ) -> Self {
+        let statistics = Statistics {
+            spheres: sphere_count as u64,
+            pairs: pairs.len() as u64,
+            ..Statistics::default()
+        };
+        Self {
+            pairs,
+            statistics,
+            sphere_count,
+            second_set_start,
+        }
+    }
+
+    /// Number of spheres in the step, of both sets together if there are two.
+    pub fn sphere_count(&self) -> usize {
+        self.sphere_count
+    }
+
+    /// Number of spheres in the first of two sets: where the second set begins in results
+    /// that have one entry per sphere. `None` for a step of one set.
+    pub fn second_set_start(&self) -> Option<usize> {
+        self.second_set_start
+    }
+
+    /// The first impact of each sphere, `None` for a sphere that touches nothing. The
+    /// result has [`sphere_count`](Self::sphere_count) entries; sphere `i` of the second
+    /// of two sets is at [`second_set_start`](Self::second_set_start) + `i`.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere, Step};
     /// let spheres = [
     ///     Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]),
     ///     Sphere::new([5.0, 0.0, 0.0], 1.0),
     ///     Sphere::new([9.0, 0.0, 0.0], 1.0),
     ///     Sphere::new([0.0, 9.0, 0.0], 1.0),
     /// ];
-    /// let found = Detector::new(Options::default())?.detect(&spheres, 1.0)?;
+    /// let found = Detector::new(Options::default())?.detect(&Step::new(&spheres, 1.0))?;
     /// let partners = found.earliest().into_iter().map(|first| Some(first?.partner));
     /// assert_eq!(partners.collect::<Vec<_>>(), [Some(1), Some(0), Some(0), None]);
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// As many as [`Statistics::spheres`] says. Pairs of spheres past that, which
-    /// there are only in a list that was altered, are skipped.
+    /// Pairs with an index past the last sphere, which only an altered list has, are
+    /// skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
-        let (spheres, sets) = self.spheres_and_sets();
+        let (spheres, sets) = self.bounded();
         earliest(&self.pairs, spheres, sets)
     }
 
     /// The contacts of each sphere.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere};
+    /// use carom::{Detector, Options, Sphere, Step};
     /// let row = [0.0, 2.0, 4.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
-    /// let found = Detector::new(Options::default())?.detect(&row, 1.0)?;
+    /// let found = Detector::new(Options::default())?.detect(&Step::new(&row, 1.0))?;
     /// let contacts = found.contacts();
     /// assert_eq!(contacts.of(1), [0, 1]);
     /// assert_eq!(found.pairs[contacts.of(1)[0] as usize].a, 0);
@@ -57,45 +126,44 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// For as many spheres as [`Statistics::spheres`] says. Pairs of spheres past
-    /// that, which there are only in a list that was altered, are skipped.
+    /// Pairs with an index past the last sphere, which only an altered list has, are
+    /// skipped.
     pub fn contacts(&self) -> Contacts {
-        let (spheres, sets) = self.spheres_and_sets();
+        let (spheres, sets) = self.bounded();
         contacts(&self.pairs, spheres, sets)
     }
 
-    /// Which pairs are new since an earlier step, which were there already, and
-    /// which are gone. Pairs are told by their indices, so these have to mean the
-    /// same spheres in both.
+    /// The pairs that are new since an earlier step, the pairs that were there already,
+    /// and the pairs that are gone. Pairs are compared by their indices, so an index has
+    /// to mean the same sphere in both steps.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere};
+    /// use carom::{Detector, Options, Sphere, Step};
     /// let mut detector = Detector::new(Options::default())?;
     /// let still = Sphere::new([0.0; 3], 1.0);
     /// let at = |x| Sphere::new([x, 0.0, 0.0], 1.0);
-    /// let before = detector.detect(&[still, at(1.0), at(5.0)], 1.0)?;
-    /// let now = detector.detect(&[still, at(3.0), at(4.0)], 1.0)?;
+    /// let before = detector.detect(&Step::new(&[still, at(1.0), at(5.0)], 1.0))?;
+    /// let now = detector.detect(&Step::new(&[still, at(3.0), at(4.0)], 1.0))?;
     /// let changes = now.changes_since(&before);
     /// assert_eq!((changes.began, changes.ended), (vec![[1, 2]], vec![[0, 1]]));
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// A list that was altered need not be in order, nor have each pair once.
+    /// An altered list need not be in order, nor have each pair once.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(&previous.pairs, &self.pairs)
     }
 
-    /// How many spheres there are, and in which sets: no more than can be, whatever
-    /// somebody wrote there.
-    fn spheres_and_sets(&self) -> (usize, Sets) {
-        let [spheres, first] = [self.statistics.spheres, self.statistics.first_set].map(|count| {
-            usize::try_from(count).map_or(MOST_SPHERES, |count| count.min(MOST_SPHERES))
-        });
-        let sets = match first {
-            0 => Sets::One,
-            first => Sets::Two { first },
+    /// The number of spheres and the sets, limited to numbers that a step can have:
+    /// [`from_pairs`](Self::from_pairs) takes any.
+    fn bounded(&self) -> (usize, Sets) {
+        let sets = match self.second_set_start {
+            None => Sets::One,
+            Some(first) => Sets::Two {
+                first: first.min(MAX_SPHERES),
+            },
         };
-        (spheres, sets)
+        (self.sphere_count.min(MAX_SPHERES), sets)
     }
 }
 

@@ -7,13 +7,13 @@ use crate::{Collision, Sphere};
 
 impl Collision {
     /// Where and how two spheres meet at their time of impact. `a` and `b` are
-    /// the spheres of this collision's indices.
+    /// the spheres with this collision's indices.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere, glam::Vec3};
+    /// use carom::{Detector, Options, Sphere, Step, glam::Vec3};
     /// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]);
     /// let wall = Sphere::new([5.0, 0.0, 0.0], 1.0);
-    /// let found = Detector::new(Options::default())?.detect(&[ball, wall], 1.0)?;
+    /// let found = Detector::new(Options::default())?.detect(&Step::new(&[ball, wall], 1.0))?;
     /// let contact = found.pairs[0].contact(&ball, &wall);
     /// assert_eq!(contact.normal, Vec3::X);
     /// assert!((contact.point - Vec3::new(4.0, 0.0, 0.0)).length() < 1e-6);
@@ -47,6 +47,7 @@ impl Collision {
 
 /// Where and how two spheres meet. See [`Collision::contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
     /// The point of sphere a's surface that faces b at the time of impact.
     pub point: Vec3,

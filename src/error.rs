@@ -16,8 +16,8 @@ pub enum Error {
     InvalidSphere {
         /// Position in the slice it came in, from 0.
         index: usize,
-        /// For [`detect_between`](crate::Detector::detect_between), which of
-        /// the two slices: 0 or 1. Otherwise `None`.
+        /// Which of the two sets of [`Step::between`](crate::Step::between): 0 or 1.
+        /// `None` for a step of one set.
         set: Option<usize>,
         /// The field that is wrong.
         field: Field,
@@ -88,6 +88,15 @@ pub enum Error {
         /// How many bytes are needed.
         needed: u64,
     },
+    /// carom was built without something that was asked for.
+    #[error(
+        "carom was built without its feature `{feature}`; turn it on in Cargo.toml, or use \
+         `Backend::Cpu`"
+    )]
+    FeatureDisabled {
+        /// The feature of the crate.
+        feature: &'static str,
+    },
     /// There is no GPU, nor a software one, that wgpu can use.
     #[error(
         "no graphics adapter was found ({0}); install a Vulkan, Metal or DX12 driver (on Debian \
@@ -130,7 +139,7 @@ pub enum Error {
     /// A source has more spheres than the buffers hold.
     #[error(
         "the source has up to {needed} spheres, but the buffers were made for {capacity}; call \
-         `CollisionBuffers::grow` with `Needed::spheres({needed})` first"
+         `CollisionBuffers::grow` with `RequiredCapacity::for_spheres({needed})` first"
     )]
     OverCapacity {
         /// How many there may be.
@@ -138,15 +147,10 @@ pub enum Error {
         /// How many fit.
         capacity: u64,
     },
-    /// A step was recorded that had not been prepared, or read before one was
-    /// recorded.
-    #[error("{done} without {missing}; call it first, once for each recording")]
-    OutOfOrder {
-        /// What was called.
-        done: &'static str,
-        /// What has to come before.
-        missing: &'static str,
-    },
+    /// Results were to be read before a step was recorded, or before one was recorded
+    /// into buffers that have grown.
+    #[error("there are no results to read; call `CollisionBuffers::record` first")]
+    NothingRecorded,
     /// More recordings, or readbacks, than there is room for are under way.
     #[error(
         "{limit} {what} are under way already; submit their encoders, let the device finish some \
@@ -170,7 +174,7 @@ pub enum Error {
     #[error("there are no such results: set `BufferOptions::{option}` when the buffers are made")]
     NotAskedFor {
         /// What would have brought them, a field of
-        /// [`BufferOptions`](crate::gpu::BufferOptions).
+        /// `gpu::BufferOptions`.
         option: &'static str,
     },
     /// The step whose results were asked for never ran: its encoder was dropped, or

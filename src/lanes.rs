@@ -1,5 +1,5 @@
-//! Arithmetic on one float32, or on several side by side: what is written once for
-//! both computes the same bits.
+//! Arithmetic on one float32, or on several side by side: code written once for both
+//! computes the same bits.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -10,20 +10,20 @@ use wide::f32x4;
 pub(crate) const LANES: usize = 4;
 
 /// One float32, or [`LANES`] of them.
-pub(crate) trait Number:
+pub(crate) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// The same one everywhere.
+    /// `x` in every lane.
     fn of(x: f32) -> Self;
     /// |x|.
     fn abs(self) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
-    /// The larger of two, neither of them NaN.
+    /// The larger of two numbers, neither of them NaN.
     fn max(self, other: Self) -> Self;
 }
 
-impl Number for f32 {
+impl Real for f32 {
     #[inline(always)]
     fn of(x: f32) -> Self {
         x
@@ -45,7 +45,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f32x4 {
+impl Real for f32x4 {
     #[inline(always)]
     fn of(x: f32) -> Self {
         Self::splat(x)
@@ -75,37 +75,38 @@ pub(crate) fn dot<T: Copy + Add<Output = T> + Mul<Output = T>>(x: [T; 3], y: [T;
 
 /// The largest of three.
 #[inline(always)]
-pub(crate) fn largest<T: Number>(x: [T; 3]) -> T {
+pub(crate) fn largest<T: Real>(x: [T; 3]) -> T {
     x[0].max(x[1]).max(x[2])
 }
 
-/// One by one, for each axis.
+/// A function of the coordinates of two vectors, axis by axis.
 #[inline(always)]
-pub(crate) fn each<T: Number>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T; 3] {
+pub(crate) fn each<T: Real>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T; 3] {
     [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
 }
 
-/// As `map` of arrays, which compilers do not always inline.
+/// As `map` of an array of three, which compilers do not always inline.
 #[inline(always)]
 pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
     [of(x[0]), of(x[1]), of(x[2])]
 }
 
-/// The same for two.
+/// As `map` of an array of two, always inlined.
 #[inline(always)]
 pub(crate) fn two<T: Copy, U>(x: [T; 2], of: impl Fn(T) -> U) -> [U; 2] {
     [of(x[0]), of(x[1])]
 }
 
-/// The same for [`LANES`].
+/// As `map` of an array of [`LANES`], always inlined.
 #[inline(always)]
 pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES] {
     [of(x[0]), of(x[1]), of(x[2]), of(x[3])]
 }
 
-/// The numbers of several items, each in a row of its own.
+/// The numbers of several items of 8 words each: word k of all of them side by side.
 #[inline(always)]
 pub(crate) fn rows<T: Pod>(items: [&T; LANES]) -> [[f32x4; LANES]; 2] {
+    const { assert!(size_of::<T>() == 32) };
     let halves = four(items, |item| {
         bytemuck::cast_ref::<T, [[f32; LANES]; 2]>(item)
     });

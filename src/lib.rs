@@ -1,44 +1,17 @@
 //! Every pair of moving spheres that touch during a time step, and when.
 //!
-//! In a program that has a wgpu device, [`gpu`] records the work into its command
-//! encoder and leaves the pairs on the GPU:
-//!
-//! ```no_run
-//! use carom::Sphere;
-//! use carom::gpu::{BufferOptions, CollisionPipeline, Source, Taken, wgpu};
-//!
-//! # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, spheres: &[Sphere]) -> Result<(), carom::Error> {
-//! let pipeline = CollisionPipeline::new(device)?; // once a device
-//! let mut buffers = pipeline.create_buffers(&BufferOptions::new(100_000))?; // once a world
-//!
-//! let mut encoder = device.create_command_encoder(&Default::default());
-//! buffers.prepare(Source::Host(spheres), 1.0 / 60.0)?; // or spheres in your own buffers
-//! buffers.record(&mut encoder)?;
-//! // … your own passes, which read buffers.pairs() …
-//! let ticket = buffers.read_exact(&mut encoder)?; // if the host wants the list, too
-//! queue.submit([encoder.finish()]);
-//!
-//! // Some frames later; this never waits.
-//! if let Taken::Ready(step) = ticket.try_take()? {
-//!     for pair in &step.collisions {
-//!         println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);
-//!     }
-//! }
-//! # Ok(()) }
-//! ```
-//!
-//! Anywhere else, a [`Detector`] takes a slice and gives the list:
+//! A [`Detector`] takes a [`Step`] of spheres in a slice and returns the list:
 //!
 //! ```
-//! use carom::{Backend, Detector, Options, Sphere};
+//! use carom::{Backend, Detector, Options, Sphere, Step};
 //!
 //! let spheres = [
 //!     Sphere::new([0.0, 0.0, 0.0], 1.0).with_velocity([10.0, 0.0, 0.0]),
 //!     Sphere::new([5.0, 0.0, 0.0], 1.0),
 //!     Sphere::new([0.0, 9.0, 0.0], 1.0),
 //! ];
-//! let mut detector = Detector::new(Options { backend: Backend::Cpu, ..Options::default() })?;
-//! let collisions = detector.detect(&spheres, 1.0)?;
+//! let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+//! let collisions = detector.detect(&Step::new(&spheres, 1.0))?;
 //! assert_eq!(collisions.pairs.len(), 1);
 //! assert_eq!((collisions.pairs[0].a, collisions.pairs[0].b), (0, 1));
 //! assert_eq!(collisions.pairs[0].toi, 0.3);
@@ -57,9 +30,52 @@
 //!
 //! [`Options`] chooses the backend, by default a hardware GPU where there is one
 //! and else the CPU; both give the same list. [`Statistics`] tells which it was.
-//! The feature `native`, on by default, brings wgpu's Vulkan, Metal and DX12.
+//!
+//! # Features
+//!
+//! | Feature | Brings |
+//! |---|---|
+//! | `native`, on by default | the GPU backend with Vulkan, Metal and DX12; implies `gpu` |
+//! | `gpu` | the module `gpu` and the GPU backend, with the graphics APIs that the program turns on in wgpu |
+//! | `webgpu` | the GPU backend with the browser's WebGPU; implies `gpu` |
+//! | `serde` | `Serialize`, and `Deserialize` where the type allows, for spheres, results and statistics |
+//!
+//! Without any, wgpu is not compiled, and [`Backend::Gpu`] is an [`Error`].
+#![cfg_attr(
+    feature = "gpu",
+    doc = r#"
+# In a program with a wgpu device
 
-#[cfg(doctest)]
+In a program that has a wgpu device, [`gpu`] records the work into its command
+encoder and leaves the pairs on the GPU:
+
+```no_run
+use carom::gpu::{BufferOptions, CollisionPipeline, PairList, Readback, wgpu};
+use carom::{Sphere, Step};
+
+# fn frame(device: &wgpu::Device, queue: &wgpu::Queue, spheres: &[Sphere]) -> Result<(), carom::Error> {
+let pipeline = CollisionPipeline::new(device)?; // once a device
+let mut buffers = pipeline.create_buffers(&BufferOptions::new(100_000))?; // once a world
+
+let mut encoder = device.create_command_encoder(&Default::default());
+let step = Step::new(spheres, 1.0 / 60.0); // or Step::on_device, in your own buffers
+buffers.record(&mut encoder, &step)?;
+// … your own passes, which read buffers.pairs() …
+let ticket = buffers.read_exact(&mut encoder)?; // if the host wants the list, too
+queue.submit([encoder.finish()]);
+
+// Some frames later; this never waits.
+if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
+    for pair in &step.collisions {
+        println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);
+    }
+}
+# Ok(()) }
+```
+"#
+)]
+
+#[cfg(all(doctest, feature = "gpu"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -74,10 +90,14 @@ mod cpu;
 mod detector;
 mod error;
 mod exact;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 mod lanes;
 mod limits;
 mod memory;
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
+mod options;
 mod outcome;
 mod reduce;
 mod reuse;
@@ -92,14 +112,15 @@ mod verify;
 pub use collision::Collision;
 pub use collisions::Collisions;
 pub use contact::Contact;
-pub use detector::{Backend, Detector, Options};
+pub use detector::Detector;
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;
+pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
 pub use reduce::earliest::Earliest;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
-pub use statistics::Statistics;
+pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
-pub use verify::{Verification, verify, verify_between};
+pub use verify::{Verification, verify};

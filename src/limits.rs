@@ -1,24 +1,34 @@
-//! How much there may be of what.
+//! How many spheres, proxies, candidates and pairs there may be.
 
 use crate::Error;
 
-/// One bit of an index tells grazing pairs, and another keeps sums in range.
-pub(crate) const MOST_SPHERES: usize = 1 << 30;
+/// Most spheres of a step: one bit of an index marks grazing pairs, and another keeps sums in
+/// range.
+pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Proxies that are worked on in one go: what is made of them stays in the cache.
+/// Spheres or proxies that are worked on in one go: what is made of them stays in the cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
-/// What a user allows at most.
+/// The user's limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Pairs to test.
+    /// Most pairs to test.
     pub(crate) candidates: u64,
-    /// Pairs that touch.
+    /// Most pairs that touch.
     pub(crate) pairs: u64,
 }
 
 impl Limits {
-    /// Refuses more pairs that touch than there may be.
+    /// Refuses more candidates than the limit.
+    pub(crate) fn allow_candidates(self, needed: u64) -> Result<(), Error> {
+        let limit = self.candidates;
+        if needed > limit {
+            return Err(Error::TooManyCandidates { needed, limit });
+        }
+        Ok(())
+    }
+
+    /// Refuses more pairs that touch than the limit.
     pub(crate) fn allow_pairs(self, needed: u64) -> Result<(), Error> {
         let limit = self.pairs;
         if needed > limit {

@@ -1,14 +1,13 @@
-//! Memory that may run short: an error that tells how much was needed.
+//! Allocations that may fail, with an error that tells how much memory was needed.
 
 use bytemuck::Zeroable;
 
 use crate::Error;
 
-/// What a list of collisions is, in an error.
+/// The name of a list of collisions, in an error.
 pub(crate) const LIST: &str = "the list of collisions";
 
-/// An empty vector with room for `count` elements, or an error that says that
-/// memory is short.
+/// An empty vector with room for `count` items, or an error that says that memory is short.
 pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
     let mut vector = Vec::new();
     match vector.try_reserve_exact(count) {
@@ -17,15 +16,15 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// A vector that was used before, with `count` elements now, or an error that says that
-/// memory is short. What they are is of no account.
+/// A vector that was used before, with `count` items now, whatever they hold, or an error
+/// that says that memory is short.
 pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
     what: &'static str,
 ) -> Result<&'a mut [T], Error> {
     if used.capacity() < count {
-        // Not both at once.
+        // So that the old memory is not held beside the new.
         *used = Vec::new();
         // A little more, for worlds that grow with every step, or change by chance.
         let room = count + count / 32 + 4 * count.isqrt();
@@ -36,7 +35,7 @@ pub(crate) fn resized<'a, T: Zeroable + Clone>(
     Ok(used)
 }
 
-/// The error for so many elements that there is no room for.
+/// The error for a vector of `count` items that there is no room for.
 pub(crate) fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
     Error::OutOfMemory {
         what,

@@ -1,10 +1,10 @@
-//! What a backend hands back beside the pairs.
+//! The result of a step on either backend, beside the pairs.
 
 use std::time::Duration;
 
 use crate::exact::Grazing;
 
-/// What a step came to, on either backend.
+/// Counts and times of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Entries in the grids.
@@ -14,12 +14,13 @@ pub(crate) struct Outcome {
     pub(crate) slots: u64,
     /// Pairs that were tested.
     pub(crate) candidates: u64,
-    /// Those that the test left open.
+    /// Candidates that the float test left undecided.
     pub(crate) grazing: Grazing,
     /// Bytes of working memory.
     pub(crate) memory: u64,
-    pub(crate) stages: Stages,
+    /// The time of each stage.
+    pub(crate) stages: StageTimes,
 }
 
-/// The time of each stage.
-pub(crate) type Stages = Vec<(&'static str, Duration)>;
+/// Names of stages and their times, in order.
+pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

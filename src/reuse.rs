@@ -1,4 +1,4 @@
-//! Memory that is kept from step to step, so that a step like those before it allocates
+//! Memory that is reused from step to step, so that a step like the ones before it allocates
 //! nothing.
 
 use std::ops::{Deref, DerefMut};
@@ -9,73 +9,75 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector whose memory is kept from one use to the next, but not what is in it.
+/// A vector whose memory is kept from one use to the next. Its items are not.
 #[derive(Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Uses in a row for which it was far too large.
-    idle: u32,
+    /// Uses in a row for which the vector was oversized.
+    oversized_uses: u32,
 }
 
-impl<T> Default for Kept<T> {
+impl<T> Default for ReusedVec<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
-            idle: 0,
+            oversized_uses: 0,
         }
     }
 }
 
-impl<T> Kept<T> {
-    /// Far too large is more than so many times as large as needed. So many items count as
-    /// needed whenever it is used at all.
-    const FAR_TOO_LARGE: usize = 16;
-    const WORTH: usize = 1 << 8;
-    /// After so many uses in a row it is let go. Many, for in one step there may be hundreds,
-    /// of which one needs it all; and a piece of [`Scratch`] rests when another is taken.
-    const PATIENCE: u32 = 1 << 12;
+impl<T> ReusedVec<T> {
+    /// A vector is oversized when its capacity exceeds this many times the number of items
+    /// needed.
+    const OVERSIZED: usize = 16;
+    /// A use needs at least this many items, as far as [`OVERSIZED`](Self::OVERSIZED) goes.
+    const MIN_NEEDED: usize = 1 << 8;
+    /// An oversized vector is freed after this many uses in a row. There may be hundreds of
+    /// uses in one step, of which a single one needs all of the memory; and a vector of a
+    /// [`ScratchPool`] rests whenever another one is taken.
+    const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Empties it, to be filled anew.
+    /// The vector without its items.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
-        self.judge(self.items.len(), Self::WORTH);
+        self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
         &mut self.items
     }
 
-    /// Fills it anew.
+    /// Replaces the items.
     pub(crate) fn refill(&mut self, items: impl Iterator<Item = T>) -> &mut [T] {
         self.empty().extend(items);
         &mut self.items
     }
 
-    /// Leaves it as it is once more, without a use for it.
+    /// Counts a use that needs no item. The items stay.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
 
-    /// Bytes of it.
+    /// Bytes of its capacity.
     pub(crate) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Counts a use for `count` items, of which `worth` are taken for needed in any case; lets
-    /// it go if it has been far too large for long.
-    fn judge(&mut self, count: usize, worth: usize) {
-        if self.items.capacity() / Self::FAR_TOO_LARGE <= count.max(worth) {
-            self.idle = 0;
-        } else if self.idle < Self::PATIENCE {
-            self.idle += 1;
+    /// Counts a use that needs `count` items, but at least `min`; frees the memory if the
+    /// vector has been oversized for long.
+    fn judge(&mut self, count: usize, min: usize) {
+        if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
+            self.oversized_uses = 0;
+        } else if self.oversized_uses < Self::MAX_OVERSIZED_USES {
+            self.oversized_uses += 1;
         } else {
             *self = Self::default();
         }
     }
 }
 
-impl<T: Zeroable + Clone> Kept<T> {
-    /// `count` elements, or an error that says that memory is short. There may be more,
-    /// from before, so that none has to be filled when more are asked for again.
+impl<T: Zeroable + Clone> ReusedVec<T> {
+    /// The first `count` items, whatever they hold, or an error that says that memory is
+    /// short. The vector may have more, from before, so that none has to be filled again.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
-        self.judge(count, Self::WORTH);
+        self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {
             resized(&mut self.items, count, what)?;
         }
@@ -83,7 +85,7 @@ impl<T: Zeroable + Clone> Kept<T> {
     }
 }
 
-impl<T> Deref for Kept<T> {
+impl<T> Deref for ReusedVec<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -91,67 +93,64 @@ impl<T> Deref for Kept<T> {
     }
 }
 
-impl<T> DerefMut for Kept<T> {
+impl<T> DerefMut for ReusedVec<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.items
     }
 }
 
-/// Memory for what tasks work on one after another: as many pieces as there have been
-/// tasks at once.
+/// A pool of vectors for tasks that run one after another or side by side: as many vectors
+/// as there have been tasks at once.
 #[derive(Debug)]
-pub(crate) struct Scratch<T>(Mutex<Vec<Kept<T>>>);
+pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
-impl<T> Default for Scratch<T> {
+impl<T> Default for ScratchPool<T> {
     fn default() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
-impl<T> Scratch<T> {
-    /// One that no other task has.
-    pub(crate) fn take(&self) -> Piece<'_, T> {
-        let mut pieces = self.pieces();
-        let kept = pieces.pop().unwrap_or_default();
-        pieces.iter_mut().for_each(Kept::rest);
-        Piece {
-            scratch: self,
-            kept,
-        }
+impl<T> ScratchPool<T> {
+    /// A vector that no other task has.
+    pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
+        let mut unused = self.unused();
+        let vector = unused.pop().unwrap_or_default();
+        unused.iter_mut().for_each(ReusedVec::rest);
+        ScratchGuard { pool: self, vector }
     }
 
-    /// Bytes of those that no task has.
+    /// Bytes of the vectors that no task has.
     pub(crate) fn bytes(&self) -> usize {
-        self.pieces().iter().map(Kept::bytes).sum()
+        self.unused().iter().map(ReusedVec::bytes).sum()
     }
 
-    fn pieces(&self) -> MutexGuard<'_, Vec<Kept<T>>> {
+    fn unused(&self) -> MutexGuard<'_, Vec<ReusedVec<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One piece of it, which goes back when it is dropped.
-pub(crate) struct Piece<'a, T> {
-    scratch: &'a Scratch<T>,
-    kept: Kept<T>,
+/// A vector of a [`ScratchPool`], which goes back when the guard is dropped.
+pub(crate) struct ScratchGuard<'a, T> {
+    pool: &'a ScratchPool<T>,
+    vector: ReusedVec<T>,
 }
 
-impl<T> Drop for Piece<'_, T> {
+impl<T> Drop for ScratchGuard<'_, T> {
     fn drop(&mut self) {
-        self.scratch.pieces().push(std::mem::take(&mut self.kept));
+        self.pool.unused().push(std::mem::take(&mut self.vector));
     }
 }
 
-impl<T> Deref for Piece<'_, T> {
-    type Target = Kept<T>;
+impl<T> Deref for ScratchGuard<'_, T> {
+    type Target = ReusedVec<T>;
 
-    fn deref(&self) -> &Kept<T> {
-        &self.kept
+    fn deref(&self) -> &ReusedVec<T> {
+        &self.vector
     }
 }
 
-impl<T> DerefMut for Piece<'_, T> {
-    fn deref_mut(&mut self) -> &mut Kept<T> {
-        &mut self.kept
+impl<T> DerefMut for ScratchGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut ReusedVec<T> {
+        &mut self.vector
     }
 }

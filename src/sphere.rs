@@ -20,6 +20,7 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 /// ```
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sphere {
     /// Centre at the start of the step.
     pub center: [f32; 3],

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
+use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
@@ -82,6 +83,34 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
     }
 }
 
+impl Step<'_> {
+    /// The same step with all spheres in one slice. Two sets are copied into `both`, which
+    /// rests in a step of one set.
+    pub(crate) fn in_one_slice<'b>(
+        &'b self,
+        both: &'b mut ReusedVec<Sphere>,
+    ) -> Result<UncheckedStep<'b>, Error> {
+        let first = self.first;
+        let Some(second) = self.second else {
+            both.rest();
+            return Ok(UncheckedStep {
+                spheres: first,
+                sets: Sets::One,
+                dt: self.dt,
+            });
+        };
+        let spheres = both.enough(first.len() + second.len(), "a copy of both sets")?;
+        let (of_first, of_second) = spheres.split_at_mut(first.len());
+        of_first.copy_from_slice(first);
+        of_second.copy_from_slice(second);
+        Ok(UncheckedStep {
+            spheres,
+            sets: Sets::Two { first: first.len() },
+            dt: self.dt,
+        })
+    }
+}
+
 /// A step on the host, all spheres in one slice, before it is checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UncheckedStep<'a> {
@@ -95,10 +124,10 @@ impl<'a> UncheckedStep<'a> {
     /// spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
-        if self.has_pairs() && self.spheres.len() > MOST_SPHERES {
+        if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
             return Err(Error::TooManySpheres {
                 count: self.spheres.len(),
-                limit: MOST_SPHERES,
+                limit: MAX_SPHERES,
             });
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! On which threads the work is done.
+//! The threads that do the work.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -7,15 +7,15 @@ use rayon::ThreadPool;
 
 use crate::Error;
 
-/// On which threads to work: those of a pool, or rayon's.
+/// The threads of a pool, or rayon's own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
-    /// So few items are done before another thread is awake.
+    /// Items that are done before another thread is awake.
     const FEW: usize = 1024;
 
-    /// Works on so many items there, or if they are few on the caller's.
+    /// Does work on `items` items on these threads, or on the caller's if they are few.
     pub(crate) fn run<R: Send>(
         self,
         items: usize,
@@ -24,14 +24,13 @@ impl Threads<'_> {
         match self.0 {
             _ if items <= Self::FEW => work(),
             Some(pool) => run_in(pool, work),
-            // What `install` does: goes over to a thread of the pool once, and not in every
-            // loop.
+            // As `install` does: moves to a thread of the pool once, and not in every loop.
             None => rayon::scope(|_| work()),
         }
     }
 }
 
-/// Works in a pool, and waits for it.
+/// Does work in a pool, and waits for it.
 fn run_in<R: Send>(
     pool: &ThreadPool,
     work: impl FnOnce() -> Result<R, Error> + Send,

@@ -39,14 +39,14 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     fields.find(|&(_, x)| !in_range(x))
 }
 
-/// What of the spheres tells how to work on them.
+/// Facts about all spheres of a step on which the work depends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
-    /// Whether carom can work with all of them.
+    /// Whether all values are in range.
     valid: bool,
     /// The largest magnitude of a coordinate, radius or displacement.
     extent: f32,
-    /// All bits that any has.
+    /// The bits of [`Sphere::groups`] that are set in any sphere.
     groups: u32,
 }
 
@@ -61,7 +61,7 @@ impl Default for InputSummary {
 }
 
 impl InputSummary {
-    /// Of two sets together.
+    /// The facts about two sets together.
     pub(crate) fn merge(self, other: Self) -> Self {
         Self {
             valid: self.valid && other.valid,
@@ -81,8 +81,8 @@ impl InputSummary {
     }
 }
 
-/// Checks a slice of spheres against the range in which carom is exact, and
-/// tells what there is. `set` is what an error is to say of the slice.
+/// Checks that all values of some spheres are in the range in which carom is exact. An error
+/// names `set`, if there are two.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -110,10 +110,10 @@ pub(crate) fn check_spheres(
 }
 
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
-    const MOST: f32 = MAX_MAGNITUDE;
+    const MAX: f32 = MAX_MAGNITUDE;
     // Of centre and radius, and of velocity; the groups are none of these numbers.
-    let least = f32x4::new([-MOST, -MOST, -MOST, 0.0]);
-    let most = f32x4::splat(MOST);
+    let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
+    let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);
     let no_groups = f32x4::new([all, all, all, 0.0]);
     let mut valid = f32x4::splat(all);

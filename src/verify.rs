@@ -6,34 +6,34 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::exact::impact;
-use crate::limits::MOST_SPHERES;
+use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
-use crate::{Collision, Error, Sphere};
+use crate::{Collision, Error, Sphere, Step};
 
 /// How a list of collisions differs from the truth. See [`verify`].
 ///
-/// Entries of one set are told with the smaller index first, however they were
-/// listed. An entry that is listed twice for a pair that does not touch is invented
-/// twice.
+/// Entries of one set are reported with the smaller index first, however they were listed.
+/// An entry that is listed twice for a pair that does not touch is invented twice.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Verification {
-    /// Pairs that were tried: all there are.
+    /// Pairs that were tried: all pairs of the step.
     pub tried: u64,
-    /// Pairs that touch, but for those that their groups leave out.
+    /// Pairs that touch, except for the pairs that their groups leave out.
     pub touching: u64,
-    /// Those of them that the list lacks, sorted, with their true times and
-    /// depths.
+    /// Touching pairs that the list lacks, sorted, with their true times and depths.
     pub missing: Vec<Collision>,
-    /// What the list has of pairs that do not touch, that their groups leave out,
-    /// or that are none: one sphere twice, or an index past the last sphere.
+    /// Entries for pairs that do not touch, that their groups leave out, or that are no
+    /// pairs: a sphere with itself, or an index past the last sphere.
     pub invented: Vec<Collision>,
-    /// What the list has more than once of pairs that do touch: all entries but
-    /// one, the right one if there is one.
+    /// Entries beyond the first for a pair that touches. If one entry of the pair is right,
+    /// the others are the repeated ones.
     pub repeated: Vec<Collision>,
-    /// What the list has with another time or depth than the float32 next to the
-    /// true one, bit for bit (−0.0 is not 0.0); and what it should have.
+    /// Entries with a time or depth other than the float32 next to the true one, bit for
+    /// bit (−0.0 is not 0.0), each with the right entry.
     pub wrong: Vec<(Collision, Collision)>,
 }
 
@@ -115,49 +115,39 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Holds a list of the collisions among `spheres` in a step of length `dt`, from
-/// whatever program, against the truth. Neither the order of the list matters nor
-/// which of the two spheres of a pair comes first.
+/// Holds a list of the collisions of a step, from any program, against the truth. The
+/// order of the list does not matter; nor, within one set, which of the two spheres of a
+/// pair comes first.
 ///
-/// Tries all N·(N − 1)/2 pairs, in parallel: some seconds for 20 000 spheres, or
-/// a minute when most pairs touch. What is wrong takes 16 bytes a pair, or 32.
+/// Tries all N·(N − 1)/2 pairs of a set, or all pairs across two sets, in parallel: some
+/// seconds for 20 000 spheres, or a minute when most pairs touch. Each mistake takes 16 or
+/// 32 bytes.
 ///
 /// ```
-/// use carom::{Collision, Sphere, verify};
+/// use carom::{Collision, Sphere, Step, verify};
 /// let spheres = [0.0, 1.5, 3.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
 /// let list = [Collision { a: 0, b: 1, toi: 0.0, depth: 0.5 }];
-/// let truth = verify(&spheres, 1.0, &list)?;
+/// let truth = verify(&Step::new(&spheres, 1.0), &list)?;
 /// assert!(!truth.passed());
 /// assert_eq!((truth.missing.len(), truth.missing[0].a, truth.missing[0].b), (1, 1, 2));
 /// # Ok::<(), carom::Error>(())
 /// ```
 ///
 /// # Errors
-/// The spheres or `dt` are invalid, or memory is short.
-pub fn verify(spheres: &[Sphere], dt: f32, list: &[Collision]) -> Result<Verification, Error> {
+/// [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::TooManySpheres`],
+/// [`Error::OutOfMemory`].
+pub fn verify(step: &Step<'_>, list: &[Collision]) -> Result<Verification, Error> {
+    let (first, dt) = (step.spheres(), step.dt());
     check_dt(dt)?;
-    check_spheres(spheres, dt, None)?;
-    let pair = |c: &Collision| Collision {
-        a: c.a.min(c.b),
-        b: c.a.max(c.b),
-        ..*c
+    let Some(second) = step.second_set() else {
+        check_spheres(first, dt, None)?;
+        let pair = |c: &Collision| Collision {
+            a: c.a.min(c.b),
+            b: c.a.max(c.b),
+            ..*c
+        };
+        return compare([first, first], |a| a + 1, dt, sorted(list, pair)?);
     };
-    compare([spheres, spheres], |a| a + 1, dt, sorted(list, pair)?)
-}
-
-/// The same for the collisions of one sphere of `first` (a) and one of `second`
-/// (b), as [`Detector::detect_between`](crate::Detector::detect_between) lists
-/// them: here it matters which comes first in an entry.
-///
-/// # Errors
-/// Those of [`verify`].
-pub fn verify_between(
-    first: &[Sphere],
-    second: &[Sphere],
-    dt: f32,
-    list: &[Collision],
-) -> Result<Verification, Error> {
-    check_dt(dt)?;
     check_spheres(first, dt, Some(0))?;
     check_spheres(second, dt, Some(1))?;
     compare([first, second], |_| 0, dt, sorted(list, |c| *c)?)
@@ -181,10 +171,10 @@ fn compare(
     dt: f32,
     list: Vec<Collision>,
 ) -> Result<Verification, Error> {
-    if let Some(set) = sets.iter().find(|set| set.len() > MOST_SPHERES) {
+    if let Some(set) = sets.iter().find(|set| set.len() > MAX_SPHERES) {
         return Err(Error::TooManySpheres {
             count: set.len(),
-            limit: MOST_SPHERES,
+            limit: MAX_SPHERES,
         });
     }
     let [first, second] = sets;

@@ -7,7 +7,7 @@ mod scenes;
 mod backends;
 
 use backends::detector;
-use carom::{Backend, Options, Sphere};
+use carom::{Backend, Options, Sphere, Step};
 use fastrand::Rng;
 use glam::Vec3;
 use scenes::Scene;
@@ -26,7 +26,7 @@ struct Cost {
 fn cost(world: &str, spheres: &[Sphere]) -> Cost {
     let mut detector = detector(Backend::Cpu, Options::default());
     let found = detector
-        .detect(spheres, 1.0)
+        .detect(&Step::new(spheres, 1.0))
         .unwrap_or_else(|error| panic!("{world}: {error}"));
     let each = |count: u64| count as f64 / spheres.len() as f64;
     let cost = Cost {
@@ -301,7 +301,7 @@ fn bullets_among_others_cost_no_more_between_two_sets_than_in_one() {
     let together = cost("bullets among others", &spheres);
     let (one, other) = spheres.split_at(1000);
     let between = detector(Backend::Cpu, Options::default())
-        .detect_between(one, other, 1.0)
+        .detect(&Step::between(one, other, 1.0))
         .unwrap_or_else(|error| panic!("{error}"));
     let candidates = between.statistics.candidates as f64 / spheres.len() as f64;
     println!("between: {candidates:.2}");

@@ -14,11 +14,11 @@ mod device;
 
 use backends::detector;
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, CollisionPipeline, Count, DeviceSpheres, Groups, Motion,
-    Radius, Source, Taken, Words, status, wgpu,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
+    Readback, SphereCount, SphereGroups, SphereMotion, SphereRadius, status, wgpu,
 };
-use carom::{Backend, Collision, Error, Options, Sphere, time_of_impact};
-use device::{Device, Interleaved, exact, ready};
+use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
+use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
 use scenes::Scene;
 
@@ -26,14 +26,14 @@ type Result<T = ()> = std::result::Result<T, Error>;
 
 /// What the CPU finds.
 fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
-    match detector(Backend::Cpu, Options::default()).detect(spheres, dt) {
+    match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
 }
 
 fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
-    match detector(Backend::Cpu, Options::default()).detect_between(first, second, dt) {
+    match detector(Backend::Cpu, Options::default()).detect(&Step::between(first, second, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
@@ -82,10 +82,10 @@ fn any_layout_of_the_callers_buffers_gives_the_list_of_the_detector() -> Result 
     assert!(expected.len() > 300);
 
     let one = Interleaved::new(&device, &spheres);
-    let found = exact(&device, &mut buffers, Source::Buffers(&one.spheres()), 0.5);
+    let found = exact(&device, &mut buffers, &Step::on_device(&one.spheres(), 0.5));
     assert_eq!(found.collisions.pairs, expected);
-    assert_eq!(found.counts.spheres, 3000);
-    let found = exact(&device, &mut buffers, Source::Host(&spheres), 0.5);
+    assert_eq!(found.summary.spheres, 3000);
+    let found = exact(&device, &mut buffers, &Step::new(&spheres, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
     // Each in a buffer of its own, far into it, with gaps.
@@ -94,34 +94,26 @@ fn any_layout_of_the_callers_buffers_gives_the_list_of_the_detector() -> Result 
     let velocities = device.words(&laid_out(&spheres, 1000, 3, |s| bits(s.velocity)));
     let groups = device.words(&laid_out(&spheres, 0, 2, |s| vec![s.groups]));
     let counts = device.words(&[9, 9, 9, count]);
-    let at = |buffer, offset, stride| Words {
-        buffer,
-        offset,
-        stride,
+    // In words.
+    let at = |buffer, offset: u64, stride: u64| Attribute::new(buffer, 4 * offset, 4 * stride);
+    let known = SphereCount::InBuffer {
+        buffer: &counts,
+        offset: 12,
+        at_most: count,
     };
-    let apart = DeviceSpheres {
-        count: Count::Word {
-            buffer: &counts,
-            offset: 3,
-            at_most: count,
-        },
-        center: at(&centers, 77, 5),
-        radius: Radius::Words(at(&radii, 1, 1)),
-        motion: Motion::Velocity(at(&velocities, 1000, 3)),
-        groups: Groups::Words(at(&groups, 0, 2)),
-    };
-    let found = exact(&device, &mut buffers, Source::Buffers(&apart), 0.5);
+    let apart = DeviceSpheres::new(known, at(&centers, 77, 5), at(&radii, 1, 1))
+        .with_velocity(at(&velocities, 1000, 3))
+        .with_groups(at(&groups, 0, 2));
+    let found = exact(&device, &mut buffers, &Step::on_device(&apart, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
     // One radius, one group and no motion for all.
     let alike: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, 0.7)).collect();
-    let still = DeviceSpheres {
-        radius: Radius::Constant(0.7),
-        motion: Motion::Still,
-        groups: Groups::Constant(1),
-        ..apart
-    };
-    let found = exact(&device, &mut buffers, Source::Buffers(&still), 0.5);
+    let mut still = apart;
+    still.radius = SphereRadius::Constant(0.7);
+    still.motion = SphereMotion::Still;
+    still.groups = SphereGroups::Constant(1);
+    let found = exact(&device, &mut buffers, &Step::on_device(&still, 0.5));
     assert_eq!(found.collisions.pairs, truth(&alike, 0.5));
     device.assert_silent();
     Ok(())
@@ -144,26 +136,13 @@ fn previous_centers_give_the_motion_between_the_two() -> Result {
         bits([0, 1, 2].map(|k| s.center[k] + s.velocity[k]))
     }));
     let previous = device.words(&laid_out(&spheres, 2, 4, |s| bits(s.center)));
-    let source = DeviceSpheres {
-        count: Count::Known(3000),
-        center: Words {
-            buffer: &centers,
-            offset: 0,
-            stride: 3,
-        },
-        radius: Radius::Constant(0.4),
-        motion: Motion::Previous(Words {
-            buffer: &previous,
-            offset: 2,
-            stride: 4,
-        }),
-        groups: Groups::Constant(0),
-    };
+    let source = DeviceSpheres::new(3000, Attribute::new(&centers, 0, 12), 0.4)
+        .with_previous_center(Attribute::new(&previous, 8, 16));
     let mut expected = truth(&spheres, 1.0);
     for pair in &mut expected {
         pair.toi *= 0.125;
     }
-    let found = exact(&device, &mut buffers, Source::Buffers(&source), 0.125);
+    let found = exact(&device, &mut buffers, &Step::on_device(&source, 0.125));
     assert!(expected.len() > 300);
     assert_eq!(found.collisions.pairs, expected);
     device.assert_silent();
@@ -179,41 +158,57 @@ fn one_set_against_another_from_buffers_and_from_the_host() -> Result {
     assert!(expected.len() > 100);
     let [one, other] = [&first, &second].map(|set| Interleaved::new(&device, set));
     let (one, other) = (one.spheres(), other.spheres());
-    for source in [
-        Source::BuffersBetween(&one, &other),
-        Source::HostBetween(&first, &second),
-    ] {
-        let found = exact(&device, &mut buffers, source, 1.0);
+    let found = [
+        exact(
+            &device,
+            &mut buffers,
+            &Step::between_on_device(&one, &other, 1.0),
+        ),
+        exact(&device, &mut buffers, &Step::between(&first, &second, 1.0)),
+    ];
+    for found in found {
         assert_eq!(found.collisions.pairs, expected);
-        assert_eq!((found.counts.spheres, found.counts.first_set), (3500, 1000));
+        let summary = found.summary;
+        assert_eq!(
+            (summary.spheres, summary.second_set_start),
+            (3500, Some(1000))
+        );
     }
     // With an empty set there is nothing to be found, told by the host or by the device.
     let none = device.words(&[0]);
-    let empty = DeviceSpheres {
-        count: Count::Known(0),
-        ..one
+    let mut empty = one;
+    empty.count = SphereCount::Known(0);
+    let mut counted = one;
+    counted.count = SphereCount::InBuffer {
+        buffer: &none,
+        offset: 0,
+        at_most: 1000,
     };
-    let counted = DeviceSpheres {
-        count: Count::Word {
-            buffer: &none,
-            offset: 0,
-            at_most: 1000,
-        },
-        ..one
-    };
-    for source in [
-        Source::BuffersBetween(&empty, &other),
-        Source::BuffersBetween(&counted, &other),
-        Source::BuffersBetween(&other, &empty),
-        Source::BuffersBetween(&other, &counted),
-        Source::HostBetween(&[], &second),
-        Source::HostBetween(&first, &[]),
-        Source::Buffers(&empty),
-        Source::Buffers(&counted),
-        Source::Host(&[]),
-    ] {
-        let found = exact(&device, &mut buffers, source, 1.0);
-        assert_eq!((found.collisions.pairs.len(), found.counts.status), (0, 0));
+    let on_device = [
+        Step::between_on_device(&empty, &other, 1.0),
+        Step::between_on_device(&counted, &other, 1.0),
+        Step::between_on_device(&other, &empty, 1.0),
+        Step::between_on_device(&other, &counted, 1.0),
+        Step::on_device(&empty, 1.0),
+        Step::on_device(&counted, 1.0),
+    ];
+    let on_host = [
+        Step::between(&[], &second, 1.0),
+        Step::between(&first, &[], 1.0),
+        Step::new(&[], 1.0),
+    ];
+    let found = (on_device
+        .iter()
+        .map(|step| exact(&device, &mut buffers, step)))
+    .collect::<Vec<_>>()
+    .into_iter()
+    .chain(
+        on_host
+            .iter()
+            .map(|step| exact(&device, &mut buffers, step)),
+    );
+    for found in found {
+        assert_eq!((found.collisions.pairs.len(), found.summary.status), (0, 0));
     }
     device.assert_silent();
     Ok(())
@@ -234,22 +229,22 @@ fn recordings_before_one_submit_and_worlds_in_one_encoder_keep_to_themselves() -
         for (k, buffers) in worlds.iter_mut().enumerate() {
             let spheres = gas(500 + 300 * usize::from(step) + 50 * k, k as u64);
             let dt = 0.25 * f32::from(step + 1);
+            // A recording that fails leaves nothing behind.
+            let failed = buffers.record(&mut encoder, &Step::new(&spheres[..10], -9.0));
+            assert_eq!(failed, Err(Error::InvalidTimeStep { dt: -9.0 }));
             if step % 2 == 0 {
-                buffers.prepare(Source::Host(&spheres), dt)?;
+                buffers.record(&mut encoder, &Step::new(&spheres, dt))?;
             } else {
                 let source = Interleaved::new(&device, &spheres);
-                // What is prepared last counts.
-                buffers.prepare(Source::Host(&spheres[..10]), 9.0)?;
-                buffers.prepare(Source::Buffers(&source.spheres()), dt)?;
+                buffers.record(&mut encoder, &Step::on_device(&source.spheres(), dt))?;
             }
-            buffers.record(&mut encoder)?;
             tickets.push((buffers.read_exact(&mut encoder)?, truth(&spheres, dt)));
         }
     }
     device.queue.submit([encoder.finish()]);
     device.wait();
     for (ticket, expected) in tickets {
-        assert_eq!(ready(ticket.try_take()?).collisions.pairs, expected);
+        assert_eq!(complete(ticket.try_take()?).collisions.pairs, expected);
     }
     device.assert_silent();
     Ok(())
@@ -259,15 +254,12 @@ fn recordings_before_one_submit_and_worlds_in_one_encoder_keep_to_themselves() -
 fn what_does_not_fit_is_told_and_grown_for() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let mut buffers = pipeline.create_buffers(&BufferOptions {
-        pairs: 10,
-        segments: 10,
-        ..BufferOptions::new(100)
-    })?;
+    let options = BufferOptions::new(100).with_pairs(10).with_segments(10);
+    let mut buffers = pipeline.create_buffers(&options)?;
     let spheres = gas(3000, 4);
     let expected = truth(&spheres, 1.0);
     assert!(matches!(
-        buffers.prepare(Source::Host(&spheres), 1.0),
+        buffers.record(&mut device.encoder(), &Step::new(&spheres, 1.0)),
         Err(Error::OverCapacity {
             needed: 3000,
             capacity: 100
@@ -276,7 +268,7 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
     let source = Interleaved::new(&device, &spheres);
     let count = device.words(&[3000]);
     let mut counted = source.spheres();
-    counted.count = Count::Word {
+    counted.count = SphereCount::InBuffer {
         buffer: &count,
         offset: 0,
         at_most: 100,
@@ -286,28 +278,27 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
         if seen.len() > 10 {
             panic!("does not grow enough: {seen:?}");
         }
-        counted.count = Count::Word {
+        counted.count = SphereCount::InBuffer {
             buffer: &count,
             offset: 0,
             at_most: buffers.options().spheres.min(3000),
         };
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Buffers(&counted), 1.0)?;
-        buffers.record(&mut encoder)?;
-        let counts = buffers.read_counts(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;
+        let counts = buffers.read_summary(&mut encoder)?;
         let raw = buffers.read_raw(&mut encoder)?;
         let exact = buffers.read_exact(&mut encoder)?;
         device.queue.submit([encoder.finish()]);
         device.wait();
         let counts = ready(counts.try_take()?);
-        match (raw.try_take()?, exact.try_take()?) {
-            (Taken::Truncated(needed), Taken::Truncated(_)) => {
-                assert_eq!(counts.needed(), Some(needed));
+        match (ready(raw.try_take()?), ready(exact.try_take()?)) {
+            (PairList::Truncated(needed), PairList::Truncated(_)) => {
+                assert_eq!(counts.required_capacity(), Some(needed));
                 assert!(!counts.is_complete());
                 seen.push(counts.status);
                 buffers.grow(&needed)?;
             }
-            (Taken::Ready(raw), Taken::Ready(exact)) => {
+            (PairList::Complete(raw), PairList::Complete(exact)) => {
                 assert!(counts.is_complete());
                 assert!(raw.pairs.len() >= exact.collisions.pairs.len());
                 break exact;
@@ -333,14 +324,11 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
 fn a_crowd_past_the_limit_is_refused_and_the_next_step_is_as_ever() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let mut buffers = pipeline.create_buffers(&BufferOptions {
-        max_candidates: 100_000,
-        ..BufferOptions::new(2000)
-    })?;
+    let options = BufferOptions::new(2000).with_max_candidates(100_000);
+    let mut buffers = pipeline.create_buffers(&options)?;
     let crowd = vec![Sphere::new([0.0; 3], 1.0); 2000];
     let mut encoder = device.encoder();
-    buffers.prepare(Source::Host(&crowd), 1.0)?;
-    buffers.record(&mut encoder)?;
+    buffers.record(&mut encoder, &Step::new(&crowd, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
@@ -356,7 +344,7 @@ fn a_crowd_past_the_limit_is_refused_and_the_next_step_is_as_ever() -> Result {
         "{error:?}"
     );
     let spheres = gas(1000, 6);
-    let found = exact(&device, &mut buffers, Source::Host(&spheres), 1.0);
+    let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
     assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
     Ok(())
 }
@@ -390,24 +378,27 @@ fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
     let found = exact(
         &device,
         &mut buffers,
-        Source::Buffers(&source.spheres()),
-        2.0,
+        &Step::on_device(&source.spheres(), 2.0),
     );
     assert_eq!(found.collisions.pairs, truth(&valid, 2.0));
-    let mut named = found.counts.invalid_spheres.clone();
+    let mut named = found.summary.invalid_spheres.clone();
     named.sort_unstable();
     assert_eq!(named, wrong.map(|(i, _)| i as u32));
-    assert_eq!((found.counts.invalid, found.counts.status), (8, 16));
+    assert_eq!((found.summary.invalid, found.summary.status), (8, 16));
 
     // All of them, and the next step.
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
-    let found = exact(&device, &mut buffers, Source::Buffers(&none.spheres()), 1.0);
+    let found = exact(
+        &device,
+        &mut buffers,
+        &Step::on_device(&none.spheres(), 1.0),
+    );
     assert_eq!(
-        (found.collisions.pairs.len(), found.counts.invalid),
+        (found.collisions.pairs.len(), found.summary.invalid),
         (0, 3000)
     );
-    assert_eq!(found.counts.invalid_spheres.len(), 32);
-    let found = exact(&device, &mut buffers, Source::Host(&valid), 2.0);
+    assert_eq!(found.summary.invalid_spheres.len(), 32);
+    let found = exact(&device, &mut buffers, &Step::new(&valid, 2.0));
     assert_eq!(found.collisions.pairs, truth(&valid, 2.0));
     device.assert_silent();
     Ok(())
@@ -444,24 +435,26 @@ fn worlds_of_any_unit_are_scaled_on_the_device() -> Result {
         let found = exact(
             &device,
             &mut buffers,
-            Source::Buffers(&source.spheres()),
-            dt,
+            &Step::on_device(&source.spheres(), dt),
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
         // The scale is none of the candidates' business, but where digits get lost.
-        let most = 4 * exact(&device, &mut buffers, Source::Host(&spheres), 1.0)
-            .counts
+        let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
+            .summary
             .candidates;
-        assert!(found.counts.candidates < most, "{what}: {:?}", found.counts);
+        assert!(
+            found.summary.candidates < most,
+            "{what}: {:?}",
+            found.summary
+        );
     }
     // No time, in which velocities are of no account.
     let source = Interleaved::new(&device, &spheres);
     let found = exact(
         &device,
         &mut buffers,
-        Source::Buffers(&source.spheres()),
-        0.0,
+        &Step::on_device(&source.spheres(), 0.0),
     );
     assert_eq!(found.collisions.pairs, truth(&spheres, 0.0));
     Ok(())
@@ -486,17 +479,16 @@ fn what_the_device_tells_of_times_and_depths_is_as_good_as_promised() -> Result 
     let mut worst = 0.0_f64;
     for (seed, scene) in (0..).zip(Scene::ALL) {
         let spheres = scene.generate(10_000, seed);
-        let exact = exact(&device, &mut buffers, Source::Host(&spheres), 1.0);
+        let exact = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(exact.collisions.pairs, truth(&spheres, 1.0), "{scene}");
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Host(&spheres), 1.0)?;
-        buffers.record(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         let ticket = buffers.read_raw(&mut encoder)?;
-        let raw = ready(device.finish(encoder, ticket));
+        let raw = complete(device.finish(encoder, ticket));
         for pair in &raw.pairs {
             let [a, b] = [pair.a, pair.b].map(|i| &spheres[i as usize]);
             if !pair.grazing {
-                assert!(time_of_impact(a, b, 1.0).is_some(), "{scene}: {pair:?}");
+                assert!(time_of_impact(a, b, 1.0)?.is_some(), "{scene}: {pair:?}");
             }
             let [gap, distance, reach] = gap(a, b, pair.toi);
             let off = if pair.toi > 0.0 {
@@ -517,16 +509,12 @@ fn what_the_device_tells_of_times_and_depths_is_as_good_as_promised() -> Result 
 fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let mut buffers = pipeline.create_buffers(&BufferOptions {
-        recordings: 2,
-        ..BufferOptions::new(1000)
-    })?;
+    let mut buffers = pipeline.create_buffers(&BufferOptions::new(1000).with_recordings(2))?;
     let spheres = gas(1000, 9);
     let expected = truth(&spheres, 1.0);
     for round in 0..20 {
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Host(&spheres), 1.0)?;
-        buffers.record(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         let ticket = buffers.read_exact(&mut encoder)?;
         match round % 4 {
             0 => {
@@ -548,17 +536,16 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
                 drop(ticket);
             }
         }
-        let found = exact(&device, &mut buffers, Source::Host(&spheres), 1.0);
+        let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, expected);
     }
     // A ticket outlives its buffers.
     let mut encoder = device.encoder();
-    buffers.prepare(Source::Host(&spheres), 1.0)?;
-    buffers.record(&mut encoder)?;
+    buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     drop((buffers, pipeline));
     assert_eq!(
-        ready(device.finish(encoder, ticket)).collisions.pairs,
+        complete(device.finish(encoder, ticket)).collisions.pairs,
         expected
     );
     device.assert_silent();
@@ -569,25 +556,23 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
 fn stages_are_timed_when_that_is_asked_for() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let mut buffers = pipeline.create_buffers(&BufferOptions {
-        timestamp_period: Some(device.queue.get_timestamp_period()),
-        ..BufferOptions::new(5000)
-    })?;
+    let period = device.queue.get_timestamp_period();
+    let options = BufferOptions::new(5000).with_timestamp_period(period);
+    let mut buffers = pipeline.create_buffers(&options)?;
     let source = Interleaved::new(&device, &gas(5000, 10));
     let found = exact(
         &device,
         &mut buffers,
-        Source::Buffers(&source.spheres()),
-        1.0,
+        &Step::on_device(&source.spheres(), 1.0),
     );
-    let names: Vec<_> = found.counts.stages.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = found.summary.stages.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         names,
         [
             "load", "measure", "plan", "bin", "scan", "scatter", "tally", "pairs"
         ]
     );
-    let all: std::time::Duration = found.counts.stages.iter().map(|(_, time)| *time).sum();
+    let all: std::time::Duration = found.summary.stages.iter().map(|(_, time)| *time).sum();
     assert!(!all.is_zero());
     Ok(())
 }
@@ -601,8 +586,7 @@ fn a_world_that_goes_while_it_is_in_flight_takes_nothing_with_it() -> Result {
     for waits in [false, true] {
         let mut goes = pipeline.create_buffers(&BufferOptions::new(500))?;
         let mut encoder = device.encoder();
-        goes.prepare(Source::Host(&spheres), 1.0)?;
-        goes.record(&mut encoder)?;
+        goes.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         let ticket = goes.read_exact(&mut encoder)?;
         if waits {
             device.queue.submit([encoder.finish()]);
@@ -612,7 +596,7 @@ fn a_world_that_goes_while_it_is_in_flight_takes_nothing_with_it() -> Result {
             device.queue.submit([encoder.finish()]);
         }
         device.wait();
-        let found = exact(&device, &mut stays, Source::Host(&spheres), 1.0);
+        let found = exact(&device, &mut stays, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
     }
     device.assert_silent();
@@ -625,13 +609,11 @@ fn a_period_that_is_none_asks_for_no_times() -> Result {
     let pipeline = CollisionPipeline::new(&device.device)?;
     let spheres = gas(500, 12);
     for period in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        let mut buffers = pipeline.create_buffers(&BufferOptions {
-            timestamp_period: Some(period),
-            ..BufferOptions::new(500)
-        })?;
-        let found = exact(&device, &mut buffers, Source::Host(&spheres), 1.0);
+        let options = BufferOptions::new(500).with_timestamp_period(period);
+        let mut buffers = pipeline.create_buffers(&options)?;
+        let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
-        assert!(found.counts.stages.is_empty());
+        assert!(found.summary.stages.is_empty());
     }
     Ok(())
 }
@@ -645,23 +627,25 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
         ..wgpu::Limits::default()
     });
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let mut buffers = pipeline.create_buffers(&BufferOptions {
-        pairs: 1 << 16,
-        ..BufferOptions::new(300)
-    })?;
+    let mut buffers = pipeline.create_buffers(&BufferOptions::new(300).with_pairs(1 << 16))?;
     for (count, fits) in [(150, true), (250, false), (100, true)] {
         let crowd = vec![Sphere::new([0.0; 3], 1.0); count];
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Host(&crowd), 1.0)?;
-        buffers.record(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::new(&crowd, 1.0))?;
         let raw = buffers.read_raw(&mut encoder)?;
         let exact = buffers.read_exact(&mut encoder)?;
         device.queue.submit([encoder.finish()]);
         device.wait();
-        assert_eq!(ready(raw.try_take()?).pairs.len(), count * (count - 1) / 2);
+        assert_eq!(
+            complete(raw.try_take()?).pairs.len(),
+            count * (count - 1) / 2
+        );
         match exact.try_take() {
             Ok(taken) if fits => {
-                assert_eq!(ready(taken).collisions.pairs.len(), count * (count - 1) / 2);
+                assert_eq!(
+                    complete(taken).collisions.pairs.len(),
+                    count * (count - 1) / 2
+                );
             }
             Err(Error::DeviceLimit { needed, .. }) if !fits => {
                 assert_eq!(needed, 64 * (count * (count - 1) / 2) as u64);
@@ -677,11 +661,8 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
 fn changes_survive_growth_and_an_encoder_that_was_dropped_after_it() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
-    let mut buffers = pipeline.create_buffers(&BufferOptions {
-        pairs: 300,
-        changes: true,
-        ..BufferOptions::new(500)
-    })?;
+    let options = BufferOptions::new(500).with_pairs(300).with_changes();
+    let mut buffers = pipeline.create_buffers(&options)?;
     // As far apart, and one in another's reach.
     let apart = |reach: f32| -> Vec<Sphere> {
         (0..400)
@@ -692,23 +673,21 @@ fn changes_survive_growth_and_an_encoder_that_was_dropped_after_it() -> Result {
     let many = apart(1.5);
     let step = |buffers: &mut CollisionBuffers, spheres: &[Sphere]| {
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Host(spheres), 1.0)?;
-        buffers.record(&mut encoder)?;
-        let ticket = buffers.read_counts(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::new(spheres, 1.0))?;
+        let ticket = buffers.read_summary(&mut encoder)?;
         Result::Ok(ready(device.finish(encoder, ticket)))
     };
     let first = step(&mut buffers, &few)?;
     assert_eq!([first.began, first.lasted, first.ended], [199, 0, 0]);
     let truncated = step(&mut buffers, &many)?;
     assert_eq!([truncated.began, truncated.lasted, truncated.ended], [0; 3]);
-    match truncated.needed() {
+    match truncated.required_capacity() {
         Some(needed) => assert!(buffers.grow(&needed)?),
         None => panic!("{truncated:?}"),
     }
     for _ in 0..2 {
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Host(&many), 1.0)?;
-        buffers.record(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::new(&many, 1.0))?;
         drop(encoder);
     }
     let again = step(&mut buffers, &few)?;
@@ -726,14 +705,13 @@ fn a_count_over_its_own_limit_is_told_apart_from_buffers_that_are_too_small() ->
     let source = Interleaved::new(&device, &spheres);
     let count = device.words(&[500]);
     let mut counted = source.spheres();
-    counted.count = Count::Word {
+    counted.count = SphereCount::InBuffer {
         buffer: &count,
         offset: 0,
         at_most: 400,
     };
     let mut encoder = device.encoder();
-    buffers.prepare(Source::Buffers(&counted), 1.0)?;
-    buffers.record(&mut encoder)?;
+    buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
@@ -743,5 +721,113 @@ fn a_count_over_its_own_limit_is_told_apart_from_buffers_that_are_too_small() ->
         told.contains("500 spheres") && told.contains("at_most"),
         "{told}"
     );
+    Ok(())
+}
+
+#[test]
+fn a_recording_that_fails_leaves_no_trace() -> Result {
+    let device = Device::real();
+    // One recording at a time: an upload buffer that a failure took would be missed.
+    let options = BufferOptions::new(600).with_recordings(1);
+    let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
+    let spheres = gas(500, 14);
+    let expected = truth(&spheres, 1.0);
+    let many = gas(700, 15);
+    let mut wrong = gas(500, 16);
+    wrong[3].radius = -1.0;
+    let [few_on_device, many_on_device] =
+        [&spheres, &many].map(|set| Interleaved::new(&device, set));
+    let mut too_long = few_on_device.spheres();
+    too_long.count = SphereCount::Known(501);
+    let fail = |buffers: &mut CollisionBuffers, encoder: &mut wgpu::CommandEncoder| {
+        let on_host = [
+            Step::new(&spheres, f32::NAN),
+            Step::new(&wrong, 1.0),
+            Step::between(&spheres, &wrong, 1.0),
+            Step::new(&many, 1.0),
+        ];
+        for step in &on_host {
+            assert!(buffers.record(encoder, step).is_err());
+        }
+        for spheres in [many_on_device.spheres(), too_long] {
+            let step = Step::on_device(&spheres, 1.0);
+            assert!(buffers.record(encoder, &step).is_err());
+        }
+    };
+    let mut serial = None;
+    let mut before: Option<Vec<u32>> = None;
+    for round in 0..4 {
+        let mut encoder = device.encoder();
+        fail(&mut buffers, &mut encoder);
+        buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+        fail(&mut buffers, &mut encoder);
+        // The step to read is still the one that was recorded.
+        let ticket = buffers.read_exact(&mut encoder)?;
+        let found = complete(device.finish(encoder, ticket));
+        assert_eq!(found.collisions.pairs, expected);
+
+        // Two recordings of a step differ by one word, which numbers them.
+        let results = device.read(buffers.results());
+        if let Some(before) = before {
+            let differ: Vec<usize> = (0..results.len())
+                .filter(|&word| results[word] != before[word])
+                .collect();
+            assert_eq!(differ.len(), 1, "round {round}: {differ:?}");
+            assert!(serial.is_none_or(|serial| differ[0] == serial));
+            serial = Some(differ[0]);
+            assert_eq!(results[differ[0]], before[differ[0]] + 1);
+        }
+        // An encoder with failures alone leaves the results as they are.
+        let mut encoder = device.encoder();
+        fail(&mut buffers, &mut encoder);
+        device.queue.submit([encoder.finish()]);
+        device.wait();
+        assert_eq!(device.read(buffers.results()), results);
+        before = Some(results);
+    }
+    device.assert_silent();
+    Ok(())
+}
+
+#[test]
+fn the_async_forms_give_what_the_blocking_ones_do() -> Result {
+    let device = Device::real();
+    let spheres = gas(500, 17);
+    let options = BufferOptions::new(500).with_sorted();
+    let mut buffers = pollster::block_on(async {
+        let pipeline = CollisionPipeline::new_async(&device.device).await?;
+        pipeline.create_buffers_async(&options).await
+    })?;
+    let mut encoder = device.encoder();
+    buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+    let ticket = buffers.read_exact(&mut encoder)?;
+    let ticket = match ticket.try_take()? {
+        Readback::Pending(ticket) => ticket,
+        ready => panic!("{ready:?}"),
+    };
+    // The device is polled by another thread while this one waits.
+    let taken = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| pollster::block_on(ticket.take()));
+        device.queue.submit([encoder.finish()]);
+        device.wait();
+        waiting.join()
+    });
+    match taken {
+        Ok(list) => match list? {
+            PairList::Complete(step) => assert_eq!(step.collisions.pairs, truth(&spheres, 1.0)),
+            truncated => panic!("{truncated:?}"),
+        },
+        Err(_) => panic!("the waiting thread panicked"),
+    }
+    // A ticket whose encoder is dropped ends its wait, too.
+    let mut encoder = device.encoder();
+    buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+    let ticket = buffers.read_summary(&mut encoder)?;
+    drop(encoder);
+    assert_eq!(
+        pollster::block_on(ticket.take()).err(),
+        Some(Error::NotSubmitted)
+    );
+    device.assert_silent();
     Ok(())
 }

@@ -7,7 +7,10 @@ use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 
 use backends::{both, detector};
-use carom::{Backend, Collisions, Detector, Error, Field, MAX_MAGNITUDE, Options, Sphere};
+use carom::{
+    ActiveBackend, Backend, Collisions, Detector, Error, Field, MAX_MAGNITUDE, Options, Sphere,
+    Step, time_of_impact,
+};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -95,7 +98,7 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
         for (bad, field) in cases {
             let mut spheres = vec![good; 40_000];
             spheres[31_234] = bad;
-            match error(detector.detect(&spheres, 2.0)) {
+            match error(detector.detect(&Step::new(&spheres, 2.0))) {
                 Error::InvalidSphere {
                     index: 31_234,
                     set: None,
@@ -105,7 +108,7 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
                 other => panic!("{bad:?}: {other}"),
             }
             let few = &spheres[31_233..31_236];
-            match error(detector.detect_between(&[good], few, 2.0)) {
+            match error(detector.detect(&Step::between(&[good], few, 2.0))) {
                 Error::InvalidSphere {
                     index: 1,
                     set: Some(1),
@@ -120,7 +123,7 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
             Sphere::new([MAX_MAGNITUDE; 3], MAX_MAGNITUDE).with_velocity([-MAX_MAGNITUDE; 3]);
         let tiny = Sphere::new([f32::from_bits(1); 3], 0.0);
         let found = detector
-            .detect(&[edge, tiny, edge], 1.0)
+            .detect(&Step::new(&[edge, tiny, edge], 1.0))
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(
             found.pairs.len(),
@@ -131,10 +134,36 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
 }
 
 #[test]
+fn two_spheres_out_of_range_are_refused_as_a_step_refuses_them() {
+    let good = Sphere::new([1.0, 2.0, 3.0], 0.5);
+    let bad = Sphere::new([1.0, f32::NAN, 3.0], 0.5);
+    for (pair, at) in [([bad, good], 0), ([good, bad], 1)] {
+        match time_of_impact(&pair[0], &pair[1], 1.0) {
+            Err(Error::InvalidSphere {
+                index,
+                set: None,
+                field: Field::Center(1),
+                value,
+                ..
+            }) => assert!(index == at && value.is_nan()),
+            other => panic!("{other:?}"),
+        }
+    }
+    for dt in [-1.0, f32::NAN, f32::INFINITY] {
+        let refused = time_of_impact(&good, &good, dt);
+        assert!(
+            matches!(refused, Err(Error::InvalidTimeStep { .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
 fn an_error_reads_as_a_sentence() {
     let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], -2.0)];
     let message =
-        error(detector(Backend::Cpu, Options::default()).detect(&spheres, 1.0)).to_string();
+        error(detector(Backend::Cpu, Options::default()).detect(&Step::new(&spheres, 1.0)))
+            .to_string();
     for part in ["sphere 1", "radius", "-2", "from 0"] {
         assert!(message.contains(part), "{message}");
     }
@@ -150,14 +179,14 @@ fn a_time_step_out_of_range_is_refused() {
             f32::INFINITY,
             MAX_MAGNITUDE * 1.001,
         ] {
-            let error = error(detector.detect(&crowd(2), dt));
+            let error = error(detector.detect(&Step::new(&crowd(2), dt)));
             assert!(
                 matches!(error, Error::InvalidTimeStep { .. }),
                 "dt {dt}: {error}"
             );
         }
         let found = detector
-            .detect(&crowd(2), MAX_MAGNITUDE)
+            .detect(&Step::new(&crowd(2), MAX_MAGNITUDE))
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(found.pairs.len(), 1);
     });
@@ -169,7 +198,7 @@ fn a_time_step_out_of_range_is_refused() {
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
         let count = 200_000;
-        match error(detector.detect(&crowd(count), 1.0)) {
+        match error(detector.detect(&Step::new(&crowd(count), 1.0))) {
             Error::TooManyCandidates { needed, limit } => {
                 assert_eq!(
                     (needed, limit),
@@ -184,18 +213,16 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
         // The next call works.
         assert_eq!(
             detector
-                .detect(&crowd(3), 1.0)
+                .detect(&Step::new(&crowd(3), 1.0))
                 .map(|found| found.pairs.len()),
             Ok(3)
         );
     });
     for backend in [Backend::Cpu, Backend::Gpu] {
-        let limit = |max_candidates| Options {
-            max_candidates,
-            ..Options::default()
-        };
+        let limit = |max_candidates| Options::new().with_max_candidates(max_candidates);
         let pairs = 100 * 99 / 2;
-        let refused = error(detector(backend, limit(pairs - 1)).detect(&crowd(100), 1.0));
+        let refused =
+            error(detector(backend, limit(pairs - 1)).detect(&Step::new(&crowd(100), 1.0)));
         assert_eq!(
             refused,
             Error::TooManyCandidates {
@@ -203,7 +230,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
                 limit: pairs - 1
             }
         );
-        let found = detector(backend, limit(pairs)).detect(&crowd(100), 1.0);
+        let found = detector(backend, limit(pairs)).detect(&Step::new(&crowd(100), 1.0));
         assert_eq!(found.map(|found| found.statistics.candidates), Ok(pairs));
     }
 }
@@ -222,11 +249,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     let giants = corners.map(|corner| Sphere::new(corner.map(|x| x * 1.154_700_5e9), 1e9));
     let spheres: Vec<Sphere> = dust.chain(giants).collect();
     let detect = |max_candidates| {
-        let options = Options {
-            max_candidates,
-            ..Options::default()
-        };
-        detector(Backend::Cpu, options).detect(&spheres, 0.0)
+        let options = Options::new().with_max_candidates(max_candidates);
+        detector(Backend::Cpu, options).detect(&Step::new(&spheres, 0.0))
     };
     let needed = match detect(1 << 34) {
         Ok(found) => found.statistics.candidates,
@@ -255,11 +279,8 @@ fn only_pairs_that_touch_count_for_the_limit() {
     }));
     for backend in [Backend::Cpu, Backend::Gpu] {
         let detect = |max_pairs| {
-            let options = Options {
-                max_pairs,
-                ..Options::default()
-            };
-            detector(backend, options).detect(&spheres, 1.0)
+            let options = Options::new().with_max_pairs(max_pairs);
+            detector(backend, options).detect(&Step::new(&spheres, 1.0))
         };
         let pairs = match detect(1 << 28) {
             Ok(found) => found.pairs.len() as u64,
@@ -278,11 +299,8 @@ fn only_pairs_that_touch_count_for_the_limit() {
 #[test]
 fn more_pairs_than_the_limit_are_refused_and_counted() {
     for backend in [Backend::Cpu, Backend::Gpu] {
-        let limit = |max_pairs| Options {
-            max_pairs,
-            ..Options::default()
-        };
-        let refused = error(detector(backend, limit(4949)).detect(&crowd(100), 1.0));
+        let limit = |max_pairs| Options::new().with_max_pairs(max_pairs);
+        let refused = error(detector(backend, limit(4949)).detect(&Step::new(&crowd(100), 1.0)));
         assert_eq!(
             refused,
             Error::TooManyPairs {
@@ -290,7 +308,7 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
                 limit: 4949
             }
         );
-        let found = detector(backend, limit(4950)).detect(&crowd(100), 1.0);
+        let found = detector(backend, limit(4950)).detect(&Step::new(&crowd(100), 1.0));
         assert_eq!(found.map(|found| found.pairs.len()), Ok(4950));
     }
 }
@@ -300,7 +318,7 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
 fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
     let count = 6000;
     let mut detector = detector(Backend::Gpu, Options::default());
-    match detector.detect(&crowd(count), 1.0) {
+    match detector.detect(&Step::new(&crowd(count), 1.0)) {
         Ok(found) => assert_eq!(found.pairs.len(), count * (count - 1) / 2),
         Err(Error::DeviceLimit {
             what: "pairs",
@@ -315,7 +333,7 @@ fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
     }
     assert_eq!(
         detector
-            .detect(&crowd(3), 1.0)
+            .detect(&Step::new(&crowd(3), 1.0))
             .map(|found| found.pairs.len()),
         Ok(3)
     );
@@ -328,7 +346,7 @@ fn statistics_tell_what_was_done() {
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], 0.5))
             .collect();
         detector
-            .detect(&spheres, 1.0)
+            .detect(&Step::new(&spheres, 1.0))
             .unwrap_or_else(|error| panic!("{error}"))
             .statistics
     });
@@ -342,7 +360,10 @@ fn statistics_tell_what_was_done() {
         assert_eq!(statistics.grazing, 999, "each touches the next exactly");
         assert!(!statistics.reason.is_empty());
     }
-    assert_eq!((cpu.backend, gpu.backend), (Backend::Cpu, Backend::Gpu));
+    assert_eq!(
+        (cpu.backend, gpu.backend),
+        (ActiveBackend::Cpu, ActiveBackend::Gpu)
+    );
     assert_eq!(cpu.adapter, None);
     assert!(gpu.adapter.is_some());
     let names = |statistics: &carom::Statistics| -> Vec<_> {
@@ -379,14 +400,10 @@ fn the_list_does_not_depend_on_threads_or_history() {
     };
     let spheres = world(20_000, 1);
     let list = |threads| {
-        let mut detector = detector(
-            Backend::Cpu,
-            Options {
-                threads,
-                ..Options::default()
-            },
-        );
-        detector.detect(&spheres, 1.0).map(|found| found.pairs)
+        let mut detector = detector(Backend::Cpu, Options::new().with_threads(threads));
+        detector
+            .detect(&Step::new(&spheres, 1.0))
+            .map(|found| found.pairs)
     };
     let one = list(1);
     assert!(one.as_ref().is_ok_and(|pairs| pairs.len() > 20_000));
@@ -395,24 +412,15 @@ fn the_list_does_not_depend_on_threads_or_history() {
     }
     both(|detector| {
         for count in [50_000, 10, 0, 1, 30_000] {
-            assert!(detector.detect(&world(count, 2), 0.5).is_ok());
+            assert!(detector.detect(&Step::new(&world(count, 2), 0.5)).is_ok());
         }
-        assert_eq!(detector.detect(&spheres, 1.0).map(|found| found.pairs), one);
+        assert_eq!(
+            detector
+                .detect(&Step::new(&spheres, 1.0))
+                .map(|found| found.pairs),
+            one
+        );
     });
-}
-
-/// A capacity is only where to begin.
-#[test]
-fn first_capacities_may_be_anything() {
-    for capacity in [1, 1 << 61, (1 << 61) + 4, usize::MAX] {
-        let options = Options {
-            pair_capacity: capacity,
-            ..Options::default()
-        };
-        let mut detector = detector(Backend::Gpu, options);
-        let found = detector.detect(&crowd(10), 1.0);
-        assert_eq!(found.map(|found| found.pairs.len()), Ok(45), "{capacity}");
-    }
 }
 
 /// Squares of such velocities underflow, in any unit of time; that alone makes no pair doubtful.
@@ -425,7 +433,7 @@ fn slow_motion_and_long_steps_leave_few_pairs_in_doubt() {
             .map(|_| Sphere::new(vector(38.0), 0.5).with_velocity(vector(speed)))
             .collect();
         let [cpu, gpu] = both(|detector| {
-            let found = detector.detect(&spheres, dt);
+            let found = detector.detect(&Step::new(&spheres, dt));
             let found = found.unwrap_or_else(|error| panic!("{error}"));
             assert!(found.statistics.grazing <= 10, "{:?}", found.statistics);
             found.pairs
@@ -443,12 +451,9 @@ fn what_a_large_world_took_is_let_go_in_the_end() {
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
     };
     for threads in [1, 8] {
-        let options = Options {
-            threads,
-            ..Options::default()
-        };
+        let options = Options::new().with_threads(threads);
         let memory = |detector: &mut Detector, count, crowd| {
-            let found = detector.detect(&row(count, crowd), 1.0);
+            let found = detector.detect(&Step::new(&row(count, crowd), 1.0));
             found.map_or_else(|error| panic!("{error}"), |found| found.statistics.memory)
         };
         let [mut kept, mut fresh] = [0; 2].map(|_| detector(Backend::Cpu, options.clone()));
@@ -471,16 +476,13 @@ fn a_task_that_waits_for_a_detectors_own_threads_takes_up_no_other() {
     let pool = ThreadPoolBuilder::new().num_threads(2).build();
     let pool = pool.unwrap_or_else(|error| panic!("{error}"));
     for threads in [1, 2] {
-        let options = Options {
-            threads,
-            ..Options::default()
-        };
+        let options = Options::new().with_threads(threads);
         let one_at_a_time = Mutex::new(detector(Backend::Cpu, options));
         let step = |_| {
             assert!(!WITHIN.replace(true), "a step within a step");
             let mut detector = one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
             let pairs = detector
-                .detect(&spheres, 1.0)
+                .detect(&Step::new(&spheres, 1.0))
                 .map(|found| found.pairs.len());
             WITHIN.set(false);
             pairs
@@ -505,8 +507,10 @@ fn worlds_that_grow_and_shrink_by_a_little_are_as_new() {
     ]);
     for count in sizes {
         let world = row(count);
-        let found = kept.detect(&world, 1.0).map(|found| found.pairs);
-        let fresh = detector(Backend::Cpu, Options::default()).detect(&world, 1.0);
+        let found = kept
+            .detect(&Step::new(&world, 1.0))
+            .map(|found| found.pairs);
+        let fresh = detector(Backend::Cpu, Options::default()).detect(&Step::new(&world, 1.0));
         assert_eq!(found, fresh.map(|found| found.pairs), "{count}");
     }
 }

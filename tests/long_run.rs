@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 
 use backends::detector;
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, CollisionPipeline, Count, ExactStep, Needed, Source, Taken,
-    Ticket,
+    BufferOptions, CollisionBuffers, CollisionPipeline, ExactStep, PairList, Readback,
+    RecordableSpheres, RequiredCapacity, SphereCount, Ticket,
 };
-use carom::{Backend, Collision, Detector, Error, Options, Sphere};
+use carom::{Backend, Collision, Detector, Error, Options, Sphere, Step};
 use device::{Device, Interleaved};
 use fastrand::Rng;
 
@@ -50,35 +50,34 @@ struct Application {
     buffers: CollisionBuffers,
     cpu: Detector,
     /// Tickets in the order of their steps, and what they should have.
-    tickets: VecDeque<(Ticket<ExactStep>, Vec<Collision>)>,
+    tickets: VecDeque<(Ticket<PairList<ExactStep>>, Vec<Collision>)>,
     compared: usize,
     grown: usize,
 }
 
 fn small() -> BufferOptions {
-    BufferOptions {
-        pairs: 200,
-        segments: 100,
-        recordings: 4,
-        ..BufferOptions::new(MOST as u32)
-    }
+    BufferOptions::new(MOST as u32)
+        .with_pairs(200)
+        .with_segments(100)
+        .with_recordings(4)
 }
 
 impl Application {
     /// A step that is submitted, and not waited for.
-    fn step(
+    fn step<S: RecordableSpheres + ?Sized>(
         &mut self,
-        source: Source<'_>,
-        dt: f32,
+        step: &Step<'_, S>,
         expected: Option<Vec<Collision>>,
     ) -> Result<(), Error> {
-        if let Err(Error::TooManyInFlight { .. }) = self.buffers.prepare(source, dt) {
-            // The device is four frames behind.
-            self.device.wait();
-            self.buffers.prepare(source, dt)?;
-        }
         let mut encoder = self.device.encoder();
-        self.buffers.record(&mut encoder)?;
+        match self.buffers.record(&mut encoder, step) {
+            Err(Error::TooManyInFlight { .. }) => {
+                // The device is four frames behind.
+                self.device.wait();
+                self.buffers.record(&mut encoder, step)?;
+            }
+            recorded => recorded?,
+        }
         if let Some(expected) = expected {
             let ticket = match self.buffers.read_exact(&mut encoder) {
                 Err(Error::TooManyInFlight { .. }) => {
@@ -96,34 +95,57 @@ impl Application {
     }
 
     /// What has arrived; whether all of it was there.
-    fn take(&mut self) -> Result<Option<Needed>, Error> {
+    fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
         let mut missing = None;
         while let Some((ticket, expected)) = self.tickets.pop_front() {
             match ticket.try_take()? {
-                Taken::Pending(ticket) => {
+                Readback::Pending(ticket) => {
                     self.tickets.push_front((ticket, expected));
                     break;
                 }
-                Taken::Ready(step) => {
+                Readback::Ready(PairList::Complete(step)) => {
                     assert_eq!(step.collisions.pairs, expected);
                     self.compared += 1;
                 }
-                Taken::Truncated(needed) => missing = Some(needed),
+                Readback::Ready(PairList::Truncated(required)) => missing = Some(required),
             }
         }
         Ok(missing)
     }
 
+    /// A step that has to be as expected, or one whose tickets perhaps nobody ever takes.
+    fn frame<S: RecordableSpheres + ?Sized>(
+        &mut self,
+        step: &Step<'_, S>,
+        expected: Option<Vec<Collision>>,
+        rng: &mut Rng,
+    ) -> Result<(), Error> {
+        if let Some(expected) = expected {
+            return self.whole(step, &expected);
+        }
+        self.step(step, None)?;
+        if rng.u8(..) < 8 {
+            let mut encoder = self.device.encoder();
+            drop(self.buffers.read_exact(&mut encoder));
+            self.device.queue.submit([encoder.finish()]);
+        }
+        Ok(())
+    }
+
     /// A step that has to be right, however much room it takes.
-    fn whole(&mut self, source: Source<'_>, dt: f32, expected: &[Collision]) -> Result<(), Error> {
+    fn whole<S: RecordableSpheres + ?Sized>(
+        &mut self,
+        step: &Step<'_, S>,
+        expected: &[Collision],
+    ) -> Result<(), Error> {
         for _ in 0..4 {
             self.device.wait();
             self.take()?;
-            self.step(source, dt, Some(expected.to_vec()))?;
+            self.step(step, Some(expected.to_vec()))?;
             self.device.wait();
             match self.take()? {
-                Some(needed) => {
-                    self.buffers.grow(&needed)?;
+                Some(required) => {
+                    self.buffers.grow(&required)?;
                     self.grown += 1;
                 }
                 None => return Ok(()),
@@ -151,13 +173,7 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
         buffers: pipeline.create_buffers(&small())?,
         device,
         pipeline,
-        cpu: detector(
-            Backend::Cpu,
-            Options {
-                threads: 1,
-                ..Options::default()
-            },
-        ),
+        cpu: detector(Backend::Cpu, Options::new().with_threads(1)),
         tickets: VecDeque::new(),
         compared: 0,
         grown: 0,
@@ -175,33 +191,21 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
             (false, _) => all[..count].to_vec(),
         };
         let mut on_device = buffer.spheres();
-        on_device.count = Count::Word {
+        on_device.count = SphereCount::InBuffer {
             buffer: word,
             offset: 0,
             at_most: MOST as u32,
         };
-        let source = if from_host || crowded {
-            Source::Host(&held)
+        let compared = step % COMPARED == COMPARED - 1 || crowded;
+        let expected = compared.then(|| application.cpu.detect(&Step::new(&held, dt)));
+        let expected = expected.transpose()?.map(|found| found.pairs);
+        if from_host || crowded {
+            application.frame(&Step::new(&held, dt), expected, &mut rng)?;
         } else {
             let words = [count as u32];
             let word_bytes = bytemuck::cast_slice(&words);
             application.device.queue.write_buffer(word, 0, word_bytes);
-            Source::Buffers(&on_device)
-        };
-        let compared = step % COMPARED == COMPARED - 1 || crowded;
-        let expected = compared.then(|| application.cpu.detect(&held, dt));
-        let expected = expected.transpose()?.map(|found| found.pairs);
-        match expected {
-            Some(expected) => application.whole(source, dt, &expected)?,
-            // Some tickets nobody ever takes.
-            None => {
-                application.step(source, dt, None)?;
-                if rng.u8(..) < 8 {
-                    let mut encoder = application.device.encoder();
-                    drop(application.buffers.read_exact(&mut encoder));
-                    application.device.queue.submit([encoder.finish()]);
-                }
-            }
+            application.frame(&Step::on_device(&on_device, dt), expected, &mut rng)?;
         }
         if step % RENEWED == RENEWED - 1 {
             application.buffers = application.pipeline.create_buffers(&small())?;

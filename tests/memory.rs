@@ -7,7 +7,7 @@ mod scenes;
 mod backends;
 
 use backends::detector;
-use carom::{Backend, Collisions, Detector, Options, Sphere};
+use carom::{Backend, Collisions, Detector, Options, Sphere, Step};
 use dhat::{HeapStats, Profiler};
 use scenes::Scene;
 
@@ -44,7 +44,7 @@ fn run(
     let mut sum = [0; 2];
     for _ in 0..steps {
         let before = allocated();
-        if let Err(error) = detector.detect_into(spheres, dt, found) {
+        if let Err(error) = detector.detect_into(&Step::new(spheres, dt), found) {
             panic!("{error}");
         }
         let after = allocated();
@@ -75,17 +75,16 @@ fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
 fn a_step_like_those_before_it_allocates_nothing() {
     let _profiler = Profiler::builder().testing().build();
     for threads in [1, 2] {
-        let options = Options {
-            threads,
-            ..Options::default()
-        };
+        let options = Options::new().with_threads(threads);
         let mut detector = detector(Backend::Cpu, options);
         let mut found = Collisions::default();
         let [few, many] = [2000, 50_000].map(|n| Scene::Gas.generate(n, 1));
         let mut between = || {
             let before = allocated();
             for _ in 0..STEPS {
-                if let Err(error) = detector.detect_between_into(&few, &many, 1.0, &mut found) {
+                if let Err(error) =
+                    detector.detect_into(&Step::between(&few, &many, 1.0), &mut found)
+                {
                     panic!("{error}");
                 }
             }

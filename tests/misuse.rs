@@ -5,10 +5,11 @@
 mod device;
 
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, CollisionPipeline, Count, DeviceSpheres, Groups, Motion,
-    Radius, Source, Taken, Words, wgpu,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactStep,
+    PairList, Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius,
+    Ticket, wgpu,
 };
-use carom::{Error, Sphere};
+use carom::{Error, Sphere, Step};
 use device::{Device, Interleaved};
 use wgpu::BufferUsages;
 
@@ -32,8 +33,7 @@ const SPHERES: [Sphere; 2] = [Sphere {
 /// That a whole step can be recorded and submitted.
 fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let mut encoder = device.encoder();
-    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-    buffers.record(&mut encoder)?;
+    buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
@@ -97,10 +97,7 @@ fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
     let pipeline = CollisionPipeline::new(&device.device)?;
     let none = BufferOptions::new(0);
     assert_says(pipeline.create_buffers(&none), &["spheres is 0"]);
-    let none = BufferOptions {
-        recordings: 0,
-        ..BufferOptions::new(10)
-    };
+    let none = BufferOptions::new(10).with_recordings(0);
     assert_says(pipeline.create_buffers(&none), &["recordings is 0"]);
     assert_says(
         pipeline.create_buffers(&BufferOptions::new(u32::MAX)),
@@ -110,10 +107,7 @@ fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
         pipeline.create_buffers(&BufferOptions::new(1 << 29)),
         &["max_storage_buffer_binding_size", "134217728"],
     );
-    let pairs = BufferOptions {
-        pairs: u32::MAX,
-        ..BufferOptions::new(10)
-    };
+    let pairs = BufferOptions::new(10).with_pairs(u32::MAX);
     assert_says(
         pipeline.create_buffers(&pairs),
         &["pairs needs 68719476720 bytes"],
@@ -125,71 +119,95 @@ fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
 }
 
 #[test]
-fn calls_out_of_order_say_what_is_missing() -> Result {
+fn reading_what_was_not_recorded_says_what_is_missing() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let mut encoder = device.encoder();
-    let not_prepared = ["record` was called without `prepare`"];
-    assert_says(buffers.record(&mut encoder), &not_prepared);
-    assert_says(
-        buffers.read_counts(&mut encoder),
-        &["`CollisionBuffers::record`"],
+    let missing = |buffers: &mut CollisionBuffers, encoder: &mut wgpu::CommandEncoder| {
+        let record = ["`CollisionBuffers::record`"];
+        assert_says(buffers.read_summary(encoder), &record);
+        assert_says(buffers.read_raw(encoder), &record);
+        assert_says(buffers.read_exact(encoder), &record);
+    };
+    missing(&mut buffers, &mut encoder);
+    // A recording that fails is none.
+    assert!(
+        buffers
+            .record(&mut encoder, &Step::new(&SPHERES, -1.0))
+            .is_err()
     );
-    assert_says(
-        buffers.read_raw(&mut encoder),
-        &["`CollisionBuffers::record`"],
-    );
-    assert_says(
-        buffers.read_exact(&mut encoder),
-        &["`CollisionBuffers::record`"],
-    );
-    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-    buffers.record(&mut encoder)?;
-    assert_says(buffers.record(&mut encoder), &not_prepared);
-    // What cannot be prepared leaves what was.
-    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-    assert_says(
-        buffers.prepare(Source::Host(&SPHERES), -1.0),
-        &["time step", "-1"],
-    );
-    let nan = [Sphere::new([f32::NAN; 3], 1.0)];
-    assert_says(
-        buffers.prepare(Source::HostBetween(&SPHERES, &nan), 1.0),
-        &["sphere 0 of the second set", "center.x"],
-    );
-    assert_says(
-        buffers.prepare(Source::Host(&[SPHERES[0]; 11]), 1.0),
-        &["11 spheres", "made for 10", "grow"],
-    );
-    buffers.record(&mut encoder)?;
+    missing(&mut buffers, &mut encoder);
+    buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
+    drop(buffers.read_summary(&mut encoder)?);
+    // Larger buffers have no results yet.
+    assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
+    missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);
+    assert_works(&device, &mut buffers)
+}
+
+#[test]
+fn a_step_that_cannot_be_recorded_takes_nothing() -> Result {
+    let device = noop();
+    let options = BufferOptions::new(10).with_recordings(1);
+    let mut buffers = world(&device, &options)?;
+    let fail = |buffers: &mut CollisionBuffers, encoder: &mut wgpu::CommandEncoder| {
+        assert_says(
+            buffers.record(encoder, &Step::new(&SPHERES, -1.0)),
+            &["time step", "-1"],
+        );
+        let nan = [Sphere::new([f32::NAN; 3], 1.0)];
+        assert_says(
+            buffers.record(encoder, &Step::between(&SPHERES, &nan, 1.0)),
+            &["sphere 0 of the second set", "center.x"],
+        );
+        assert_says(
+            buffers.record(encoder, &Step::new(&[SPHERES[0]; 11], 1.0)),
+            &["11 spheres", "made for 10", "grow"],
+        );
+    };
+    for _ in 0..3 {
+        let mut encoder = device.encoder();
+        fail(&mut buffers, &mut encoder);
+        // The only upload buffer is still free, and then it is not.
+        buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
+        let ticket = buffers.read_summary(&mut encoder)?;
+        fail(&mut buffers, &mut encoder);
+        assert_says(
+            buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
+            &["1 recordings are under way"],
+        );
+        // The same of the only staging buffer.
+        assert_says(
+            buffers.read_exact(&mut encoder),
+            &["1 readbacks are under way"],
+        );
+        device.queue.submit([encoder.finish()]);
+        device.wait();
+        drop(ticket);
+        device.assert_silent();
+    }
     assert_works(&device, &mut buffers)
 }
 
 #[test]
 fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
     let device = noop();
-    let mut buffers = world(
-        &device,
-        &BufferOptions {
-            recordings: 3,
-            ..BufferOptions::new(10)
-        },
-    )?;
+    let options = BufferOptions::new(10).with_recordings(3);
+    let mut buffers = world(&device, &options)?;
     for round in 0..5 {
         let mut encoder = device.encoder();
         let mut tickets = Vec::new();
         for _ in 0..3 {
-            buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-            buffers.record(&mut encoder)?;
-            tickets.push(buffers.read_counts(&mut encoder)?);
+            buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
+            tickets.push(buffers.read_summary(&mut encoder)?);
         }
         assert_says(
-            buffers.prepare(Source::Host(&SPHERES), 1.0),
+            buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
             &["3 recordings are under way", "BufferOptions::recordings"],
         );
         assert_says(
-            buffers.read_counts(&mut encoder),
+            buffers.read_summary(&mut encoder),
             &["3 readbacks are under way"],
         );
         if round % 2 == 0 {
@@ -200,14 +218,13 @@ fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
         }
         // Tickets hold their buffers until they are taken or dropped.
         let mut encoder = device.encoder();
-        buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-        buffers.record(&mut encoder)?;
+        buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
-            buffers.read_counts(&mut encoder),
+            buffers.read_summary(&mut encoder),
             &["3 readbacks are under way"],
         );
         drop(tickets);
-        drop(buffers.read_counts(&mut encoder)?);
+        drop(buffers.read_summary(&mut encoder)?);
         device.queue.submit([encoder.finish()]);
         device.wait();
     }
@@ -230,91 +247,109 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
     };
     let vertices = buffer(320, BufferUsages::VERTEX | BufferUsages::COPY_DST);
     let short = buffer(156, BufferUsages::STORAGE);
-    let words = |buffer, offset, stride| Words {
-        buffer,
-        offset,
-        stride,
+    let at = Attribute::new;
+    let center = |center| {
+        let mut wrong = right;
+        wrong.center = center;
+        wrong
     };
-    let wrong = |center| DeviceSpheres { center, ..right };
+    let radius = |radius| {
+        let mut wrong = right;
+        wrong.radius = SphereRadius::PerSphere(radius);
+        wrong
+    };
+    let groups = |groups| {
+        let mut wrong = right;
+        wrong.groups = SphereGroups::PerSphere(groups);
+        wrong
+    };
+    let motion = |motion| {
+        let mut wrong = right;
+        wrong.motion = motion;
+        wrong
+    };
+    let count = |buffer, offset| {
+        let mut wrong = right;
+        wrong.count = SphereCount::InBuffer {
+            buffer,
+            offset,
+            at_most: 10,
+        };
+        wrong
+    };
+    let last = 4 * u64::from(u32::MAX);
     let cases = [
-        (wrong(words(&vertices, 0, 8)), vec!["centers", "STORAGE"]),
+        (center(at(&vertices, 0, 32)), vec!["centers", "STORAGE"]),
         (
-            wrong(words(&short, 1, 4)),
+            center(at(&short, 4, 16)),
             vec!["centers", "156 bytes", "byte 160"],
         ),
         (
-            wrong(words(&source.buffer, u32::MAX, u32::MAX)),
+            center(at(&source.buffer, last, last)),
             vec!["centers", "320 bytes"],
         ),
         (
-            wrong(words(&source.buffer, 0, 2)),
-            vec!["centers", "stride of 2 words"],
+            center(at(&source.buffer, u64::MAX - 3, 32)),
+            vec!["centers", "320 bytes", "2^64"],
         ),
         (
-            DeviceSpheres {
-                radius: Radius::Words(words(&vertices, 0, 1)),
-                ..right
-            },
-            vec!["radii", "STORAGE"],
+            center(at(&source.buffer, 0, last + 4)),
+            vec![
+                "centers",
+                "stride of 17179869184 bytes",
+                "at most 17179869180",
+            ],
         ),
         (
-            DeviceSpheres {
-                motion: Motion::Velocity(words(&short, 30, 4)),
-                ..right
-            },
+            center(at(&source.buffer, 0, 8)),
+            vec!["centers", "stride of 8 bytes", "takes 12"],
+        ),
+        (
+            center(at(&source.buffer, 2, 32)),
+            vec!["centers", "offset of 2 bytes", "multiple of 4", "align"],
+        ),
+        (
+            center(at(&source.buffer, 0, 30)),
+            vec!["centers", "stride of 30 bytes", "multiple of 4", "align"],
+        ),
+        (radius(at(&vertices, 0, 4)), vec!["radii", "STORAGE"]),
+        (
+            radius(at(&source.buffer, 12, 0)),
+            vec!["radii", "stride of 0 bytes", "takes 4"],
+        ),
+        (
+            motion(SphereMotion::Velocity(at(&short, 120, 16))),
             vec!["velocities", "156 bytes"],
         ),
         (
-            DeviceSpheres {
-                motion: Motion::Previous(words(&short, 30, 4)),
-                ..right
-            },
+            motion(SphereMotion::PreviousCenter(at(&short, 120, 16))),
             vec!["previous centers", "156 bytes"],
         ),
+        (groups(at(&short, 156, 4)), vec!["groups", "156 bytes"]),
+        (count(&vertices, 0), vec!["count", "STORAGE"]),
         (
-            DeviceSpheres {
-                groups: Groups::Words(words(&short, 39, 1)),
-                ..right
-            },
-            vec!["groups", "156 bytes"],
+            count(&short, 1),
+            vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
+        (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
         (
-            DeviceSpheres {
-                count: Count::Word {
-                    buffer: &vertices,
-                    offset: 0,
-                    at_most: 10,
-                },
-                ..right
-            },
-            vec!["count", "STORAGE"],
-        ),
-        (
-            DeviceSpheres {
-                count: Count::Known(11),
-                center: words(&short, 0, 3),
-                radius: Radius::Constant(1.0),
-                motion: Motion::Still,
-                groups: Groups::Constant(0),
-            },
+            DeviceSpheres::new(11, at(&short, 0, 12), 1.0),
             vec!["11 spheres", "made for 10"],
         ),
     ];
     for (spheres, says) in &cases {
-        let named = buffers.prepare(Source::Buffers(spheres), 1.0);
+        let mut encoder = device.encoder();
+        let named = buffers.record(&mut encoder, &Step::on_device(spheres, 1.0));
         assert_says(named, says);
-        let between = buffers.prepare(Source::BuffersBetween(&right, spheres), 1.0);
-        assert!(between.is_err());
+        let between = Step::between_on_device(&right, spheres, 1.0);
+        assert!(buffers.record(&mut encoder, &between).is_err());
         device.assert_silent();
     }
     assert_works(&device, &mut buffers)?;
     let mut encoder = device.encoder();
-    let few = DeviceSpheres {
-        count: Count::Known(9),
-        ..right
-    };
-    buffers.prepare(Source::Buffers(&few), 1.0)?;
-    buffers.record(&mut encoder)?;
+    let mut few = right;
+    few.count = SphereCount::Known(9);
+    buffers.record(&mut encoder, &Step::on_device(&few, 1.0))?;
     device.queue.submit([encoder.finish()]);
     device.assert_silent();
     Ok(())
@@ -337,7 +372,10 @@ fn a_buffer_of_another_device_is_refused() -> Result {
     let mut buffers = world(&own, &BufferOptions::new(10))?;
     let foreign = Interleaved::new(&other, &SPHERES);
     assert_says(
-        buffers.prepare(Source::Buffers(&foreign.spheres()), 1.0),
+        buffers.record(
+            &mut own.encoder(),
+            &Step::on_device(&foreign.spheres(), 1.0),
+        ),
         &["same device"],
     );
     other.assert_silent();
@@ -347,7 +385,7 @@ fn a_buffer_of_another_device_is_refused() -> Result {
 #[test]
 fn a_lost_device_is_told_and_a_new_one_works() -> Result {
     // Lost before each of the calls in turn.
-    for at in 0..6 {
+    for at in 0..5 {
         let device = noop();
         let pipeline = CollisionPipeline::new(&device.device)?;
         let mut buffers = pipeline.create_buffers(&BufferOptions::new(10))?;
@@ -359,21 +397,19 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
             }
         };
         let mut step = || -> Result {
-            lose(0);
-            buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-            lose(1);
             let mut encoder = device.encoder();
-            buffers.record(&mut encoder)?;
-            lose(2);
+            lose(0);
+            buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
+            lose(1);
             let ticket = buffers.read_exact(&mut encoder)?;
-            lose(3);
+            lose(2);
             device.queue.submit([encoder.finish()]);
-            lose(4);
+            lose(3);
             let _ = device.device.poll(wgpu::PollType::Poll);
-            lose(5);
+            lose(4);
             match ticket.try_take() {
                 Err(Error::NotSubmitted) => Ok(()),
-                Ok(Taken::Pending(_)) => Err(Error::DeviceLost),
+                Ok(Readback::Pending(_)) => Err(Error::DeviceLost),
                 other => other.map(drop),
             }
         };
@@ -386,7 +422,7 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
             );
         }
         assert_eq!(second, Err(Error::DeviceLost), "lost before call {at}");
-        let again = buffers.prepare(Source::Host(&SPHERES), 1.0);
+        let again = buffers.record(&mut device.encoder(), &Step::new(&SPHERES, 1.0));
         assert_says(again, &["lost", "new `CollisionPipeline`"]);
         assert_eq!(
             pipeline.create_buffers(&BufferOptions::new(10)).err(),
@@ -394,6 +430,15 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
         );
         assert_eq!(
             CollisionPipeline::new(&device.device).err(),
+            Some(Error::DeviceLost)
+        );
+        // The async forms say the same.
+        assert_eq!(
+            pollster::block_on(pipeline.create_buffers_async(&BufferOptions::new(10))).err(),
+            Some(Error::DeviceLost)
+        );
+        assert_eq!(
+            pollster::block_on(CollisionPipeline::new_async(&device.device)).err(),
             Some(Error::DeviceLost)
         );
         device.assert_silent();
@@ -408,8 +453,7 @@ fn a_submit_that_fails_hands_out_nothing() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let mut encoder = device.encoder();
-    buffers.prepare(Source::Host(&SPHERES), 1.0)?;
-    buffers.record(&mut encoder)?;
+    buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     // The application's own fault: a buffer that is mapped while it is submitted.
     let scope = device
@@ -452,5 +496,19 @@ fn pipelines_and_buffers_may_go_to_other_threads() {
     fn sent<T: Send>() {}
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
-    sent::<carom::gpu::Ticket<carom::gpu::ExactStep>>();
+    sent::<Ticket<PairList<ExactStep>>>();
+    // And so may what waits for them.
+    fn waits(
+        device: &wgpu::Device,
+        pipeline: &CollisionPipeline,
+        options: &BufferOptions,
+        ticket: Ticket<PairList<ExactStep>>,
+    ) -> impl Send {
+        (
+            CollisionPipeline::new_async(device),
+            pipeline.create_buffers_async(options),
+            ticket.take(),
+        )
+    }
+    let _ = waits;
 }

@@ -97,16 +97,16 @@ mutant 'no margin around a path' src/cpu/balls.rs \
     'PATH_MARGIN: f32 = 2.0 * BALL_MARGIN' 'PATH_MARGIN: f32 = 0.0 * BALL_MARGIN' "${balls[@]}"
 mutant 'motions lost when their squares underflow' src/shared/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
-mutant 'pairs that several segments report get lost' src/cpu/pairs.rs \
-    'self.shared.push(Reported' 'let _ = std::convert::identity(Reported' "${spans[@]}cpu"
+mutant 'pairs that several segments report get lost' src/cpu/pairs/sweeper.rs \
+    'self.shared.push(ReportedPair' 'let _ = std::convert::identity(ReportedPair' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the CPU' src/shared/ownership.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the GPU' shaders/shared/ownership.wgsl \
     'k < (first >> shift) || k > (last >> shift)' 'k <= (first >> shift) || k > (last >> shift)' "${spans[@]}gpu"
 mutant 'ties rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
-mutant 'coarse proxies that should look for fine ones do not' src/cpu/plan.rs \
-    'plan.looks[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
+mutant 'coarse proxies that should look for fine ones do not' src/cpu/plan/searches.rs \
+    'searched[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
 mutant 'cells so far away that their number overflows' src/shared/grid.rs \
     '.fast_max(f32x4::splat(-FAR))' '' --test same_pairs giants
 mutant 'spheres set aside are tested all the same' shaders/plan.wgsl \

@@ -291,10 +291,7 @@ fn differences_are_seen() {
     let told =
         |pairs: &[Collision]| oracle::check::differences(&truth, &spheres, &spheres, 1.0, pairs);
     assert_eq!(told(&pairs), "");
-    let list = Collisions {
-        pairs: pairs.clone(),
-        ..Collisions::default()
-    };
+    let list = Collisions::from_pairs(pairs.clone(), spheres.len(), None);
     oracle::assert_same("dense", &spheres, 1.0, &list);
     oracle::assert_same_between("none", &spheres, &[], 1.0, &Collisions::default());
 

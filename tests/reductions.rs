@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use carom::{Backend, Collision, Collisions, Detector, Earliest, Options, Sphere, Statistics};
+use carom::{Backend, Collision, Collisions, Detector, Earliest, Options, Sphere, Step};
 use fastrand::Rng;
 
 /// Any list of `pairs` pairs, neither in order nor each once, some of spheres that
 /// there are not; of few times, so that many are the same.
 fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
     let spheres = rng.u32(0..30);
-    let first_set = if rng.bool() { rng.u32(0..=spheres) } else { 0 };
+    let second_set_start = rng.bool().then(|| rng.usize(0..=spheres as usize));
     let pairs = (0..pairs)
         .map(|_| Collision {
             a: rng.u32(0..spheres + 2),
@@ -18,21 +18,11 @@ fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
             depth: 0.0,
         })
         .collect();
-    Collisions {
-        pairs,
-        statistics: Statistics {
-            spheres: spheres.into(),
-            first_set: first_set.into(),
-            ..Statistics::default()
-        },
-    }
+    Collisions::from_pairs(pairs, spheres as usize, second_set_start)
 }
 
 fn detector() -> Detector {
-    let options = Options {
-        backend: Backend::Cpu,
-        ..Options::default()
-    };
+    let options = Options::new().with_backend(Backend::Cpu);
     Detector::new(options).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -48,12 +38,12 @@ fn gas(rng: &mut Rng, count: usize) -> Vec<Sphere> {
 }
 
 fn detect(spheres: &[Sphere]) -> Collisions {
-    let found = detector().detect(spheres, 1.0);
+    let found = detector().detect(&Step::new(spheres, 1.0));
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
-    let found = detector().detect_between(first, second, 1.0);
+    let found = detector().detect(&Step::between(first, second, 1.0));
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -79,9 +69,9 @@ fn lists() -> Vec<Collisions> {
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),
-        u64::from(pair.b) + found.statistics.first_set,
+        u64::from(pair.b) + found.second_set_start().unwrap_or(0) as u64,
     ];
-    let there = |row: &u64| *row < found.statistics.spheres;
+    let there = |row: &u64| *row < found.sphere_count() as u64;
     rows.iter().all(there).then_some(rows)
 }
 
@@ -89,6 +79,7 @@ fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
 fn earliest_is_the_least_time_and_then_the_least_partner() {
     for found in lists() {
         let earliest = found.earliest();
+        assert_eq!(earliest.len(), found.sphere_count());
         assert_eq!(earliest.len() as u64, found.statistics.spheres);
         for (row, earliest) in (0..).zip(earliest) {
             let partners = found.pairs.iter().flat_map(|pair| {
@@ -111,7 +102,7 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
 fn contacts_are_those_where_a_sphere_is_b_and_then_those_where_it_is_a() {
     for found in &lists() {
         let contacts = found.contacts();
-        for (row, number) in (0..=found.statistics.spheres).zip(0..) {
+        for (row, number) in (0..=found.sphere_count() as u64).zip(0..) {
             let on_side = |side: usize| {
                 let pairs = (0..).zip(&found.pairs);
                 pairs.filter(move |(_, pair)| {
@@ -163,10 +154,11 @@ fn an_empty_set_beside_one_that_is_not() {
     for (first, second) in [(&spheres[..], &[][..]), (&[], &spheres)] {
         let found = detect_between(first, second);
         assert_eq!(found.statistics.spheres, 5);
-        assert_eq!(found.statistics.first_set, first.len() as u64);
+        assert_eq!(found.sphere_count(), 5);
+        assert_eq!(found.second_set_start(), Some(first.len()));
         assert_eq!(found.earliest(), [None; 5]);
     }
-    assert_eq!(detect(&spheres).statistics.first_set, 0);
+    assert_eq!(detect(&spheres).second_set_start(), None);
 }
 
 /// A row of half a million beside as many rows of one.
@@ -180,13 +172,7 @@ fn a_giant_among_many() {
             ..Collision::default()
         })
         .collect();
-    let found = Collisions {
-        statistics: Statistics {
-            spheres: u64::from(others) + 1,
-            ..Statistics::default()
-        },
-        pairs,
-    };
+    let found = Collisions::from_pairs(pairs, others as usize + 1, None);
     assert_eq!(found.contacts().of(0).len(), found.pairs.len());
     assert_eq!(
         found.earliest()[0],

@@ -4,7 +4,7 @@ mod backends;
 mod oracle;
 
 use backends::both;
-use carom::Sphere;
+use carom::{Sphere, Step};
 
 /// Rays from one place, as from a camera, through a cloud of spheres at rest.
 fn rays_and_targets(count: usize) -> [Vec<Sphere>; 2] {
@@ -23,7 +23,7 @@ fn rays_hit_what_brute_force_says() {
     let lists = both(|detector| {
         [(&rays, &targets), (&targets, &rays)].map(|(first, second)| {
             let found = detector
-                .detect_between(first, second, 1.0)
+                .detect(&Step::between(first, second, 1.0))
                 .unwrap_or_else(|error| panic!("{error}"));
             oracle::assert_same_between("rays and targets", first, second, 1.0, &found);
             assert!(found.pairs.len() > 1000);
@@ -53,7 +53,7 @@ fn sets_of_all_sizes_and_speeds_against_each_other() {
         for first in &sets {
             for second in &sets {
                 let found = detector
-                    .detect_between(first, second, 1.0)
+                    .detect(&Step::between(first, second, 1.0))
                     .unwrap_or_else(|error| panic!("{error}"));
                 oracle::assert_same_between("two sets", first, second, 1.0, &found);
             }
@@ -67,7 +67,7 @@ fn a_crowd_within_a_set_costs_nothing() {
     let [rays, targets] = rays_and_targets(10_000);
     both(|detector| {
         let found = detector
-            .detect_between(&rays, &targets, 1.0)
+            .detect(&Step::between(&rays, &targets, 1.0))
             .unwrap_or_else(|error| panic!("{error}"));
         let candidates = found.statistics.candidates;
         assert!(candidates < 10_000 * 1000, "{candidates} candidates");

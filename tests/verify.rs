@@ -9,19 +9,18 @@ mod worlds;
 
 use backends::detector;
 use carom::{
-    Backend, Collision, Error, Options, Sphere, Verification, time_of_impact, verify,
-    verify_between,
+    Backend, Collision, Error, Options, Sphere, Step, Verification, time_of_impact, verify,
 };
 
 fn list(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
-    match detector(Backend::Cpu, Options::default()).detect(spheres, dt) {
+    match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
 }
 
 fn checked(spheres: &[Sphere], dt: f32, list: &[Collision]) -> Verification {
-    verify(spheres, dt, list).unwrap_or_else(|error| panic!("{error}"))
+    verify(&Step::new(spheres, dt), list).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -66,7 +65,7 @@ fn each_kind_of_mistake_is_told_apart() {
     wrong[6].depth = f32::NAN;
     wrong[7].toi = -wrong[7].toi;
     let negated = u64::from(wrong[7].toi.is_sign_negative());
-    let apart = (1..300).find(|&b| time_of_impact(&spheres[0], &spheres[b], 1.0).is_none());
+    let apart = (1..300).find(|&b| time_of_impact(&spheres[0], &spheres[b], 1.0) == Ok(None));
     let apart = u32::try_from(apart.expect("they are not all in one place")).expect("few");
     let strays = [(0, apart), (7, 7), (0, 300), (300, 301), (u32::MAX, 0)];
     wrong.extend(strays.map(|(a, b)| Collision {
@@ -125,7 +124,8 @@ fn groups_and_two_sets_count() {
         depth: 1.5,
     };
     let between = |list: &[Collision]| {
-        verify_between(&[blind, seen], &[seen], 1.0, list).unwrap_or_else(|error| panic!("{error}"))
+        verify(&Step::between(&[blind, seen], &[seen], 1.0), list)
+            .unwrap_or_else(|error| panic!("{error}"))
     };
     let truth = [
         pair(0, 0),
@@ -144,15 +144,15 @@ fn groups_and_two_sets_count() {
 fn bad_input_is_an_error() {
     let spheres = [Sphere::new([f32::NAN, 0.0, 0.0], 1.0)];
     assert!(matches!(
-        verify(&spheres, 1.0, &[]),
+        verify(&Step::new(&spheres, 1.0), &[]),
         Err(Error::InvalidSphere { index: 0, .. })
     ));
     assert!(matches!(
-        verify_between(&[], &spheres, 1.0, &[]),
+        verify(&Step::between(&[], &spheres, 1.0), &[]),
         Err(Error::InvalidSphere { set: Some(1), .. })
     ));
     assert!(matches!(
-        verify(&[], -1.0, &[]),
+        verify(&Step::new(&[], -1.0), &[]),
         Err(Error::InvalidTimeStep { .. })
     ));
     assert!(checked(&[], 1.0, &[]).passed());

@@ -1,7 +1,7 @@
 //! `--check`: the list held against the truth before anything is timed.
 
 use anyhow::{Context, bail, ensure};
-use carom::{Collision, Sphere, verify_between};
+use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
 /// Pairs to try, some seconds' worth: all in a world of up to 14 142 spheres, else those of as many
@@ -24,8 +24,11 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     let mut chosen = Rng::with_seed(0).choose_multiple(rows, count);
     chosen.sort_unstable();
     let sample: Vec<Sphere> = chosen.iter().map(|&row| spheres[row as usize]).collect();
-    let found = verify_between(&sample, spheres, dt, &of_chosen(spheres, list, &chosen))
-        .context("nothing was checked")?;
+    let found = verify(
+        &Step::between(&sample, spheres, dt),
+        &of_chosen(spheres, list, &chosen),
+    )
+    .context("nothing was checked")?;
     let mistakes = [found.missing.first(), found.invented.first()];
     let wrong = found.wrong.first().map(|(listed, _)| listed);
     let first = mistakes.into_iter().flatten().chain(wrong).next();
@@ -82,12 +85,9 @@ mod tests {
 
     #[test]
     fn a_list_that_lacks_a_pair_or_has_one_too_many_fails() -> anyhow::Result<()> {
-        let mut detector = Detector::new(Options {
-            backend: Backend::Cpu,
-            ..Options::default()
-        })?;
+        let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
         let spheres = Scene::Gas.generate(300, 1);
-        let mut list = detector.detect(&spheres, 1.0)?.pairs;
+        let mut list = detector.detect(&Step::new(&spheres, 1.0))?.pairs;
         assert_eq!(check(&spheres, 1.0, &list)?, 300 * 300);
         assert_eq!(check(&[], 1.0, &[])?, 0);
 

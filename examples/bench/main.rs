@@ -43,7 +43,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use carom::{Backend, Detector, Error, Options, Sphere, Statistics};
+use carom::{ActiveBackend, Detector, Error, Options, Sphere, Statistics, Step};
 use clap::Parser;
 use serde::Serialize;
 
@@ -197,12 +197,12 @@ impl Bench {
             spheres = scenes::at_rest(spheres);
         }
         // A new one for each world, so that its memory is what that world takes.
-        let mut detector = Detector::new(Options {
-            backend: self.arguments.backend(),
-            threads: self.arguments.threads,
-            ..Options::default()
-        })?;
-        let warm_up = detector.detect(&spheres, dt)?;
+        let mut detector = Detector::new(
+            Options::new()
+                .with_backend(self.arguments.backend())
+                .with_threads(self.arguments.threads),
+        )?;
+        let warm_up = detector.detect(&Step::new(&spheres, dt))?;
         let checked = if self.arguments.check {
             let tried = check::check(&spheres, dt, &warm_up.pairs)?;
             eprintln!("checked: {tried} pairs tried in exact arithmetic, the list is right");
@@ -216,7 +216,7 @@ impl Bench {
         let mut calls: Vec<Statistics> = Vec::new();
         for _ in 0..repeats {
             let start = Instant::now();
-            detector.detect_into(&spheres, dt, &mut found)?;
+            detector.detect_into(&Step::new(&spheres, dt), &mut found)?;
             seconds.push(start.elapsed().as_secs_f64());
             calls.push(found.statistics.clone());
         }
@@ -228,7 +228,7 @@ impl Bench {
             median_seconds: median_of_stage(name, &calls),
         });
         // Asked of the call, not of the detector: `Auto` may fall back for one world.
-        let on_cpu = facts.backend == Backend::Cpu;
+        let on_cpu = facts.backend == ActiveBackend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth(self.threads)?);
         }
@@ -247,9 +247,8 @@ impl Bench {
         };
         let run = Run {
             backend: match facts.backend {
-                Backend::Gpu => "gpu",
-                Backend::Cpu => "cpu",
-                Backend::Auto => "auto",
+                ActiveBackend::Gpu => "gpu",
+                ActiveBackend::Cpu => "cpu",
             },
             threads: self.threads,
             repeats,

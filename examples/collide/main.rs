@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use args::Args;
-use carom::{Collisions, Detector, Options};
+use carom::{Collisions, Detector, Options, Step};
 use input::Pick;
 use list::{Form, List};
 use output::Output;
@@ -62,10 +62,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let list = args.output.as_deref();
     let mut list = list.map(|path| List::create(path, form)).transpose()?;
     let mut plot = args.plot.as_deref().map(Output::create).transpose()?;
-    let options = Options {
-        backend: args.backend.into(),
-        ..Options::default()
-    };
+    let options = Options::new().with_backend(args.backend.into());
     let mut detector = None;
     let mut notes = Vec::new();
     while let Some(world) = next {
@@ -81,7 +78,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         progress.stage("colliding", None);
         let start = Instant::now();
         let collisions = ready
-            .detect(&world.spheres, args.dt)
+            .detect(&Step::new(&world.spheres, args.dt))
             .map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
         // What it holds of the device's memory, a check may need.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use carom::{Backend, Collisions, Statistics};
+use carom::{ActiveBackend, Collisions, Statistics};
 use serde::Serialize;
 
 use crate::pairs::{self, Pair};
@@ -56,19 +56,17 @@ impl Report<'_> {
     pub(crate) fn json(&self) -> io::Result<()> {
         let Statistics {
             spheres,
-            first_set: _,
             pairs,
             grazing,
             grazing_by_integers,
             candidates,
             proxies,
             levels,
-            slots: _,
-            memory: _,
             backend,
             reason,
             adapter,
             stages,
+            ..
         } = &self.collisions.statistics;
         let frame = self.world.frame;
         let object = Object {
@@ -155,10 +153,9 @@ impl Report<'_> {
 }
 
 /// A backend's name, as `--backend` has it.
-pub(crate) fn name(backend: Backend) -> &'static str {
+pub(crate) fn name(backend: ActiveBackend) -> &'static str {
     match backend {
-        Backend::Auto => "auto",
-        Backend::Gpu => "gpu",
-        Backend::Cpu => "cpu",
+        ActiveBackend::Gpu => "gpu",
+        ActiveBackend::Cpu => "cpu",
     }
 }

@@ -1,7 +1,7 @@
 //! `--verify`: the same pairs found another way.
 
 use anyhow::{Context, bail};
-use carom::{Backend, Collisions, Detector, Error, Options, Sphere};
+use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
 use serde::Serialize;
 
 use crate::{compare, report};
@@ -37,7 +37,7 @@ pub(crate) fn verify(
     if spheres.len() > MOST_BY_BRUTE_FORCE {
         return cross_check(spheres, dt, collisions);
     }
-    let found = carom::verify(spheres, dt, &collisions.pairs)?;
+    let found = carom::verify(&Step::new(spheres, dt), &collisions.pairs)?;
     Ok(Verdict {
         passed: found.passed(),
         against: "exact arithmetic",
@@ -50,17 +50,14 @@ pub(crate) fn verify(
 
 fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
-    let other = if backend == Backend::Gpu {
-        Backend::Cpu
-    } else {
-        Backend::Gpu
+    let (other, asked) = match backend {
+        ActiveBackend::Gpu => (ActiveBackend::Cpu, Backend::Cpu),
+        ActiveBackend::Cpu => (ActiveBackend::Gpu, Backend::Gpu),
     };
     let names = [backend, other].map(report::name);
-    let options = Options {
-        backend: other,
-        ..Options::default()
-    };
-    let checked = match Detector::new(options).and_then(|mut detector| detector.detect(spheres, dt))
+    let options = Options::new().with_backend(asked);
+    let checked = match Detector::new(options)
+        .and_then(|mut detector| detector.detect(&Step::new(spheres, dt)))
     {
         Ok(checked) => checked,
         Err(Error::NoAdapter(why)) => bail!(

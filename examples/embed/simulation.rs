@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
+use carom::Step;
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, CollisionPipeline, Count, Counts, DeviceSpheres, Groups,
-    Motion, Radius, Source, Taken, Ticket, WGSL, Words, wgpu,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, Readback,
+    StepSummary, Ticket, WGSL, wgpu,
 };
 
 /// As in `simulation.wgsl`.
 const WORKGROUP: u32 = 256;
+
+/// Bytes of a position, and of a velocity.
+const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 
 /// After so many seconds of the simulation a glow has lost most of itself.
 const GLOW: f32 = 0.35;
@@ -56,7 +60,7 @@ pub(crate) struct Simulation {
     uniform: wgpu::Buffer,
     /// What the bounce reads and writes; made anew when carom's buffers have grown.
     bound: Option<wgpu::BindGroup>,
-    ticket: Option<Ticket<Counts>>,
+    ticket: Option<Ticket<StepSummary>>,
     report: Report,
 }
 
@@ -87,7 +91,7 @@ impl Simulation {
             walls: rules.walls.into(),
             fade: (-rules.dt / GLOW).exp(),
         };
-        let size = 16 * u64::from(count);
+        let size = SPHERE * u64::from(count);
         let [positions, velocities, new_positions, new_velocities] =
             ["positions", "velocities", "new positions", "new velocities"].map(|label| {
                 device.create_buffer(&wgpu::BufferDescriptor {
@@ -109,11 +113,10 @@ impl Simulation {
 
         // With more worlds than this one, they would share the pipeline.
         let pipeline = CollisionPipeline::new(device)?;
-        let buffers = pipeline.create_buffers(&BufferOptions {
-            earliest: true,
-            timestamp_period: Some(queue.get_timestamp_period()),
-            ..BufferOptions::new(count)
-        })?;
+        let options = BufferOptions::new(count)
+            .with_earliest()
+            .with_timestamp_period(queue.get_timestamp_period());
+        let buffers = pipeline.create_buffers(&options)?;
 
         // carom's structs, then our shader.
         let shader = [WGSL, include_str!("simulation.wgsl")].concat();
@@ -162,30 +165,17 @@ impl Simulation {
     /// Records a step: carom's work, the bounce, and the copy of the new state
     /// over the old one. Submit it, then ask for the [report](Self::report).
     pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
-        // Where the spheres are: no copy is made, carom reads these very buffers.
-        let spheres = DeviceSpheres {
-            count: Count::Known(self.count),
-            center: Words {
-                buffer: &self.positions,
-                offset: 0,
-                stride: 4,
-            },
-            radius: Radius::Words(Words {
-                buffer: &self.positions,
-                offset: 3,
-                stride: 4,
-            }),
-            motion: Motion::Velocity(Words {
-                buffer: &self.velocities,
-                offset: 0,
-                stride: 4,
-            }),
-            groups: Groups::Constant(0),
-        };
-        self.buffers.prepare(Source::Buffers(&spheres), self.dt)?;
-        self.buffers.record(encoder)?;
+        // No copy is made: carom reads these very buffers.
+        let spheres = DeviceSpheres::new(
+            self.count,
+            Attribute::new(&self.positions, 0, SPHERE),
+            Attribute::new(&self.positions, 12, SPHERE),
+        )
+        .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
+        self.buffers
+            .record(encoder, &Step::on_device(&spheres, self.dt))?;
         if self.ticket.is_none() {
-            self.ticket = Some(self.buffers.read_counts(encoder)?);
+            self.ticket = Some(self.buffers.read_summary(encoder)?);
         }
 
         let bound = match self.bound.take() {
@@ -235,22 +225,20 @@ impl Simulation {
     pub(crate) fn report(&mut self) -> anyhow::Result<&Report> {
         if let Some(ticket) = self.ticket.take() {
             match ticket.try_take()? {
-                Taken::Pending(ticket) => self.ticket = Some(ticket),
-                Taken::Ready(counts) => {
+                Readback::Pending(ticket) => self.ticket = Some(ticket),
+                Readback::Ready(summary) => {
                     // A step had more pairs than there was room for: some bounces
                     // were missed, the next ones will not be.
-                    if let Some(needed) = counts.needed()
-                        && self.buffers.grow(&needed)?
+                    if let Some(required) = summary.required_capacity()
+                        && self.buffers.grow(&required)?
                     {
                         self.bound = None;
                     }
                     self.report = Report {
-                        pairs: counts.found,
-                        stages: counts.stages,
+                        pairs: summary.found,
+                        stages: summary.stages,
                     };
                 }
-                // Only lists are truncated.
-                Taken::Truncated(_) => {}
             }
         }
         Ok(&self.report)

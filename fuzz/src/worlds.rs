@@ -8,7 +8,7 @@ mod oracle;
 
 use std::cell::RefCell;
 
-use carom::{Backend, Detector, MAX_MAGNITUDE, Options, Sphere};
+use carom::{Backend, Detector, MAX_MAGNITUDE, Options, Sphere, Step};
 use libfuzzer_sys::fuzz_target;
 
 /// Spheres in a world at most.
@@ -145,7 +145,7 @@ thread_local! {
             .use_current_thread()
             .build_global()
             .expect("there is no other pool yet");
-        let options = Options { backend: Backend::Cpu, ..Options::default() };
+        let options = Options::new().with_backend(Backend::Cpu);
         RefCell::new(Detector::new(options).expect("the CPU is always there"))
     };
 }
@@ -162,12 +162,12 @@ fuzz_target!(|data: &[u8]| {
     DETECTOR.with_borrow_mut(|detector| {
         let (first, second) = spheres.split_at(spheres.len() / 2);
         let differences = if two_sets {
-            let found = detector.detect_between(first, second, dt);
+            let found = detector.detect(&Step::between(first, second, dt));
             let found = found.expect("every number is valid");
             let truth = oracle::brute_force_between(first, second, dt);
             oracle::check::differences(&truth, first, second, dt, &found.pairs)
         } else {
-            let found = detector.detect(&spheres, dt);
+            let found = detector.detect(&Step::new(&spheres, dt));
             let found = found.expect("every number is valid");
             let truth = oracle::brute_force(&spheres, dt);
             oracle::check::differences(&truth, &spheres, &spheres, dt, &found.pairs)

@@ -3,7 +3,7 @@
 #import filter::{Sweep}
 
 // Time of impact and depth, of two that touch or may. At that time the gap between
-// them is 0 but for rounding: src/gpu/mod.rs tells how much.
+// them is 0 but for rounding: `src/gpu/mod.rs` tells how much.
 fn impact(s: Sweep, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
     let pp = dot(s.p, s.p);

@@ -1,4 +1,4 @@
-// Which spheres stand for all. Twin of `sampled` in `src/cpu/measure.rs`.
+// Which spheres stand for all. Twin of `sampled` in `src/cpu/measure/spacing.rs`.
 
 #needs params, spheres
 

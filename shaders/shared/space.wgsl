@@ -1,5 +1,5 @@
-// How many spheres are near one, and how far apart they are. Twin of `Space` in
-// `src/cpu/measure.rs`.
+// How many spheres are near one, and how far apart they are. Twin of
+// `src/shared/space.rs`.
 
 #needs params
 

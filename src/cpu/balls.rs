@@ -1,34 +1,33 @@
-//! The first test of two proxies: whether the balls that hold them meet, or the way of
-//! one and the ball of the other. It is four numbers a proxy and a handful of operations
-//! a pair, and what passes it is swept.
+//! The first test of two proxies: whether the balls that hold them meet, or the path of one and
+//! the ball of the other. It takes four numbers per proxy and a handful of operations per pair,
+//! and only the pairs that pass it are swept.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
 
 use crate::lanes::{LANES, dot, each, four, three};
-use crate::shared::segments::{Cut, MARGIN, Motion};
+use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 /// A ball that holds one time segment of a sphere.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Where the sphere is in the middle of the segment, in the frame.
+    /// The centre of the sphere in the middle of the segment, in the frame.
     pub(crate) middle: [f32; 3],
     /// The radius, with [`BALL_MARGIN`].
     pub(crate) reach: f32,
 }
 
-/// Twice the margin of a cell. That one is for each axis, and √3 of it for all three
-/// leaves something over for the test itself: docs/exact.md has the proof.
+/// Margin of a ball: twice the margin of a cell. A cell's margin is for each axis; for all
+/// three it takes √3 of it, and the rest is for the test itself: docs/exact.md has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// The same where a path is held against a ball.
+/// Margin of a path that is held against balls.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// Squares of lengths below this, 2⁻¹⁰⁰, may have lost digits to underflow, or all.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// [`LANES`] balls, each number of all of them side by side: x, y and z of the
-/// middle, and the reach. One line of the cache.
+/// [`LANES`] balls, side by side: x, y and z of the middle, and the reach. One cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
@@ -36,14 +35,14 @@ pub(crate) struct Balls([[f32; LANES]; 4]);
 impl Balls {
     /// The balls around segments of spheres' paths.
     #[inline(always)]
-    pub(crate) fn new(motion: &Motion<f32x4>, cuts: [Cut; LANES]) -> Self {
-        let [x, y, z] = motion.at(f32x4::from(four(cuts, Cut::middle)));
+    pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
+        let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
         let half = f32x4::from(four(cuts, Cut::half));
-        let reach = motion.reach(motion.length(), half, BALL_MARGIN);
+        let reach = paths.reach(paths.length(), half, BALL_MARGIN);
         Self(four([x, y, z, reach], f32x4::to_array))
     }
 
-    /// One of them.
+    /// The ball of a lane.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Ball {
         let Self([x, y, z, reach]) = self;
@@ -54,13 +53,13 @@ impl Balls {
     }
 }
 
-/// What is held against many balls.
+/// A shape that is tested against many balls.
 pub(crate) trait Probe {
-    /// Which of some balls it meets, one bit each.
+    /// Which of the balls the shape meets, one bit each.
     fn meets(&self, balls: &Balls) -> usize;
 }
 
-/// One ball, to be held against many.
+/// A ball that is tested against many others.
 pub(crate) struct BallProbe([f32x4; 4]);
 
 impl BallProbe {
@@ -81,34 +80,35 @@ impl Probe for BallProbe {
     }
 }
 
-/// The way of one proxy, to be held against many balls: its own ball, if the way is
-/// long, would meet many that it does not come near. docs/exact.md has the proof.
+/// The path of a proxy, tested against many balls: the proxy's own ball, if the path is long,
+/// would meet many that the proxy does not come near. docs/exact.md has the proof.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
-    /// From there to the end.
+    /// The vector from the middle to the end.
     to_end: [f32x4; 3],
-    /// 1 over the square of its length; 0 if that is below [`SHORT`], when the reach
-    /// holds the way, too.
+    /// 1 over the square of the length of `to_end`; 0 if that is below [`SHORT`]: then the
+    /// reach covers the path, too.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// Of a segment with this middle, which takes twice `half` of a motion.
+    /// The path of a segment with this middle, which is twice the part `half` of the sphere's
+    /// path.
     #[inline(always)]
-    pub(crate) fn new(motion: &Motion, middle: [f32; 3], half: f32) -> Self {
-        let way = motion.way(half);
-        let square = dot(way, way);
+    pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
+        let to_end = path.half_segment(half);
+        let square = dot(to_end, to_end);
         let (inverse, length) = if square < SHORT {
-            (0.0, motion.length())
+            (0.0, path.length())
         } else {
             (1.0 / square, 0.0)
         };
         Self {
             middle: three(middle, f32x4::splat),
-            to_end: three(way, f32x4::splat),
+            to_end: three(to_end, f32x4::splat),
             inverse: f32x4::splat(inverse),
-            reach: f32x4::splat(motion.reach(length, half, PATH_MARGIN)),
+            reach: f32x4::splat(path.reach(length, half, PATH_MARGIN)),
         }
     }
 }
@@ -118,7 +118,7 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Where on the way it is nearest.
+        // The part of the path at which it is nearest.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))
@@ -138,6 +138,7 @@ mod tests {
     use crate::exact::impact;
     use crate::shared::segments::Frame;
     use crate::shared::tag::SEGMENT_BITS;
+    use crate::shared::units::Units;
     use crate::{MAX_MAGNITUDE, Sphere};
 
     /// Two spheres that touch, or nearly so, in worlds of all scales, in which they may
@@ -181,6 +182,7 @@ mod tests {
     fn balls_of_two_that_touch_meet() {
         let mut rng = Rng::with_seed(1);
         let mut touching = 0;
+        let scale = Units::default().scale(1.0);
         for round in 0..4_000_000 {
             let mut place = || Vec3::from([0; 3].map(|_| 2.0 * rng.f32() - 1.0));
             let frame = match round % 4 {
@@ -208,12 +210,12 @@ mod tests {
                 if power > 0 && (segment - segment.round()).abs() < 1e-3 {
                     return None;
                 }
-                let motion = Motion::of_several([sphere; LANES], &frame, 1.0);
+                let paths = scale.paths([sphere; LANES], &frame);
                 let cut = Cut {
                     power,
                     segment: segment as u32,
                 };
-                Some((Balls::new(&motion, [cut; LANES]), cut))
+                Some((Balls::new(&paths, [cut; LANES]), cut))
             };
             let power = rng.u32(0..=SEGMENT_BITS) * rng.u32(0..=1);
             let [a, b] = [ball(one, power), ball(other, rng.u32(0..=power))];
@@ -222,8 +224,7 @@ mod tests {
             };
             for (sphere, own, cut, others) in [(one, &a.0, a.1, &b.0), (other, &b.0, b.1, &a.0)] {
                 let own = own.get(1);
-                let motion = Motion::new(sphere, &frame, 1.0);
-                let path = PathProbe::new(&motion, own.middle, cut.half());
+                let path = PathProbe::new(&scale.path(sphere, &frame), own.middle, cut.half());
                 assert_eq!(
                     [BallProbe::new(&own).meets(others), path.meets(others)],
                     [15; 2],
@@ -262,8 +263,8 @@ mod tests {
     fn balls_beside_a_path_are_told_from_those_it_meets() {
         // From (−8, 0, 0) to (8, 0, 0), in the middle of a way twice as long.
         let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
-        let motion = Motion::new(&sphere, &Frame::default(), 1.0);
-        let path = PathProbe::new(&motion, [0.0; 3], 0.25);
+        let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
+        let path = PathProbe::new(&path, [0.0; 3], 0.25);
         let rows = [
             [7.0, -7.0, 8.5, -10.5],
             [1.5, 2.5, 0.0, 0.0],

@@ -8,27 +8,28 @@
 use bytemuck::Zeroable;
 
 use super::buckets::Buckets;
-use super::measure::{Sizes, Space};
+use super::measure::Sizes;
 use super::plan::Plan;
 use crate::limits::CHUNK;
 use crate::shared::segments::{Cut, Segment};
-use crate::shared::size_class::bin_power;
+use crate::shared::size_class::class_power;
+use crate::shared::space::Space;
 use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy, and where it goes.
+/// A proxy, and the slot it goes to.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     /// The slot of its cell.
     pub(crate) slot: u32,
     /// Its sphere.
     pub(crate) sphere: u32,
-    /// Its level and segment, see [`make_tag`], and maybe [`INSIDE`].
+    /// Its level and segment, see [`make_tag`], and [`INSIDE`] where that holds.
     pub(crate) tag: u32,
 }
 
-/// Bins every proxy.
+/// Finds the cell of every proxy, and so its slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,
@@ -46,12 +47,12 @@ pub(crate) fn bin(
                 sphere,
                 number: segment,
             } = sizes.segment(proxy);
-            let bin = usize::from(sizes.bin_of[sphere as usize]);
-            let power = bin_power(bin);
-            let number = plan.level_of_bin[bin];
+            let class = usize::from(sizes.class_of[sphere as usize]);
+            let power = class_power(class);
+            let number = plan.level_of_class[class];
             let level = &plan.levels[usize::from(number)];
-            let motion = scale.motion(&spheres[sphere as usize], &space.frame);
-            let cell = level.cell_of(motion.at(Cut { power, segment }.middle()));
+            let path = scale.path(&spheres[sphere as usize], &space.frame);
+            let cell = level.cell_of(path.at(Cut { power, segment }.middle()));
             let tag = make_tag(number.into(), power, segment);
             let slot = level.slot_of(cell, slab_of(tag, level.time_power));
             let inside = if level.is_around_in_box(cell) {

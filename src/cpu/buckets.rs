@@ -1,8 +1,7 @@
-//! Sorting in two goes, each of which stays in the cache: first every chunk of the
-//! items by bucket, which is some high bits of what they are sorted by, and then,
-//! in `scatter` and `list`, every bucket by the rest. In both, chunks and buckets
-//! are independent of one another, so all cores can work without atomics, and the
-//! order does not depend on which of them does what.
+//! Sorting in two passes, each of which stays in the cache: first every chunk of the items is
+//! sorted by bucket, which is some high bits of the key, and then, in `scatter` and `list`,
+//! every bucket by the rest of the key. Chunks and buckets are independent of one another, so
+//! all cores can work without atomics, and the order does not depend on which core does which.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,69 +16,45 @@ use rayon::prelude::*;
 
 use super::scan::places;
 use crate::Error;
-use crate::reuse::{Kept, Scratch};
+use crate::reuse::{ReusedVec, ScratchPool};
 
-/// What memory is for, in an error.
+/// What the memory is for, in an error.
 const WHAT: &str = "the buckets to sort by";
-/// Buckets at most: as many as can be written to in turn from the first cache.
-pub(crate) const MOST: usize = 512;
-/// Items a bucket, while there are fewer buckets than that.
-const ITEMS: usize = 2048;
+/// Most buckets: as many as can be written to in turn from the first cache.
+pub(crate) const MAX_BUCKETS: usize = 512;
+/// Items per bucket, while there are fewer buckets than that.
+const ITEMS_PER_BUCKET: usize = 2048;
 
-/// Items in buckets by the high bits of a number below `range`.
+/// Items in buckets by the high bits of a key, a number below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
     /// Chunks in use.
     used: usize,
     /// Where each bucket would end, were they one behind the other.
-    ends: Kept<usize>,
-    /// Buckets, and the bits of a number that do not tell its bucket.
+    ends: ReusedVec<usize>,
+    /// Number of buckets.
     pub(crate) count: usize,
+    /// Low bits of a key, which do not tell its bucket.
     shift: u32,
     range: usize,
-    unsorted: Scratch<T>,
-}
-
-/// Splits off the first so many: a bucket's part of what is sorted.
-pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    rest.split_off_mut(..count).unwrap_or_default()
-}
-
-/// Does the work on each of some parts, on all threads. What they work in lies one behind
-/// the other in `all`, of which `take` splits off what is for the next ones.
-pub(crate) fn for_each_part<T: Send>(
-    parts: Range<usize>,
-    all: T,
-    take: impl Fn(&mut T, Range<usize>) -> T + Sync,
-    work: impl Fn(usize, T) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
-    let halve = |(parts, mut all): (Range<usize>, T)| {
-        let middle = parts.start.midpoint(parts.end);
-        if middle == parts.start {
-            return ((parts, all), None);
-        }
-        let first = take(&mut all, parts.start..middle);
-        ((parts.start..middle, first), Some((middle..parts.end, all)))
-    };
-    rayon::iter::split((parts, all), halve).try_for_each(|(mut parts, mut all)| {
-        parts.try_for_each(|part| work(part, take(&mut all, part..part + 1)))
-    })
+    /// The items of a chunk before they are sorted.
+    unsorted: ScratchPool<T>,
 }
 
 /// Some of the items, by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
-    items: Kept<T>,
+    items: ReusedVec<T>,
     /// Where each bucket ends.
-    ends: Kept<u32>,
+    ends: ReusedVec<u32>,
 }
 
 impl<T> Default for Chunk<T> {
     fn default() -> Self {
         Self {
-            items: Kept::default(),
-            ends: Kept::default(),
+            items: ReusedVec::default(),
+            ends: ReusedVec::default(),
         }
     }
 }
@@ -91,8 +66,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // For as many as there may be, for they are now more and now fewer.
-        let ends = &mut self.ends.enough(MOST, WHAT)?[..count];
+        // Room for as many buckets as there may be, for their number changes.
+        let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
             items.copy_from_slice(unsorted);
@@ -116,28 +91,27 @@ impl<T> Default for Buckets<T> {
         Self {
             chunks: Vec::new(),
             used: 0,
-            ends: Kept::default(),
+            ends: ReusedVec::default(),
             count: 0,
             shift: 0,
             range: 0,
-            unsorted: Scratch::default(),
+            unsorted: ScratchPool::default(),
         }
     }
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Fills `chunks` chunks anew: `make` writes the items of one, and `number`
-    /// tells by what an item is sorted, a number below `range`. About `items` items
-    /// are expected.
+    /// Fills `chunks` chunks anew: `make` writes the items of one, and `key` tells the key of
+    /// an item, a number below `range`. About `items` items are expected.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,
         range: usize,
         items: usize,
         make: impl Fn(usize, &mut Vec<T>) -> Result<(), Error> + Sync,
-        number: impl Fn(&T) -> u32 + Sync,
+        key: impl Fn(&T) -> u32 + Sync,
     ) -> Result<(), Error> {
-        let buckets = (items / ITEMS).clamp(1, MOST);
+        let buckets = (items / ITEMS_PER_BUCKET).clamp(1, MAX_BUCKETS);
         self.shift = (range.div_ceil(buckets).max(1)).next_power_of_two().ilog2();
         self.range = range;
         self.count = range.div_ceil(1 << self.shift).max(1);
@@ -157,7 +131,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
                 || self.unsorted.take(),
                 |unsorted, (k, chunk)| {
                     make(k, unsorted.empty())?;
-                    chunk.sort(unsorted, count, |item| (number(item) >> shift) as usize)
+                    chunk.sort(unsorted, count, |item| (key(item) >> shift) as usize)
                 },
             )?;
         self.ends.refill(repeat_n(0, count));
@@ -166,8 +140,8 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     }
 
     /// Adds some more items, as a chunk of their own.
-    pub(crate) fn add(&mut self, items: &[T], number: impl Fn(&T) -> u32) -> Result<(), Error> {
-        let bucket = |item: &T| (number(item) >> self.shift) as usize;
+    pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
+        let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
             self.chunks.push(Chunk::default());
         }
@@ -186,24 +160,24 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         }
     }
 
-    /// The numbers that some buckets are for.
+    /// The keys of some buckets.
     pub(crate) fn range(&self, buckets: Range<usize>) -> Range<usize> {
         let [begin, end] = [buckets.start, buckets.end].map(|bucket| bucket << self.shift);
         begin..end.min(self.range)
     }
 
-    /// How many items some buckets have.
+    /// Number of items in some buckets.
     pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
         let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin(buckets.end) - begin(buckets.start)
     }
 
-    /// How many chunks there are.
+    /// Number of chunks.
     pub(crate) fn chunks(&self) -> usize {
         self.used
     }
 
-    /// From how many chunks the items of a bucket are, on average over those that have any.
+    /// Number of chunks that a bucket has items of, on average over the buckets that have any.
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);
@@ -228,7 +202,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
             .flat_map(move |chunk| &chunk.items[chunk.range(bucket)])
     }
 
-    /// Bytes that are kept.
+    /// Bytes of memory kept.
     pub(crate) fn bytes(&self) -> usize {
         let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
         self.chunks.iter().map(of_chunk).sum::<usize>() + self.ends.bytes() + self.unsorted.bytes()

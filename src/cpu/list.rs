@@ -1,4 +1,4 @@
-//! `list`: the pairs that `pairs` has decided, each of them once, in order.
+//! `list`: the pairs that touch in order, each of them once.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -7,17 +7,18 @@
 
 use wide::i32x4;
 
-use super::buckets::{Buckets, for_each_part, take};
+use super::buckets::Buckets;
+use super::parts::{for_each_part, take};
 use super::scan::places;
 use crate::lanes::LANES;
 use crate::memory::{LIST, resized};
-use crate::reuse::Scratch;
+use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
 /// Fills a list with the pairs by a, then by b, from buckets by a.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
-    ends: &Scratch<u32>,
+    ends: &ScratchPool<u32>,
     list: &mut Vec<Collision>,
 ) -> Result<(), Error> {
     let buckets = 0..pairs.count;
@@ -40,8 +41,8 @@ pub(crate) fn list(
     })
 }
 
-/// Sorts pairs that have the same a by b, no two of which are the same. Most rows have one
-/// or none: inlined, that is seen at once.
+/// Sorts distinct pairs that have the same a by b. Inlined, because most rows have one pair or
+/// none.
 #[inline(always)]
 fn sort_row(row: &mut [Collision]) {
     match row.len() {
@@ -58,14 +59,15 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Whether pairs are in order, as they are where spheres are: with no branch for each.
+/// Whether pairs are in order, as they are where spheres are in order: with no branch for each
+/// pair.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
-/// Sorts up to so many blocks of [`LANES`], by counting for each how many come before it:
-/// more comparisons than other ways take, but nothing to be guessed.
+/// Sorts up to [`LANES`]·`BLOCKS` pairs by counting for each how many come before it: more
+/// comparisons than other ways take, but no branch to be predicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut pairs = [[Collision::default(); LANES]; BLOCKS];

@@ -4,14 +4,19 @@
 
 mod balls;
 mod bin;
+mod bring;
 mod buckets;
+mod clock;
 mod list;
 pub(crate) mod measure;
 mod neighbors;
 mod pairs;
+mod parts;
 pub(crate) mod plan;
 mod run;
 mod scan;
 mod scatter;
+mod sorted_proxies;
+mod sorted_sphere;
 
 pub(crate) use run::Cpu;

@@ -1,27 +1,28 @@
-//! Where a proxy looks for its neighbours: the ranges of the sorted proxies around it,
-//! in its own level and in others. Twin of the search in `shaders/pairs.wgsl`.
+//! The neighbours of a proxy: the ranges of the sorted proxies around it, in its own level
+//! and in others. Twin of the search in `shaders/pairs.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
     reason = "cells are within 2²⁰ of the origin"
 )]
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::lanes::{each, three};
 use crate::shared::grid::{Level, floor};
-use crate::shared::segments::{Cut, Motion};
+use crate::shared::segments::{Cut, SpherePath};
+use crate::shared::sets::Sets;
 use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
-/// Ranges of another level that are visited at once.
-const AT_ONCE: usize = 16;
+/// Ranges within the box of another level that are visited at once.
+const RANGES_AT_ONCE: usize = 16;
 
-/// Cells of one row of one level, to which a range of the sorted proxies was
-/// asked for. Several rows may share slots outside the box, so what the range
-/// holds has to be compared with what was asked.
+/// Cells of one row of one level, for which a range of the sorted proxies was looked up.
+/// Several rows may share slots outside the box, so each proxy of the range has to be
+/// compared with the row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CellRow {
     level: u32,
     time_power: u32,
     slab: u32,
@@ -30,8 +31,8 @@ pub(crate) struct Asked {
     z: i32,
 }
 
-impl Asked {
-    /// Whether a proxy met in the range lies in these cells.
+impl CellRow {
+    /// Whether a proxy found in the range lies in these cells.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -44,47 +45,60 @@ impl Asked {
 
 /// The grids of a step, filled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid<'a> {
+pub(crate) struct Grids<'a> {
     /// The levels, finest first.
     pub(crate) levels: &'a [Level],
-    /// For each level, into which others its proxies look: one bit each.
-    pub(crate) looks: &'a [u64],
+    /// For each level, the levels that its proxies search: one bit each.
+    pub(crate) searched: &'a [u64],
     /// Where each slot begins among the sorted proxies.
     pub(crate) starts: &'a [u32],
-    /// Whether only pairs between two sets count.
-    pub(crate) between: bool,
+    /// Whether pairs are sought within one set of spheres or between two.
+    pub(crate) sets: Sets,
 }
 
-/// A proxy that looks for others.
+/// A proxy that searches for others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seeker {
+pub(crate) struct Searcher {
     /// Its place among the sorted proxies.
     pub(crate) index: usize,
     /// The slot of its cell.
     pub(crate) slot: u32,
-    /// Level and segment, see [`make_tag`], and maybe [`INSIDE`].
+    /// Its level and segment, and maybe [`INSIDE`].
     pub(crate) tag: u32,
     /// Its middle.
     pub(crate) middle: [f32; 3],
 }
 
-impl Grid<'_> {
-    /// Half of its own neighbourhood, if it is all within the box: all rows begin at
-    /// fixed distances from the own slot then.
+/// The time slabs, 2^`time_power` in all, that the segment of a proxy spans.
+#[inline(always)]
+fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
+    let segment = segment_of(tag);
+    match segment_power(tag).checked_sub(time_power) {
+        Some(shift) => segment >> shift..=segment >> shift,
+        None => {
+            let shift = time_power - segment_power(tag);
+            segment << shift..=((segment + 1) << shift) - 1
+        }
+    }
+}
+
+impl Grids<'_> {
+    /// Half of the proxy's own neighbourhood, if it is all within the box: then all rows begin
+    /// at fixed distances from the own slot.
     #[inline(always)]
-    pub(crate) fn ranges_around(&self, seeker: &Seeker) -> Option<[Range<usize>; 5]> {
-        if seeker.tag & INSIDE == 0 || self.between {
+    pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
+        if searcher.tag & INSIDE == 0 || self.sets.are_two() {
             return None;
         }
-        let [row, plane] = self.levels[level_of(seeker.tag) as usize].strides();
-        let slot = seeker.slot as usize;
+        let [row, plane] = self.levels[level_of(searcher.tag) as usize].strides();
+        let slot = searcher.slot as usize;
         let around = |middle: usize| {
             let slots = self.starts.get(middle - 1..)?.first_chunk::<4>()?;
             Some(slots[0] as usize..slots[3] as usize)
         };
         let own_end = *self.starts.get(slot + 2)? as usize;
         Some([
-            seeker.index + 1..own_end,
+            searcher.index + 1..own_end,
             around(slot + row)?,
             around(slot + plane - row)?,
             around(slot + plane)?,
@@ -92,42 +106,45 @@ impl Grid<'_> {
         ])
     }
 
-    /// Half of the own neighbourhood, where it is not all within the box: the own
-    /// row from self on, and the rows that come after it.
+    /// Half of the proxy's own neighbourhood, where it is not all within the box: the own row
+    /// from the proxy on, and the rows that come after it.
     #[cold]
-    pub(crate) fn look_around(&self, seeker: &Seeker, mut visit: impl FnMut(Range<usize>, Asked)) {
-        if self.between {
+    pub(crate) fn search_own_rows(
+        &self,
+        searcher: &Searcher,
+        mut visit: impl FnMut(Range<usize>, CellRow),
+    ) {
+        if self.sets.are_two() {
             return;
         }
-        let number = level_of(seeker.tag);
+        let number = level_of(searcher.tag);
         let level = &self.levels[number as usize];
-        let [x, y, z] = level.cell_of(seeker.middle);
-        let slab = slab_of(seeker.tag, level.time_power);
-        self.for_each_piece(number, slab, [x, x + 1], y, z, |mut range, asked| {
-            if asked.x[0] == x {
-                range.start = seeker.index + 1;
+        let [x, y, z] = level.cell_of(searcher.middle);
+        let slab = slab_of(searcher.tag, level.time_power);
+        self.for_each_piece(number, slab, [x, x + 1], y, z, |mut range, row| {
+            if row.x[0] == x {
+                range.start = searcher.index + 1;
             }
-            visit(range, asked);
+            visit(range, row);
         });
         for [y, z] in [[y + 1, z], [y - 1, z + 1], [y, z + 1], [y + 1, z + 1]] {
             self.for_each_piece(number, slab, [x - 1, x + 1], y, z, &mut visit);
         }
     }
 
-    /// The cells of other levels in reach of a proxy, whose sphere moves so.
-    pub(crate) fn look_beyond(
+    /// The cells of other levels in reach of a proxy, whose sphere has this path.
+    pub(crate) fn search_others(
         &self,
-        seeker: &Seeker,
-        motion: &Motion,
-        visit: &mut impl FnMut(&[Range<usize>], Option<Asked>),
+        searcher: &Searcher,
+        path: &SpherePath,
+        visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>),
     ) {
-        let Seeker { tag, middle, .. } = *seeker;
-        let reach = motion.reaches(Cut::of_tag(tag).half());
-        let power = segment_power(tag);
-        let mut looks = self.looks[level_of(tag) as usize];
-        while looks != 0 {
-            let number = looks.trailing_zeros();
-            looks &= looks - 1;
+        let Searcher { tag, middle, .. } = *searcher;
+        let reach = path.reaches(Cut::of_tag(tag).half());
+        let mut searched = self.searched[level_of(tag) as usize];
+        while searched != 0 {
+            let number = searched.trailing_zeros();
+            searched &= searched - 1;
             let level = &self.levels[number as usize];
             // Another's middle is at most the two reaches away.
             let at = three(middle, |x| x * level.inverse_cell);
@@ -136,59 +153,72 @@ impl Grid<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Otherwise each cell is looked up, which are few: only into a level that is
-            // all in its box do coarser ones look (`Plan::looks_down`).
+            // Otherwise each cell is looked up, which are few: coarser levels search only
+            // levels that are all in their box (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
-            // The slabs that its own time spans.
-            let segment = segment_of(tag);
-            let slabs = match power.checked_sub(level.time_power) {
-                Some(shift) => segment >> shift..=segment >> shift,
-                None => {
-                    let shift = level.time_power - power;
-                    segment << shift..=((segment + 1) << shift) - 1
-                }
-            };
-            for slab in slabs {
+            for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
-                    let [cells, rows, planes] =
-                        [0, 1, 2].map(|axis| (high[axis] - low[axis] + 1).max(0) as usize);
-                    if cells * rows * planes == 0 {
-                        continue;
-                    }
-                    let first = level.slot_in_box(low, slab);
-                    let [row, plane] = level.strides();
-                    // Those that hold some, without a branch for each.
-                    let mut found = [const { 0..0 }; AT_ONCE];
-                    let mut count = 0;
-                    for plane_slot in (first..).step_by(plane).take(planes) {
-                        for slot in (plane_slot..).step_by(row).take(rows) {
-                            let [start, end] =
-                                [slot, slot + cells].map(|slot| self.starts[slot] as usize);
-                            found[count] = start..end;
-                            count += usize::from(start < end);
-                            if count == found.len() {
-                                visit(&found, None);
-                                count = 0;
-                            }
-                        }
-                    }
-                    visit(&found[..count], None);
+                    self.visit_box(level, slab, [low, high], visit);
                 } else {
-                    for z in low[2]..=high[2] {
-                        for y in low[1]..=high[1] {
-                            let x = [low[0], high[0]];
-                            self.for_each_piece(number, slab, x, y, z, |range, asked| {
-                                visit(&[range], Some(asked));
-                            });
-                        }
-                    }
+                    self.visit_rows(number, slab, [low, high], visit);
                 }
             }
         }
     }
 
-    /// Leaves out what is outside the box, if none of the level's proxies is there, and
-    /// tells whether that is so.
+    /// The ranges of all rows of some cells that lie within a level's box.
+    #[inline(always)]
+    fn visit_box(
+        &self,
+        level: &Level,
+        slab: u32,
+        [low, high]: [[i32; 3]; 2],
+        visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>),
+    ) {
+        let [cells, rows, planes] =
+            [0, 1, 2].map(|axis| (high[axis] - low[axis] + 1).max(0) as usize);
+        if cells * rows * planes == 0 {
+            return;
+        }
+        let first = level.slot_in_box(low, slab);
+        let [row, plane] = level.strides();
+        // Ranges that are not empty, without a branch for each.
+        let mut found = [const { 0..0 }; RANGES_AT_ONCE];
+        let mut count = 0;
+        for plane_slot in (first..).step_by(plane).take(planes) {
+            for slot in (plane_slot..).step_by(row).take(rows) {
+                let [start, end] = [slot, slot + cells].map(|slot| self.starts[slot] as usize);
+                found[count] = start..end;
+                count += usize::from(start < end);
+                if count == found.len() {
+                    visit(&found, None);
+                    count = 0;
+                }
+            }
+        }
+        visit(&found[..count], None);
+    }
+
+    /// The ranges of all rows of some cells, wherever they lie.
+    fn visit_rows(
+        &self,
+        number: u32,
+        slab: u32,
+        [low, high]: [[i32; 3]; 2],
+        visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>),
+    ) {
+        for z in low[2]..=high[2] {
+            for y in low[1]..=high[1] {
+                let x = [low[0], high[0]];
+                self.for_each_piece(number, slab, x, y, z, |range, row| {
+                    visit(&[range], Some(row));
+                });
+            }
+        }
+    }
+
+    /// Leaves out the cells outside the box, if none of the level's proxies is there, and
+    /// returns whether that is so.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -213,14 +243,14 @@ impl Grid<'_> {
         x: [i32; 2],
         y: i32,
         z: i32,
-        mut visit: impl FnMut(Range<usize>, Asked),
+        mut visit: impl FnMut(Range<usize>, CellRow),
     ) {
         let level = &self.levels[number as usize];
         let mut piece = |x: [i32; 2]| {
             let slot = level.slot_of([x[0], y, z], slab) as usize;
             let end = slot + (x[1] - x[0]) as usize + 1;
             let [start, end] = [slot, end].map(|slot| self.starts[slot] as usize);
-            let asked = Asked {
+            let cells = CellRow {
                 level: number,
                 time_power: level.time_power,
                 slab,
@@ -229,7 +259,7 @@ impl Grid<'_> {
                 z,
             };
             if start < end {
-                visit(start..end, asked);
+                visit(start..end, cells);
             }
         };
         if level.in_box(x[0], x[1], y, z) {

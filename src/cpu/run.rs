@@ -5,148 +5,193 @@
     reason = "there are at most 2³¹ proxies and slots, and everything else is less"
 )]
 
-use std::time::Instant;
-
-use super::bin::{self, Binned};
+use super::bin::{Binned, bin};
 use super::buckets::Buckets;
-use super::neighbors::Grid;
-use super::scatter::Sorted;
-use super::{list, measure, pairs, plan};
+use super::clock::StageClock;
+use super::list::list;
+use super::measure::{Sizes, SizesMemory, SpaceMemory, measure_sizes, measure_space};
+use super::neighbors::Grids;
+use super::pairs::{FoundPairs, PairCounts, PairSearch, find_pairs, tally};
+use super::plan::{Plan, plan};
+use super::scatter::scatter;
+use super::sorted_proxies::SortedProxies;
 use crate::exact::decide_step;
 use crate::limits::{Limits, most_proxies};
-use crate::outcome::{Outcome, Stages};
-use crate::reuse::{Kept, Scratch};
-use crate::shared::units::Units;
+use crate::outcome::{Outcome, StageTimes};
+use crate::reuse::{ReusedVec, ScratchPool};
+use crate::shared::space::Space;
+use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
+use crate::shared::units::{Scale, Units};
 use crate::step::CheckedStep;
 use crate::threads::Threads;
 use crate::{Collision, Error};
-
-/// Slots a proxy at most; what the plan does not use takes no memory. In a box of cells
-/// as narrow as they get there are 4 for each sphere, and in a world of clusters more.
-const SLOTS_PER_PROXY: usize = 24;
 
 /// The CPU backend, and what it keeps from step to step: nothing that the next one
 /// needs but the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
-    measured: measure::Memory,
-    /// For `plan`.
-    level_of_bin: Kept<u8>,
+    space: SpaceMemory,
+    sizes: SizesMemory,
+    level_of_class: ReusedVec<u8>,
+    stages: StageMemory,
+}
+
+/// Memory of the stages after the plan.
+#[derive(Debug, Default)]
+struct StageMemory {
     binned: Buckets<Binned>,
-    sorted: Sorted,
-    found: pairs::Found,
+    sorted: SortedProxies,
+    found: FoundPairs,
     /// Pairs that were decided at the end.
-    decided: Kept<Collision>,
+    decided: ReusedVec<Collision>,
     /// For `list`.
-    ends: Scratch<u32>,
+    ends: ScratchPool<u32>,
+}
+
+/// What the stages after the plan read.
+struct Planned<'a> {
+    step: CheckedStep<'a>,
+    limits: Limits,
+    threads: Threads<'a>,
+    scale: &'a Scale,
+    space: &'a Space,
+    sizes: &'a Sizes<'a>,
+    plan: &'a Plan<'a>,
+    /// Number of proxies.
+    proxies: usize,
 }
 
 impl Cpu {
-    /// Runs all stages, and fills `pairs`. What is in `stages` is of no account.
+    /// Runs all stages, and fills `pairs`. `times` is memory.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
         threads: Threads<'_>,
         pairs: &mut Vec<Collision>,
-        mut stages: Stages,
+        times: StageTimes,
     ) -> Result<Outcome, Error> {
-        let CheckedStep {
-            spheres,
-            sets,
-            dt,
-            summary,
-        } = step;
-        stages.clear();
-        let mut clock = Instant::now();
-        let mut lap = |name| {
-            let now = Instant::now();
-            stages.push((name, now - clock));
-            clock = now;
-        };
-
-        let scale = &Units::new(dt, summary.extent()).scale(dt);
-        let space = measure::spacing(spheres, scale, &mut self.measured);
+        let mut clock = StageClock::start(times);
+        let (spheres, sets) = (step.spheres, step.sets);
+        let scale = &Units::new(step.dt, step.summary.extent()).scale(step.dt);
+        let space = &measure_space(spheres, scale, &mut self.space);
         let most = most_proxies(spheres.len());
-        let sizes = measure::sizes(spheres, scale, &space, sets, most, &mut self.measured)?;
-        lap("measure");
+        let sizes = &measure_sizes(spheres, scale, space, sets, most, &mut self.sizes)?;
+        clock.lap("measure");
         let proxies = spheres.len() + sizes.segments.len();
-        let slots = (proxies * SLOTS_PER_PROXY).clamp(1024, 1 << 31);
-        let plan = plan::plan(
-            &space,
-            sizes.bins,
-            sets.are_two(),
-            slots as u32,
-            &mut self.level_of_bin,
-        );
-        lap("plan");
+        let slots = (proxies * CPU_MAX_SLOTS_PER_PROXY).clamp(1024, 1 << 31);
+        let level_of_class = &mut self.level_of_class;
+        let plan = &plan(space, sizes.classes, sets, slots as u32, level_of_class);
+        clock.lap("plan");
+        let planned = Planned {
+            step,
+            limits,
+            threads,
+            scale,
+            space,
+            sizes,
+            plan,
+            proxies,
+        };
         // Few spheres may be cut into many segments.
-        let counts = threads.run(proxies, || {
-            bin::bin(spheres, scale, &space, &sizes, &plan, &mut self.binned)?;
-            lap("bin");
-            let slots = plan.slots as usize;
-            let fullest =
-                self.sorted
-                    .fill(spheres, scale, &space.frame, slots, proxies, &self.binned)?;
-            lap("scatter");
-            let world = pairs::World {
-                grid: Grid {
-                    levels: &plan.levels,
-                    looks: &plan.looks,
-                    starts: &self.sorted.starts,
-                    between: sets.are_two(),
-                },
-                frame: &space.frame,
-                sorted: &self.sorted,
-                proxies,
-                given: step,
-                scale,
-                cut: !sizes.segments.is_empty(),
-                groups: summary.groups(),
-            };
-            // Most worlds are so far from the limit that they need not be counted first.
-            if plan.most_candidates(fullest) > limits.candidates {
-                let candidates = pairs::tally(&world);
-                if candidates > limits.candidates {
-                    return Err(Error::TooManyCandidates {
-                        needed: candidates,
-                        limit: limits.candidates,
-                    });
-                }
-                lap("tally");
-            }
-            let mut counts = pairs::pairs(&world, limits.pairs, &mut self.found)?;
-            lap("pairs");
-            let pairs::Found {
-                pairs: certain,
-                shared,
-                ..
-            } = &mut self.found;
-            let decided = self.decided.empty();
-            let of_shared = threads.run(shared.len(), || decide_step(&step, shared, decided))?;
-            counts.grazing = counts.grazing.plus(of_shared);
-            limits.allow_pairs(counts.pairs + decided.len() as u64)?;
-            certain.add(decided, |pair| pair.a)?;
-            list::list(certain, &self.ends, pairs)?;
-            lap("decide");
-            Ok(counts)
-        })?;
+        let stages = &mut self.stages;
+        let counts = threads.run(proxies, || planned.run(stages, pairs, &mut clock))?;
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
-        let memory = self.measured.bytes()
-            + self.level_of_bin.bytes()
-            + self.binned.bytes()
-            + self.sorted.bytes()
-            + self.found.bytes()
-            + self.decided.bytes()
-            + self.ends.bytes();
         Ok(Outcome {
             proxies: proxies as u64,
             levels,
             slots,
             candidates: counts.candidates,
             grazing: counts.grazing,
-            memory: memory as u64,
-            stages,
+            memory: self.bytes() as u64,
+            stages: clock.finish(),
         })
+    }
+
+    /// Bytes of memory kept.
+    fn bytes(&self) -> usize {
+        self.space.bytes() + self.sizes.bytes() + self.level_of_class.bytes() + self.stages.bytes()
+    }
+}
+
+impl StageMemory {
+    /// Bytes of memory kept.
+    fn bytes(&self) -> usize {
+        self.binned.bytes()
+            + self.sorted.bytes()
+            + self.found.bytes()
+            + self.decided.bytes()
+            + self.ends.bytes()
+    }
+}
+
+impl Planned<'_> {
+    /// Runs the stages after the plan, and fills `pairs`.
+    fn run(
+        &self,
+        memory: &mut StageMemory,
+        pairs: &mut Vec<Collision>,
+        clock: &mut StageClock,
+    ) -> Result<PairCounts, Error> {
+        let fullest = self.fill_grids(memory, clock)?;
+        let search = self.search(&memory.sorted);
+        // Most worlds are so far from the limit that they need not be counted first.
+        if self.plan.max_candidates(fullest) > self.limits.candidates {
+            self.limits.allow_candidates(tally(&search))?;
+            clock.lap("tally");
+        }
+        let mut counts = find_pairs(&search, self.limits.pairs, &mut memory.found)?;
+        clock.lap("pairs");
+        let FoundPairs {
+            pairs: certain,
+            shared,
+            ..
+        } = &mut memory.found;
+        let decided = memory.decided.empty();
+        let count = shared.len();
+        let decide = || decide_step(&self.step, shared, decided);
+        let of_shared = self.threads.run(count, decide)?;
+        counts.grazing = counts.grazing.plus(of_shared);
+        self.limits
+            .allow_pairs(counts.pairs + decided.len() as u64)?;
+        certain.add(decided, |pair| pair.a)?;
+        list(certain, &memory.ends, pairs)?;
+        clock.lap("decide");
+        Ok(counts)
+    }
+
+    /// Brings all proxies into the grids. Returns how many are in the slot that has most.
+    fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
+        let Self {
+            scale, space, plan, ..
+        } = self;
+        let spheres = self.step.spheres;
+        bin(spheres, scale, space, self.sizes, plan, &mut memory.binned)?;
+        clock.lap("bin");
+        let StageMemory { binned, sorted, .. } = memory;
+        let slots = plan.slots as usize;
+        let proxies = self.proxies;
+        let fullest = scatter(spheres, scale, &space.frame, slots, proxies, binned, sorted)?;
+        clock.lap("scatter");
+        Ok(fullest)
+    }
+
+    /// The search for pairs in the filled grids.
+    fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a> {
+        PairSearch {
+            grids: Grids {
+                levels: &self.plan.levels,
+                searched: &self.plan.searched,
+                starts: &sorted.starts,
+                sets: self.step.sets,
+            },
+            frame: &self.space.frame,
+            sorted,
+            proxies: self.proxies,
+            step: self.step,
+            scale: self.scale,
+            cut: !self.sizes.segments.is_empty(),
+            groups: self.step.summary.groups(),
+        }
     }
 }

@@ -1,20 +1,19 @@
-//! `scan`: from how many there are of each to where each begins, and with it the
-//! place of each. The shaders have one table for it; here every bucket has its part
-//! of it.
+//! `scan`: from the number of items with each key to where the items of each key begin, and so
+//! the place of each item. The shaders have one table for it; here every bucket has its part of
+//! the table.
 
-/// Gives every item its place, from `begin` on, in the order of their numbers, and where
-/// these are the same, of the items: a counting sort. `ends` becomes where each number
-/// ends. Returns how many have the number that most have.
+/// Gives every item its place, from `begin` on: a stable counting sort by key. `ends` becomes
+/// where the items of each key end. Returns the largest number of items with one key.
 #[inline(always)]
 pub(crate) fn places<'a, T: 'a>(
     items: impl Iterator<Item = &'a T> + Clone,
     ends: &mut [u32],
     begin: u32,
-    number: impl Fn(&T) -> usize,
+    key: impl Fn(&T) -> usize,
     mut put: impl FnMut(usize, &T),
 ) -> u32 {
     ends.fill(0);
-    items.clone().for_each(|item| ends[number(item)] += 1);
+    items.clone().for_each(|item| ends[key(item)] += 1);
     let (mut sum, mut most) = (begin, 0);
     for end in &mut *ends {
         let count = std::mem::replace(end, sum);
@@ -22,7 +21,7 @@ pub(crate) fn places<'a, T: 'a>(
         most = most.max(count);
     }
     items.for_each(|item| {
-        let end = &mut ends[number(item)];
+        let end = &mut ends[key(item)];
         put(*end as usize, item);
         *end += 1;
     });

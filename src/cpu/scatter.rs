@@ -1,5 +1,4 @@
-//! `scatter`: the proxies in the order of their slots, in the form in which
-//! `pairs` reads them.
+//! `scatter`: sorts the proxies by slot.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -10,54 +9,88 @@ use std::array::from_fn;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use arrayvec::ArrayVec;
 use rayon::prelude::*;
 
-use super::balls::{Ball, Balls};
+use super::balls::Balls;
 use super::bin::Binned;
-use super::buckets::{Buckets, MOST, for_each_part, take};
+use super::bring::bring_to_buckets;
+use super::buckets::Buckets;
+use super::parts::{for_each_part, take};
 use super::scan::places;
+use super::sorted_proxies::SortedProxies;
+use super::sorted_sphere::SortedSphere;
 use crate::lanes::LANES;
 use crate::limits::CHUNK;
-use crate::reuse::{Kept, Scratch};
+use crate::reuse::ReusedVec;
+use crate::shared::moving_sphere::MovingSphere;
 use crate::shared::segments::{Cut, Frame};
-use crate::shared::sorted::SortedProxy;
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// The sorted proxies.
-#[derive(Debug, Default)]
-pub(crate) struct Sorted {
-    /// Where each slot begins, and at the end where the last one ends.
-    pub(crate) starts: Kept<u32>,
-    /// What the swept test reads, in the caller's units.
-    pub(crate) proxies: Kept<SortedProxy>,
-    /// What the test before it reads: LANES to a block.
-    pub(crate) balls: Kept<Balls>,
-    /// Level and segment, as binned.
-    pub(crate) tags: Kept<u32>,
-    /// Their slots.
-    pub(crate) slots: Kept<u32>,
-    /// For the proxies of a bucket, in order: where each is read from, its sphere and tag.
-    orders: Scratch<[u32; 3]>,
-    /// Those of a bucket as they were brought to it.
-    unsorted: Scratch<SortedProxy>,
+/// Spheres that are prefetched before they are worked on: as many as the first cache holds
+/// with ease.
+const PREFETCHED: usize = 128;
+
+/// The proxies of a bucket are brought together first if they are, on average, from more
+/// chunks than this. Otherwise most of them are still in the cache: the world is small, or its
+/// spheres lie in memory as they lie in space.
+const FEW_CHUNKS: usize = 16;
+
+/// Sorts the proxies by slot. Returns how many are in the slot that has most.
+pub(crate) fn scatter(
+    spheres: &[Sphere],
+    scale: &Scale,
+    frame: &Frame,
+    slots: usize,
+    proxies: usize,
+    binned: &Buckets<Binned>,
+    sorted: &mut SortedProxies,
+) -> Result<u32, Error> {
+    let mut starts = sorted.starts.enough(slots + 1, "the slot table")?;
+    let in_order = sorted.spheres.enough(proxies, "the sorted proxies")?;
+    let scattered = binned.chunks_a_bucket() > FEW_CHUNKS;
+    if scattered {
+        bring_to_buckets(spheres, binned, in_order);
+    }
+    // Each slot begins where the one before it ends.
+    take(&mut starts, 1)[0] = 0;
+    let all = Part {
+        before: 0,
+        ends: starts,
+        spheres: in_order,
+        tags: sorted.tags.enough(proxies, "the segments of the proxies")?,
+        slots: sorted.slots.enough(proxies, "the slots of the proxies")?,
+    };
+    let fullest = AtomicU32::new(0);
+    let take = |all: &mut _, buckets| Part::take(all, buckets, binned);
+    for_each_part(0..binned.count, all, take, |bucket, mut part| {
+        let mut order = sorted.orders.take();
+        let order = order.enough(part.spheres.len(), "the order of the proxies")?;
+        let most = part.sort(bucket, binned, scattered, order);
+        let brought = if scattered { part.spheres.len() } else { 0 };
+        let mut unsorted = sorted.unsorted.take();
+        let unsorted = unsorted.enough(brought, "the proxies to sort")?;
+        if scattered {
+            unsorted.copy_from_slice(part.spheres);
+            part.write(unsorted, order);
+        } else {
+            part.write(spheres, order);
+        }
+        fullest.fetch_max(most, Relaxed);
+        Ok(())
+    })?;
+    let (spheres, tags) = (&sorted.spheres[..proxies], &sorted.tags[..proxies]);
+    fill_balls(spheres, tags, scale, frame, &mut sorted.balls)?;
+    Ok(fullest.into_inner())
 }
 
-/// Spheres that are asked for before they are worked on: as many as the first cache
-/// holds with ease.
-const AHEAD: usize = 128;
-
-/// From so many chunks the spheres of a bucket may be, on average, and most still be in the
-/// cache: of a world that is small, or whose spheres lie in memory as they lie in space.
-const FEW: usize = 16;
-
-/// What some buckets' part of it is.
+/// The part of the sorted proxies that some buckets have.
 struct Part<'a> {
     /// How many proxies come before it.
     before: u32,
+    /// Where each slot ends.
     ends: &'a mut [u32],
-    proxies: &'a mut [SortedProxy],
+    spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],
     slots: &'a mut [u32],
 }
@@ -69,162 +102,80 @@ impl<'a> Part<'a> {
         let part = Part {
             before: self.before,
             ends: take(&mut self.ends, binned.range(buckets).len()),
-            proxies: take(&mut self.proxies, count),
+            spheres: take(&mut self.spheres, count),
             tags: take(&mut self.tags, count),
             slots: take(&mut self.slots, count),
         };
         self.before += count as u32;
         part
     }
-}
 
-/// Brings the proxies of some chunks to their buckets, in the order in which they are binned:
-/// a chunk's spheres are in the cache together, and a bucket's are from all over memory.
-/// `unfilled` is for each bucket what is for them and maybe later ones; at most `piece` chunks
-/// are for one thread to do.
-fn bring_to_buckets(
-    spheres: &[Sphere],
-    binned: &Buckets<Binned>,
-    chunks: Range<usize>,
-    piece: usize,
-    unfilled: &mut [&mut [SortedProxy]],
-) {
-    if chunks.len() > piece {
-        let middle = chunks.start.midpoint(chunks.end);
-        let [before, after] = [chunks.start..middle, middle..chunks.end];
-        // Here and by reference, as there is not much of a stack in some pools.
-        let mut first = ArrayVec::<_, MOST>::new();
-        for (bucket, part) in unfilled.iter_mut().enumerate() {
-            let chunks = before.clone();
-            let counts = chunks.map(|chunk| binned.items_of(chunk, bucket).len());
-            first.push(take(part, counts.sum()));
-        }
-        rayon::join(
-            || bring_to_buckets(spheres, binned, before, piece, &mut first),
-            || bring_to_buckets(spheres, binned, after, piece, unfilled),
-        );
-        return;
-    }
-    for chunk in chunks {
-        // Asked for in the order in which they lie, which the processor foresees.
-        let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
-        let ahead = spheres[begin..end].iter().step_by(2);
-        std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));
-        for (bucket, part) in unfilled.iter_mut().enumerate() {
-            let items = binned.items_of(chunk, bucket);
-            for (proxy, &Binned { sphere, .. }) in take(part, items.len()).iter_mut().zip(items) {
-                *proxy = SortedProxy::new(&spheres[sphere as usize], sphere);
-            }
-        }
-    }
-}
-
-impl Sorted {
-    /// Sorts the proxies by slot. Returns how many are in the slot that has most.
-    pub(crate) fn fill(
+    /// Writes where each slot of a bucket ends and the slot of each proxy, and into `order`
+    /// for each proxy where it is to be read from, its sphere and its tag: from among the
+    /// bucket's, if they were brought together, or else from among all spheres. Returns how
+    /// many are in the slot that has most.
+    fn sort(
         &mut self,
-        spheres: &[Sphere],
-        scale: &Scale,
-        frame: &Frame,
-        slots: usize,
-        proxies: usize,
+        bucket: usize,
         binned: &Buckets<Binned>,
-    ) -> Result<u32, Error> {
-        let mut starts = self.starts.enough(slots + 1, "the slot table")?;
-        let sorted = self.proxies.enough(proxies, "the sorted proxies")?;
-        let scattered = binned.chunks_a_bucket() > FEW;
-        if scattered {
-            let mut rest = &mut *sorted;
-            let of_bucket = |bucket| take(&mut rest, binned.len(bucket..bucket + 1));
-            let mut unfilled: ArrayVec<_, MOST> = (0..binned.count).map(of_bucket).collect();
-            let chunks = 0..binned.chunks();
-            let piece = chunks.len().div_ceil(4 * rayon::current_num_threads());
-            bring_to_buckets(spheres, binned, chunks, piece, &mut unfilled);
-        }
-        // Each slot begins where the one before it ends.
-        take(&mut starts, 1)[0] = 0;
-        let all = Part {
-            before: 0,
-            ends: starts,
-            proxies: sorted,
-            tags: self.tags.enough(proxies, "the segments of the proxies")?,
-            slots: self.slots.enough(proxies, "the slots of the proxies")?,
-        };
-        let fullest = AtomicU32::new(0);
-        let take = |all: &mut _, buckets| Part::take(all, buckets, binned);
-        for_each_part(0..binned.count, all, take, |bucket, part| {
-            let mut order = self.orders.take();
-            let order = order.enough(part.proxies.len(), "the order of the proxies")?;
-            let brought = if scattered { part.proxies.len() } else { 0 };
-            let mut unsorted = self.unsorted.take();
-            let unsorted = unsorted.enough(brought, "the proxies to sort")?;
-            unsorted.copy_from_slice(&part.proxies[..brought]);
-            let source = if scattered {
-                bytemuck::cast_slice(unsorted)
-            } else {
-                spheres
-            };
-            let mut number = 0;
-            let first_slot = binned.range(bucket..bucket + 1).start as u32;
-            let most = places(
-                binned.items(bucket),
-                part.ends,
-                part.before,
-                |binned| (binned.slot - first_slot) as usize,
-                |place, &Binned { slot, sphere, tag }| {
-                    let place = place - part.before as usize;
-                    let from = if scattered { number } else { sphere };
-                    number += 1;
-                    order[place] = [from, sphere, tag];
-                    part.slots[place] = slot;
-                },
-            );
-            for (block, order) in order.chunks(AHEAD).enumerate() {
-                // From anywhere in it. Asking for both ends of many before working on any,
-                // the processor waits for all of them at once.
-                let ahead = order.iter().map(|[from, ..]| {
-                    let Sphere { center, groups, .. } = source[*from as usize];
-                    center[0].to_bits() ^ groups
-                });
-                std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
-                for (k, &[from, sphere, tag]) in (block * AHEAD..).zip(order) {
-                    part.tags[k] = tag;
-                    part.proxies[k] = SortedProxy::new(&source[from as usize], sphere);
-                }
-            }
-            fullest.fetch_max(most, Relaxed);
-            Ok(())
-        })?;
-        let blocks = proxies.div_ceil(LANES);
-        self.balls
-            .enough(blocks, "the balls around the spheres")?
-            .par_iter_mut()
-            .zip(self.proxies[..proxies].par_chunks(LANES))
-            .zip(self.tags[..proxies].par_chunks(LANES))
-            .with_min_len(CHUNK / LANES)
-            .for_each(|((balls, proxies), tags)| {
-                // The last block may have fewer; it does not matter what it holds more.
-                let lane = |lane: usize| lane.min(proxies.len() - 1);
-                let given = from_fn(|k| proxies[lane(k)].sphere());
-                let motions = scale.motions(given, frame);
-                *balls = Balls::new(&motions, from_fn(|k| Cut::of_tag(tags[lane(k)])));
+        brought: bool,
+        order: &mut [[u32; 3]],
+    ) -> u32 {
+        let mut number = 0;
+        let first_slot = binned.range(bucket..bucket + 1).start as u32;
+        places(
+            binned.items(bucket),
+            self.ends,
+            self.before,
+            |binned| (binned.slot - first_slot) as usize,
+            |place, &Binned { slot, sphere, tag }| {
+                let place = place - self.before as usize;
+                let from = if brought { number } else { sphere };
+                number += 1;
+                order[place] = [from, sphere, tag];
+                self.slots[place] = slot;
+            },
+        )
+    }
+
+    /// Writes the sorted spheres and their tags, read from `source` in this order.
+    fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
+        for (block, order) in order.chunks(PREFETCHED).enumerate() {
+            // From anywhere in the source. Asking for both ends of many spheres before working
+            // on any, the processor waits for all of them at once.
+            let ahead = order.iter().map(|[from, ..]| {
+                let sphere = &source[*from as usize];
+                sphere.center()[0].to_bits() ^ sphere.velocity()[2].to_bits()
             });
-        Ok(fullest.into_inner())
+            std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
+            for (k, &[from, sphere, tag]) in (block * PREFETCHED..).zip(order) {
+                self.tags[k] = tag;
+                self.spheres[k] = SortedSphere::new(&source[from as usize], sphere);
+            }
+        }
     }
+}
 
-    /// The ball of one.
-    pub(crate) fn ball(&self, index: usize) -> Ball {
-        self.balls[index / LANES].get(index % LANES)
-    }
-
-    /// Bytes that are kept.
-    pub(crate) fn bytes(&self) -> usize {
-        self.starts.bytes()
-            + self.proxies.bytes()
-            + self.balls.bytes()
-            + self.tags.bytes()
-            + self.slots.bytes()
-            + self.orders.bytes()
-            + self.unsorted.bytes()
-    }
+/// Fills the balls of the sorted proxies.
+fn fill_balls(
+    spheres: &[SortedSphere],
+    tags: &[u32],
+    scale: &Scale,
+    frame: &Frame,
+    balls: &mut ReusedVec<Balls>,
+) -> Result<(), Error> {
+    let blocks = spheres.len().div_ceil(LANES);
+    balls
+        .enough(blocks, "the balls around the spheres")?
+        .par_iter_mut()
+        .zip(spheres.par_chunks(LANES))
+        .zip(tags.par_chunks(LANES))
+        .with_min_len(CHUNK / LANES)
+        .for_each(|((balls, spheres), tags)| {
+            // The last block may have fewer; it does not matter what its other lanes hold.
+            let lane = |lane: usize| lane.min(spheres.len() - 1);
+            let paths = scale.paths(from_fn(|k| &spheres[lane(k)]), frame);
+            *balls = Balls::new(&paths, from_fn(|k| Cut::of_tag(tags[lane(k)])));
+        });
+    Ok(())
 }

@@ -1,19 +1,23 @@
-//! What is told of two spheres.
+//! The answers to questions about two spheres.
 
 use glam::DVec3;
 
-/// When two spheres touch, and how deep, each the float32 next to the real
-/// number.
+/// When two spheres touch, and how deep they overlap then, each the float32 next to the
+/// real number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Impact {
+    /// The time of impact.
     pub(crate) toi: f32,
+    /// The depth of an overlap at the start of the step; otherwise 0.
     pub(crate) depth: f32,
 }
 
-/// What arithmetic an answer took.
+/// The arithmetic that an answer took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum Arithmetic {
+    /// Float64 with an error bound.
     Float64,
+    /// Integers, where the bound left doubt.
     Integers,
 }
 

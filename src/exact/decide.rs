@@ -1,8 +1,8 @@
-//! A list of reported pairs: the list of collisions that a user gets of it.
+//! From the reported pairs to the list of collisions.
 
 use rayon::prelude::*;
 
-use super::answer::{By, Impact};
+use super::answer::{Arithmetic, Impact};
 use super::impact::impact;
 use crate::memory::{LIST, resized};
 use crate::reduce::sort::sort;
@@ -10,36 +10,37 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// Set in [`Reported::b`] when a GPU's filter could not tell, or several time segments may
-/// report the pair.
+/// Set in [`ReportedPair::b`] when a GPU's filter could not decide, or several time segments
+/// may report the pair.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
 /// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct Reported {
+pub(crate) struct ReportedPair {
     /// The smaller index.
     pub(crate) a: u32,
     /// The larger index, and [`GRAZING`].
     pub(crate) b: u32,
 }
 
-/// How many distinct pairs were [`GRAZING`].
+/// Counts of distinct [`GRAZING`] pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
+    /// All of them.
     pub(crate) all: u64,
-    /// How many of them float64 could not tell either.
+    /// Those that float64 could not decide either.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more.
-    pub(crate) fn count(&mut self, by: By) {
+    /// Counts one more, which took this arithmetic.
+    pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
-        self.by_integers += u64::from(by == By::Integers);
+        self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// Both together.
+    /// The sum of both counts.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -48,10 +49,10 @@ impl Grazing {
     }
 }
 
-/// Pairs decided in one go.
+/// Pairs of a task.
 const TASK: usize = 4096;
 
-/// Stands where a pair does not touch: no sphere has this index.
+/// Stands for a pair that does not touch: no sphere has this index.
 const MISS: Collision = Collision {
     a: u32::MAX,
     b: u32::MAX,
@@ -65,7 +66,7 @@ pub(crate) fn decide(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
     dt: f32,
-    reported: &mut Vec<Reported>,
+    reported: &mut Vec<ReportedPair>,
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
@@ -76,15 +77,15 @@ pub(crate) fn decide(
         .zip(reported.par_chunks(TASK))
         .map(|(pairs, reported)| {
             let mut grazing = Grazing::default();
-            for (pair, &Reported { a, b }) in pairs.iter_mut().zip(reported) {
+            for (pair, &ReportedPair { a, b }) in pairs.iter_mut().zip(reported) {
                 *pair = MISS;
                 let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
                 let Some([one, other]) = spheres(a, b) else {
                     continue;
                 };
-                let (impact, by) = impact(&one, &other, dt);
+                let (impact, arithmetic) = impact(&one, &other, dt);
                 if !certain {
-                    grazing.count(by);
+                    grazing.count(arithmetic);
                 }
                 match impact {
                     Some(Impact { toi, depth }) => {
@@ -116,7 +117,7 @@ fn not_certain(a: u32, b: u32) {
 /// Decides the pairs that were reported of a step on the host, as [`decide`] does.
 pub(crate) fn decide_step(
     step: &CheckedStep<'_>,
-    reported: &mut Vec<Reported>,
+    reported: &mut Vec<ReportedPair>,
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let sphere = |index: u32| step.spheres.get(index as usize).copied();

@@ -15,12 +15,12 @@ use std::cmp::Ordering;
 use glam::{DVec3, Vec3Swizzles};
 
 use super::answer::{Impact, Touch};
-use crate::Sphere;
+use crate::shared::moving_sphere::MovingSphere;
 
 /// Half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A number, and how far it may be from the true one.
+/// A number, and its largest error.
 #[derive(Clone, Copy)]
 struct Bounded {
     value: f64,
@@ -60,13 +60,13 @@ pub(super) struct Float64 {
 
 impl Float64 {
     #[inline(always)]
-    pub(super) fn new(a: &Sphere, b: &Sphere) -> Self {
+    pub(super) fn new<S: MovingSphere>(a: &S, b: &S) -> Self {
         let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
-        let p = vector(b.center) - vector(a.center);
-        let r = f64::from(a.radius) + f64::from(b.radius);
+        let p = vector(b.center()) - vector(a.center());
+        let r = f64::from(a.radius()) + f64::from(b.radius());
         Self {
             p,
-            v: vector(b.velocity) - vector(a.velocity),
+            v: vector(b.velocity()) - vector(a.velocity()),
             r,
             squares: [p.length_squared(), r * r],
         }
@@ -184,8 +184,8 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// About when they touch, or if they overlap at the start, how deep: with no
-    /// bound.
+    /// An estimate, with no bound, of when they touch, or if they overlap at the start, of how
+    /// deep.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -209,8 +209,8 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // What is across the motion stays as it is; along it they are apart by
-        // √discriminant / |v|. The time would take the error of a long way.
+        // Their distance across the motion stays as it is; along it they are apart by
+        // √discriminant / |v|. To take it from the time would add the error of a long way.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

@@ -16,7 +16,7 @@ use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
 use super::answer::{Impact, Touch};
-use crate::Sphere;
+use crate::shared::moving_sphere::MovingSphere;
 
 /// A number as m·2^e with an odd m, or 0·2^0.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// What the numbers are whole multiples of: a power of two.
+/// n, for the largest 2ⁿ of which all numbers are multiples.
 fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
@@ -90,14 +90,14 @@ pub(super) struct Integers {
 }
 
 impl Integers {
-    pub(super) fn new(a: &Sphere, b: &Sphere) -> Self {
+    pub(super) fn new<S: MovingSphere>(a: &S, b: &S) -> Self {
         let dyadic = |x: f32| Dyadic::from(f64::from(x));
         let lengths: [Dyadic; 8] = from_fn(|k| {
             let sphere = if k < 4 { a } else { b };
-            dyadic(*sphere.center.get(k % 4).unwrap_or(&sphere.radius))
+            dyadic(*sphere.center().get(k % 4).unwrap_or(&sphere.radius()))
         });
         let speeds: [Dyadic; 6] =
-            from_fn(|k| dyadic(if k < 3 { a.velocity } else { b.velocity }[k % 3]));
+            from_fn(|k| dyadic(if k < 3 { a.velocity() } else { b.velocity() }[k % 3]));
         let (length, speed) = (unit_of(&lengths), unit_of(&speeds));
         let lengths = lengths.map(|x| in_units(x, length));
         let speeds = speeds.map(|x| in_units(x, speed));
@@ -305,6 +305,7 @@ fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Sphere;
 
     /// Times and depths that lie just halfway between two float32.
     #[test]

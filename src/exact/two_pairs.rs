@@ -1,4 +1,5 @@
-//! Two pairs side by side in float64: what can be told of them with little work.
+//! The swept test of two pairs side by side in float64, which decides most pairs with little
+//! work.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -8,59 +9,90 @@
 use wide::{f32x4, f64x2};
 
 use super::answer::Impact;
-use crate::Sphere;
 use crate::lanes::{LANES, dot, rows, three, two};
+use crate::shared::moving_sphere::MovingSphere;
 
-/// What of two pairs can be told with little work, one bit each. Of those that neither hit
-/// nor miss it takes more to tell whether they touch, or just when or how deep.
+/// The verdicts on two pairs, one bit each. A pair that neither hits nor misses needs more
+/// work to tell whether the spheres touch, or just when or how deep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
-    /// Those that touch, and when and how deep.
+    /// Pairs that touch.
     pub(crate) hits: usize,
+    /// When and how deep the pairs that touch do so.
     pub(crate) impacts: [Impact; 2],
-    /// Those of them that just touch at the start, told if both do.
+    /// Pairs that just touch at the start, told only if both do.
     pub(crate) just: usize,
-    /// Those that do not.
+    /// Pairs that do not touch.
     pub(crate) misses: usize,
-    /// Those that just touch, and those of the rest that are too close to tangency, or known to
-    /// meet too close to the end of the step, to tell whether they do.
+    /// Pairs that just touch, and undecided pairs that are too close to tangency, or known to
+    /// meet too close to the end of the step.
     pub(crate) grazing: usize,
 }
 
-/// What c and the discriminant have to be of what they are the difference of, at least,
-/// for their signs to be certain.
+/// Smallest |difference|, relative to the sum of its terms, for which the sign of c (or of the
+/// discriminant) is certain.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// And for the time or the depth to be off by less than [`OFF`] of itself.
+/// Smallest |difference|, relative to the sum of its terms, for which the error of the time or
+/// the depth is less than [`OFF`] of itself.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
+/// Largest relative error of a time or depth that is told.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
+
+/// The terms of two swept tests, side by side.
+struct Terms {
+    /// Sum of the radii.
+    r: f64x2,
+    /// p·p.
+    pp: f64x2,
+    /// v·v.
+    vv: f64x2,
+    /// c = p·p − r²: positive when the spheres are apart at the start.
+    outside: f64x2,
+    /// p·p + r².
+    sum: f64x2,
+    /// −p·v: positive when the spheres approach each other.
+    closing: f64x2,
+    /// (p·v)² − c·v².
+    discriminant: f64x2,
+}
+
+impl Terms {
+    #[inline(always)]
+    fn new<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> Self {
+        let [[x, y, z, radius], [u, v, w, _]] = side_by_side(pairs);
+        let difference = |x| {
+            let [from, to] = sides(x);
+            to - from
+        };
+        let (p, v) = (three([x, y, z], difference), three([u, v, w], difference));
+        let [r, other] = sides(radius);
+        let r = r + other;
+        let (pp, rr, vv) = (dot(p, p), r * r, dot(v, v));
+        let (outside, sum) = (pp - rr, pp + rr);
+        let closing = f64x2::splat(0.0) - dot(p, v);
+        Self {
+            r,
+            pp,
+            vv,
+            outside,
+            sum,
+            closing,
+            discriminant: closing * closing - outside * vv,
+        }
+    }
+}
 
 /// Sweeps two pairs side by side, in a step of length `dt`. docs/exact.md counts the
 /// errors, which the three constants stand for.
 #[inline(always)]
-pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
-    let [[x, y, z, radius], [u, v, w, _]] = side_by_side([one, next]);
-    let less = |x| {
-        let [from, to] = sides(x);
-        to - from
-    };
-    let (p, v) = (three([x, y, z], less), three([u, v, w], less));
-    let [r, other] = sides(radius);
-    let r = r + other;
-    let (pp, rr, vv) = (dot(p, p), r * r, dot(v, v));
-    let (outside, sum) = (pp - rr, pp + rr);
+pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
+    let terms = Terms::new(pairs);
     let zero = f64x2::splat(0.0);
-    let closing = zero - dot(p, v);
-    let discriminant = closing * closing - outside * vv;
-
-    let bits = |lanes: f64x2| lanes.to_bitmask() as usize;
-    // Whether there is so much left of a difference.
-    let leaves =
-        |part: f64, difference: f64x2, of: f64x2| difference.abs().simd_ge(f64x2::splat(part) * of);
-    let later = outside.simd_gt(zero);
-    let certain = leaves(SIGN, outside, sum);
-    let certain_later = leaves(SIGN, discriminant, sum * vv);
+    let later = terms.outside.simd_gt(zero);
+    let certain = leaves(SIGN, terms.outside, terms.sum);
+    let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Two that are apart and do not move past one another have a discriminant of 0.
-    let never = discriminant.simd_le(zero) | closing.simd_lt(zero);
+    let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never);
     if misses == 3 {
         return Swept {
@@ -68,10 +100,9 @@ pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
-
-    // Where spheres just touch, most do. One alone is left to whoever takes more digits: to
-    // tell it apart here would cost all others.
-    if bits(outside.simd_eq(zero)) == 3 && just_touch([one, next]) == 3 {
+    // Where spheres just touch, most pairs do. A single one is left to the exact test: to
+    // recognise it here would slow down all others.
+    if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
         return Swept {
             hits: 3,
             just: 3,
@@ -79,45 +110,74 @@ pub(crate) fn sweep([one, next]: [[&Sphere; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
+    let uncertain = !bits(certain & later.bitselect(certain_later, all_bits()));
+    terms.verdict(later, misses, uncertain, dt)
+}
 
-    let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-    let all = f64x2::splat(f64::from_bits(u64::MAX));
-    let grazing = !bits(certain & either(certain_later, all));
-    // c / (−p·v + √discriminant), or −c / (r + |p|).
-    let value = outside.abs() / (either(closing, r) + either(discriminant, pp).sqrt());
-    let told = leaves(VALUE, outside, sum) & either(leaves(VALUE, discriminant, sum * vv), all);
-    let least = value * f64x2::splat(1.0 - OFF);
-    let most = value * f64x2::splat(1.0 + OFF);
-    let end = either(f64x2::splat(dt.into()), f64x2::splat(f64::MAX));
-    let misses = misses | bits(told & least.simd_gt(end));
-    let within = bits(told & most.simd_le(end));
-    let grazing = (grazing | bits(told) & !within) & !misses;
-    let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-    // No branch for which of the two it is: it would be guessed wrong often.
-    let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
-    let (least, most) = (round(least), round(most));
-    let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
-    Swept {
-        hits: within & (same(0) | same(1)) & !misses,
-        impacts: two([0, 1], |lane: usize| Impact {
-            toi: toi[lane],
-            depth: depth[lane],
-        }),
-        just: 0,
-        misses,
-        grazing: grazing & 3,
+/// The lanes that compared as true, one bit each.
+#[inline(always)]
+fn bits(lanes: f64x2) -> usize {
+    lanes.to_bitmask() as usize
+}
+
+/// What compares as true in every lane.
+#[inline(always)]
+fn all_bits() -> f64x2 {
+    f64x2::splat(f64::from_bits(u64::MAX))
+}
+
+/// Whether a difference is at least this part of the sum of its terms.
+#[inline(always)]
+fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
+    difference.abs().simd_ge(f64x2::splat(part) * sum)
+}
+
+impl Terms {
+    /// When and how deep the pairs touch, as far as float32 can be told. `later` are the pairs
+    /// that are apart at the start, `misses` those that certainly miss, and `uncertain` those
+    /// that are too close to tangency to tell.
+    #[inline(always)]
+    fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
+        let zero = f64x2::splat(0.0);
+        let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
+        // c / (−p·v + √discriminant), or −c / (r + |p|).
+        let root = either(self.discriminant, self.pp).sqrt();
+        let value = self.outside.abs() / (either(self.closing, self.r) + root);
+        let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
+        let told = leaves(VALUE, self.outside, self.sum) & either(told_later, all_bits());
+        let least = value * f64x2::splat(1.0 - OFF);
+        let most = value * f64x2::splat(1.0 + OFF);
+        let end = either(f64x2::splat(dt.into()), f64x2::splat(f64::MAX));
+        let misses = misses | bits(told & least.simd_gt(end));
+        let within = bits(told & most.simd_le(end));
+        let grazing = (uncertain | bits(told) & !within) & !misses;
+        let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
+        // No branch for which of the two it is: it would be guessed wrong often.
+        let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
+        let (least, most) = (round(least), round(most));
+        let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
+        Swept {
+            hits: within & (same(0) | same(1)) & !misses,
+            impacts: two([0, 1], |lane: usize| Impact {
+                toi: toi[lane],
+                depth: depth[lane],
+            }),
+            just: 0,
+            misses,
+            grazing: grazing & 3,
+        }
     }
 }
 
 /// Which of two pairs just touch at the start, one bit each. No bound can tell that p·p = r²,
-/// but float64 can where it has room for all digits of both, as it has for coordinates that
-/// are much alike; others are not among them.
+/// but float64 can where it has room for all digits of both sides, as it has for coordinates
+/// that are much alike; pairs of other coordinates are not recognised.
 #[inline(never)]
-pub(super) fn just_touch(pairs: [[&Sphere; 2]; 2]) -> usize {
-    // Digits past 26, of which a square has no more than 52.
+pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
+    // The bits past 26 digits: the square of a number with 26 digits has no more than 52.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // What sums are rounded by (Knuth's two-sum): 0 with no bit set where they are not.
+    // The rounding errors of all sums (Knuth's two-sum): no bit is set if all are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;
@@ -141,13 +201,13 @@ pub(super) fn just_touch(pairs: [[&Sphere; 2]; 2]) -> usize {
     is(0) | is(1)
 }
 
-/// The numbers of the spheres of two pairs: of the first of each, and of the second.
+/// Word k of the spheres of two pairs side by side: of the first spheres, then of the second.
 #[inline(always)]
-fn side_by_side([one, next]: [[&Sphere; 2]; 2]) -> [[f32x4; LANES]; 2] {
+fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])
 }
 
-/// Those of the first two, and of the others.
+/// The lanes of the first spheres, and of the second.
 #[inline(always)]
 fn sides(x: f32x4) -> [f64x2; 2] {
     let [a, c, b, d] = x.to_array();

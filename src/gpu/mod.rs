@@ -2,48 +2,44 @@
 //! command encoder, fed from its buffers, with results that stay on the GPU.
 //!
 //! ```no_run
+//! use carom::Step;
 //! use carom::gpu::{
-//!     BufferOptions, CollisionPipeline, Count, DeviceSpheres, Groups, Motion, Radius, Source,
-//!     Taken, Words, wgpu,
+//!     Attribute, BufferOptions, CollisionPipeline, DeviceSpheres, PairList, Readback, wgpu,
 //! };
 //!
 //! # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, position: &wgpu::Buffer,
 //! #     velocity: &wgpu::Buffer, count: u32, dt: f32) -> Result<(), carom::Error> {
 //! // Once a device, and once a world.
 //! let pipeline = CollisionPipeline::new(device)?;
-//! let mut buffers = pipeline.create_buffers(&BufferOptions {
-//!     earliest: true,
-//!     ..BufferOptions::new(count)
-//! })?;
+//! let mut buffers = pipeline.create_buffers(&BufferOptions::new(count).with_earliest())?;
 //!
-//! // Each frame. Here xyz and radius are in one buffer, velocities in another.
-//! let spheres = DeviceSpheres {
-//!     count: Count::Known(count),
-//!     center: Words { buffer: position, offset: 0, stride: 4 },
-//!     radius: Radius::Words(Words { buffer: position, offset: 3, stride: 4 }),
-//!     motion: Motion::Velocity(Words { buffer: velocity, offset: 0, stride: 4 }),
-//!     groups: Groups::Constant(0),
-//! };
+//! // Each frame. Here x, y, z and radius are 16 bytes of one buffer, and velocities 16
+//! // bytes of another. Offsets and strides are in bytes.
+//! let center = Attribute::new(position, 0, 16);
+//! let radius = Attribute::new(position, 12, 16);
+//! let spheres = DeviceSpheres::new(count, center, radius)
+//!     .with_velocity(Attribute::new(velocity, 0, 16));
 //! let mut encoder = device.create_command_encoder(&Default::default());
-//! buffers.prepare(Source::Buffers(&spheres), dt)?;
-//! buffers.record(&mut encoder)?;
+//! buffers.record(&mut encoder, &Step::on_device(&spheres, dt))?;
 //! // … passes of your own that read buffers.earliest() or buffers.pairs() …
 //!
-//! // If the host wants the list, too. (read_counts costs next to nothing, and tells
-//! // whether there was room for everything.)
-//! # let mut waiting: Option<carom::gpu::Ticket<carom::gpu::ExactStep>> = None;
+//! // If the host wants the list, too. (read_summary costs next to nothing, and tells
+//! // whether there was room for every pair.)
+//! # let mut waiting: Option<carom::gpu::Ticket<PairList<carom::gpu::ExactStep>>> = None;
 //! if waiting.is_none() {
 //!     waiting = Some(buffers.read_exact(&mut encoder)?);
 //! }
 //! queue.submit([encoder.finish()]);
 //!
-//! // After each submit: it takes some frames, and never waits.
+//! // After each submit. The list arrives some frames later; this never waits.
 //! if let Some(ticket) = waiting.take() {
 //!     match ticket.try_take()? {
-//!         Taken::Pending(ticket) => waiting = Some(ticket),
-//!         Taken::Ready(step) => println!("{} pairs", step.collisions.pairs.len()),
-//!         Taken::Truncated(needed) => {
-//!             if buffers.grow(&needed)? {
+//!         Readback::Pending(ticket) => waiting = Some(ticket),
+//!         Readback::Ready(PairList::Complete(step)) => {
+//!             println!("{} pairs", step.collisions.pairs.len());
+//!         }
+//!         Readback::Ready(PairList::Truncated(required)) => {
+//!             if buffers.grow(&required)? {
 //!                 // … make bind groups with carom's buffers anew …
 //!             }
 //!         }
@@ -52,14 +48,25 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`prepare`](CollisionBuffers::prepare) and [`record`](CollisionBuffers::record)
-//! never submit, poll or block, and make no buffers once as many recordings have been
-//! in flight as ever are. Nothing here takes the queue. A prepared step is recorded
-//! once; several may be recorded before one submit.
+//! [`record`](CollisionBuffers::record) takes spheres in buffers of the application
+//! ([`Step::on_device`](crate::Step::on_device)) and on the host
+//! ([`Step::new`](crate::Step::new)). It never submits, polls or blocks, and makes no
+//! buffers once as many recordings have been in flight as ever are. carom does not use
+//! the queue. Several steps may be recorded before one submit, each with its own values.
+//! A recording that fails leaves the encoder as it was.
 //!
 //! [`wgpu`] is the one that carom uses, with the features that its own `native`
 //! brings (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30 itself has
 //! the same one, with the features of both.
+//!
+//! # Where waiting is not allowed
+//!
+//! Nothing here blocks the thread. In a browser a device reports errors only when the
+//! call has returned to the event loop, so there
+//! [`CollisionPipeline::new`] and [`create_buffers`](CollisionPipeline::create_buffers)
+//! leave their errors to a later call. [`CollisionPipeline::new_async`] and
+//! [`create_buffers_async`](CollisionPipeline::create_buffers_async) wait for them, and
+//! [`Ticket::take`] waits for results.
 //!
 //! # Shaders that read the results
 //!
@@ -117,35 +124,41 @@
 //! }
 //! ```
 //!
-//! # What the GPU finds
+//! # Pairs on the GPU
 //!
-//! Every pair that touches is in [`pairs`](CollisionBuffers::pairs), and no pair
-//! but those and some that are marked as grazing, which float32 cannot tell; [`WGSL`]
-//! has the structs and functions to read them. A shader should take grazing pairs for
-//! touching: those that do not come as close as the bound below. Not the other way
-//! round, because a pair that is closest at the end of a time segment of a fast sphere
-//! is marked, too, however deep it hits, and may stand in the list several times.
-//! Times are such that at `toi` the gap between the two is at most
-//! 2⁻¹⁹ · (distance at the start + sum of the radii), and depths right to the same.
+//! Every pair that touches is in [`pairs`](CollisionBuffers::pairs). So are some pairs
+//! that float32 cannot decide; these are marked as grazing. [`WGSL`] has the structs and
+//! functions to read them.
+//!
+//! - A shader should treat grazing pairs as touching. They come as close as the bound
+//!   below.
+//! - The mark does not imply a near miss: a pair whose closest approach is at the end of
+//!   a time segment of a fast sphere is marked too, however deep it hits, and may be in
+//!   the list several times.
+//! - At `toi` the gap between the two spheres is at most
+//!   2⁻¹⁹ · (distance at the start + sum of the radii). Depths have the same error.
+//!
 //! [`read_exact`](CollisionBuffers::read_exact) gives the list that
 //! [`Detector`](crate::Detector) gives.
 //!
-//! # What does not fit
+//! # Buffers that are too small
 //!
 //! A step that finds more pairs than there is room for still counts them all: the
 //! [results](CollisionBuffers::results) have both numbers, and the [`status`] word says
-//! so. A list that is not whole is never handed to the host: [`Taken::Truncated`], and
-//! [`Counts::needed`], have what was [`Needed`], and [`grow`](CollisionBuffers::grow)
-//! makes room for it. On the GPU, shaders see the part that did fit.
+//! so. A list that is not whole is never handed to the host. [`PairList::Truncated`] and
+//! [`StepSummary::required_capacity`] have the [`RequiredCapacity`], and
+//! [`grow`](CollisionBuffers::grow) makes that room. On the GPU, shaders see the pairs
+//! that did fit.
 //!
-//! Spheres that the host counts ([`Count::Known`], slices) are refused when they are
-//! more than there is room for; those that the device counts ([`Count::Word`]) cannot be:
-//! nothing is found in such a step, and the status word tells.
+//! When the host knows the number of spheres ([`SphereCount::Known`], slices), more
+//! spheres than there is room for are an error. When only the device knows it
+//! ([`SphereCount::InBuffer`]), nothing is found in such a step, and the status word says
+//! so.
 //!
 //! # When the device is lost
 //!
-//! Calls give [`Error::DeviceLost`] as soon as wgpu says so to carom, perhaps not in
-//! the frame in which it happened. Make a new pipeline and new buffers on the new
+//! Calls give [`Error::DeviceLost`](crate::Error::DeviceLost) as soon as wgpu lets carom
+//! know, perhaps not in the frame in which it happened. Make a new pipeline and new buffers on the new
 //! device.
 
 #![allow(
@@ -154,36 +167,56 @@
 )]
 
 mod allocator;
+mod bound_spheres;
 mod buffers;
 mod collision_buffers;
+mod context;
+mod decode;
+mod detector_backend;
+mod device_kernels;
+mod device_spheres;
+mod device_step;
 mod dispatch;
-mod headless;
+mod gathering;
+mod growth;
+mod host_step;
+mod load;
 mod options;
 mod outputs;
+mod pair_list;
 mod pipeline;
+mod read_results;
 mod readback;
+mod record_step;
 mod reductions;
 mod scan;
 mod scope;
 mod shader;
-mod source;
+mod sized_parts;
 mod stages;
-mod step;
+mod staging;
+pub mod status;
+mod summary;
 #[cfg(test)]
 pub(crate) mod sweep_on_gpu;
 mod ticket;
+mod timing;
 mod upload;
 mod upload_layout;
 #[cfg(test)]
 mod wiring_tests;
 
 pub use collision_buffers::CollisionBuffers;
-pub(crate) use headless::Gpu;
+pub(crate) use detector_backend::Gpu;
+pub use device_spheres::{
+    Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
+};
 pub use options::BufferOptions;
+pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
-pub use source::{Count, DeviceSpheres, Groups, Motion, Radius, Source, Words};
-pub use step::{Counts, ExactStep, Needed, RawCollision, RawStep};
-pub use ticket::{Taken, Ticket};
+pub use record_step::RecordableSpheres;
+pub use summary::{RequiredCapacity, StepSummary};
+pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
 /// WGSL that reads carom's results, to be joined to a shader's own text: see
@@ -193,51 +226,3 @@ pub use wgpu;
 #[doc = include_str!("../../shaders/shared/carom.wgsl")]
 /// ```
 pub const WGSL: &str = include_str!("../../shaders/shared/carom.wgsl");
-
-/// Bits of the status of a step, in [`Counts::status`] and on the GPU.
-pub mod status {
-    /// More pairs than the list holds.
-    pub const TRUNCATED: u32 = 1;
-    /// More time segments than there is room for: nothing was searched.
-    pub const TOO_MANY_SEGMENTS: u32 = 2;
-    /// More candidates than [`BufferOptions::max_candidates`](super::BufferOptions):
-    /// nothing was tested.
-    pub const TOO_CROWDED: u32 = 4;
-    /// More spheres than there is room for: nothing was searched.
-    pub const TOO_MANY_SPHERES: u32 = 8;
-    /// Spheres were set aside for their values; what was found of the rest is complete.
-    pub const INVALID_SPHERES: u32 = 16;
-    /// The driver ended loops before they were done: pairs may be missing.
-    pub const UNFINISHED: u32 = 32;
-    /// All that say that pairs may be missing.
-    pub const INCOMPLETE: u32 =
-        TRUNCATED | TOO_MANY_SEGMENTS | TOO_CROWDED | TOO_MANY_SPHERES | UNFINISHED;
-}
-
-use wgpu::ErrorFilter;
-
-use crate::Error;
-
-/// Runs `work` and turns what the device has to say against it into an error,
-/// so that it never reaches the application's handler.
-fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    let scopes = [
-        ErrorFilter::Internal,
-        ErrorFilter::OutOfMemory,
-        ErrorFilter::Validation,
-    ]
-    .map(|filter| device.push_error_scope(filter));
-    let done = work();
-    let mut failure = None;
-    for scope in scopes.into_iter().rev() {
-        // Ready at once, but on the web.
-        if let Some(error) = pollster::block_on(scope.pop()) {
-            failure = Some(Error::Device(error.to_string()));
-        }
-    }
-    match failure {
-        // What the work itself found out tells more.
-        Some(failure) => done.and(Err(failure)),
-        None => done,
-    }
-}

@@ -1,91 +1,25 @@
-//! What is made once for a device.
+//! The shaders, compiled for one device.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
-
-use wgpu::DeviceType;
+use std::sync::Arc;
 
 use super::buffers::Capacity;
 use super::collision_buffers::CollisionBuffers;
-use super::dispatch::Binder;
+use super::context::Context;
+use super::device_kernels::DeviceKernels;
 use super::options::BufferOptions;
-use super::scoped;
-use super::shader::kernels::{Gather, Load, Reduce, Stages};
 use crate::Error;
 
 /// carom's shaders, compiled for a device. One is enough for any number of worlds;
 /// clones are the same pipeline.
 #[derive(Clone)]
 pub struct CollisionPipeline {
-    pub(super) shared: Arc<Shared>,
-}
-
-/// What a pipeline and all of its buffers have in common.
-pub(super) struct Shared {
-    pub(super) device: wgpu::Device,
-    pub(super) limits: wgpu::Limits,
-    /// Whether the adapter is one in software.
-    pub(super) software: bool,
-    pub(super) stages: Stages,
-    pub(super) load: Load,
-    pub(super) gather: Gather,
-    /// Compiled when one is asked for.
-    reduce: OnceLock<Reduce>,
-    /// Set when a mapping fails, as it does when the device is lost.
-    pub(super) lost: AtomicBool,
-}
-
-impl Shared {
-    pub(super) fn binder(&self) -> Binder<'_> {
-        Binder {
-            device: &self.device,
-            widest: self.limits.max_compute_workgroups_per_dimension,
-        }
-    }
-
-    pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
-        if let Some(reduce) = self.reduce.get() {
-            return Ok(reduce);
-        }
-        let reduce = Reduce::new(&self.device)?;
-        Ok(self.reduce.get_or_init(|| reduce))
-    }
-
-    /// To be called when a buffer could not be mapped: as a rule because the device is
-    /// lost.
-    pub(super) fn mapping_failed(&self) {
-        // It is remembered; there is nobody to tell.
-        let _ = scoped(&self.device, || self.probe());
-    }
-
-    /// An error once the device is known to be lost.
-    pub(super) fn alive(&self) -> Result<(), Error> {
-        if self.lost.load(Relaxed) {
-            return Err(Error::DeviceLost);
-        }
-        Ok(())
-    }
-
-    /// An error if the device is lost: a new buffer that cannot be mapped tells.
-    pub(super) fn probe(&self) -> Result<(), Error> {
-        self.alive()?;
-        let probe = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("carom probe"),
-            size: 8,
-            usage: wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: true,
-        });
-        if probe.get_mapped_range_mut(..).is_err() {
-            self.lost.store(true, Relaxed);
-        }
-        self.alive()
-    }
+    pub(super) kernels: Arc<DeviceKernels>,
 }
 
 impl std::fmt::Debug for CollisionPipeline {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CollisionPipeline")
-            .field("device", &self.shared.device)
+            .field("device", &self.kernels.context.device)
             .finish_non_exhaustive()
     }
 }
@@ -142,48 +76,74 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
 }
 
 impl CollisionPipeline {
-    /// Compiles the shaders.
+    /// Compiles the shaders. Never blocks: in a browser, which reports errors late, a
+    /// refused shader is an error of a later call; [`new_async`](Self::new_async) waits.
     ///
     /// # Errors
     /// [`Error::DeviceTooSmall`] names a limit that the device lacks;
     /// [`Error::DeviceLost`]; [`Error::Device`] if it refuses a shader.
     pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
-        let limits = device.limits();
-        check_limits(&limits)?;
-        let shared = scoped(device, || {
-            Ok(Shared {
-                stages: Stages::new(device)?,
-                load: Load::new(device)?,
-                gather: Gather::new(device)?,
-                reduce: OnceLock::new(),
-                software: device.adapter_info().device_type == DeviceType::Cpu,
-                device: device.clone(),
-                limits,
-                lost: AtomicBool::new(false),
-            })
-        })?;
-        scoped(device, || shared.probe())?;
+        let context = Arc::new(Context::new(device));
+        check_limits(&context.limits)?;
+        context.scoped(|| Self::compile(&context))
+    }
+
+    /// [`new`](Self::new), which waits until the device has accepted the shaders.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub async fn new_async(device: &wgpu::Device) -> Result<Self, Error> {
+        let context = Arc::new(Context::new(device));
+        check_limits(&context.limits)?;
+        context.scoped_async(|| Self::compile(&context)).await
+    }
+
+    fn compile(context: &Arc<Context>) -> Result<Self, Error> {
+        let kernels = DeviceKernels::new(context.clone())?;
+        context.probe()?;
         Ok(Self {
-            shared: Arc::new(shared),
+            kernels: Arc::new(kernels),
         })
     }
 
-    /// Makes the buffers of one world.
+    /// Makes the buffers of one world. Never blocks: in a browser, which reports errors
+    /// late, memory that runs out is an error of a later call;
+    /// [`create_buffers_async`](Self::create_buffers_async) waits.
     ///
     /// # Errors
-    /// [`Error::ZeroCapacity`]; [`Error::DeviceLimit`] if the device cannot hold as
-    /// much; [`Error::DeviceLost`]; [`Error::Device`], when it is out of memory.
+    /// [`Error::ZeroCapacity`]; [`Error::TooManySpheres`]; [`Error::DeviceLimit`] if the
+    /// device cannot hold as much; [`Error::DeviceLost`]; [`Error::Device`], when it is
+    /// out of memory.
     pub fn create_buffers(&self, options: &BufferOptions) -> Result<CollisionBuffers, Error> {
         self.with_capacity(options, options.capacity())
     }
 
-    /// The same with just so much room.
+    /// [`create_buffers`](Self::create_buffers), which waits until the device has made
+    /// the buffers.
+    ///
+    /// # Errors
+    /// As [`create_buffers`](Self::create_buffers).
+    pub async fn create_buffers_async(
+        &self,
+        options: &BufferOptions,
+    ) -> Result<CollisionBuffers, Error> {
+        let context = &self.kernels.context;
+        context.alive()?;
+        let (kernels, capacity) = (self.kernels.clone(), options.capacity());
+        context
+            .scoped_async(|| CollisionBuffers::new(kernels, options.clone(), capacity))
+            .await
+    }
+
+    /// The buffers of one world with just so much room.
     pub(super) fn with_capacity(
         &self,
         options: &BufferOptions,
         capacity: Capacity,
     ) -> Result<CollisionBuffers, Error> {
-        scoped(&self.shared.device, || self.shared.probe())?;
-        CollisionBuffers::new(self.shared.clone(), options.clone(), capacity)
+        let context = &self.kernels.context;
+        context.alive()?;
+        let kernels = self.kernels.clone();
+        context.scoped(|| CollisionBuffers::new(kernels, options.clone(), capacity))
     }
 }

@@ -2,14 +2,14 @@
 
 use wgpu::util::DeviceExt;
 
+use super::detector_backend::{Gpu, encoder};
 use super::dispatch::Binder;
-use super::headless::{Gpu, encoder};
 use super::readback;
 use super::scope::Scope;
 use super::shader::kernels::{Kernel, compile};
 use super::shader::layout::{GpuSortedProxy, Params};
+use crate::Error;
 use crate::shared::sorted::SortedProxy;
-use crate::{Error, Options};
 
 /// A kernel around `sweep` as it stands in `shaders/shared/filter.wgsl`.
 const KERNEL: Kernel = Kernel {
@@ -36,9 +36,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 };
 
 /// An adapter, whatever it is.
-pub(crate) fn adapter(options: Options) -> Gpu {
-    Gpu::new(&options, false)
-        .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
+pub(crate) fn adapter() -> Gpu {
+    Gpu::new(false).unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
 /// Margin and bound of each pair: two proxies, and a step.

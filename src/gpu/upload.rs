@@ -1,154 +1,172 @@
-//! A ring of mapped buffers, one for each recording in flight: what `prepare`
-//! writes stays there until the device has copied it. So each recording sees its own
-//! values, and nothing needs the queue.
+//! Upload buffers, one for each recording in flight: the values of a step stay there
+//! until the device has copied them. So each recording sees its own values, and nothing
+//! needs the queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 
-use super::pipeline::Shared;
-use super::scoped;
+use super::context::Context;
 use crate::Error;
 
-/// A slot that is mapped, and waits to be written.
+/// Mapped, and free to be written.
 const FREE: u8 = 0;
-/// One that a recording reads.
+/// Read by a recording.
 const BUSY: u8 = 1;
-/// One whose encoder was dropped: it is no longer mapped, and has to be made anew.
+/// Its encoder was dropped: it is no longer mapped, and has to be made anew.
 const UNMAPPED: u8 = 2;
 
-struct Slot {
+struct UploadBuffer {
     buffer: wgpu::Buffer,
     state: Arc<AtomicU8>,
 }
 
+/// The upload buffers of a world, used in turns.
 #[derive(Default)]
-pub(super) struct Ring {
-    slots: Vec<Slot>,
+pub(super) struct UploadRing {
+    buffers: Vec<UploadBuffer>,
 }
 
-/// Sets the state of a slot when its recording is through; if it never was
-/// submitted, when its encoder is dropped.
-struct Freed {
-    shared: Arc<Shared>,
-    /// A buffer that nobody holds any more is not mapped: wgpu gives up.
-    _buffer: wgpu::Buffer,
+/// Sets the state of an upload buffer when the submit of its recording has run, or when
+/// the encoder is dropped.
+struct Release {
+    context: Arc<Context>,
+    buffer: wgpu::Buffer,
     state: Arc<AtomicU8>,
     to: u8,
 }
 
-impl Freed {
+impl Release {
     fn mapped(mut self, well: bool) {
         if well {
             self.to = FREE;
         } else {
-            self.shared.mapping_failed();
+            self.context.mapping_failed();
         }
     }
 }
 
-impl Drop for Freed {
+impl Drop for Release {
     fn drop(&mut self) {
         self.state.store(self.to, SeqCst);
     }
 }
 
-fn create(shared: &Shared, size: u64) -> wgpu::Buffer {
-    shared.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("carom upload"),
-        size,
-        usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
-        mapped_at_creation: true,
-    })
-}
-
-impl Ring {
-    /// Writes parts, each at its offset, into a free slot of at least `size` bytes,
-    /// and returns its number. `again` is a slot that was written but not yet
-    /// recorded.
+impl UploadRing {
+    /// Writes `parts`, each at its offset, to a free buffer of at least `size` bytes,
+    /// and unmaps it. On error no buffer is taken.
     pub(super) fn write(
         &mut self,
-        shared: &Shared,
+        context: &Arc<Context>,
         most: u32,
-        again: Option<usize>,
         size: u64,
         parts: &[(u64, &[u8])],
-    ) -> Result<usize, Error> {
-        let busy = |slot: &Slot| slot.state.load(SeqCst) == BUSY;
-        let number = match again.or_else(|| self.slots.iter().position(|slot| !busy(slot))) {
+    ) -> Result<Written, Error> {
+        let number = self.find(context, most, size)?;
+        let UploadBuffer { buffer, state } = &self.buffers[number];
+        for &(offset, bytes) in parts.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+            let range = offset..offset + bytes.len() as u64;
+            match buffer.get_mapped_range_mut(range) {
+                Ok(mut mapped) => mapped.copy_from_slice(bytes),
+                Err(_) => {
+                    // Only a lost device unmaps it.
+                    context.lose();
+                    return Err(Error::DeviceLost);
+                }
+            }
+        }
+        let unmapped = context.scoped(|| {
+            buffer.unmap();
+            Ok(())
+        });
+        if let Err(error) = unmapped {
+            state.store(UNMAPPED, SeqCst);
+            context.lose();
+            log::debug!("carom takes the device for lost: {error}");
+            return Err(Error::DeviceLost);
+        }
+        state.store(BUSY, SeqCst);
+        Ok(Written(Release {
+            context: context.clone(),
+            buffer: buffer.clone(),
+            state: state.clone(),
+            to: UNMAPPED,
+        }))
+    }
+
+    /// The number of a mapped buffer of at least `size` bytes, made where there is
+    /// none.
+    fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
+        let busy = |upload: &UploadBuffer| upload.state.load(SeqCst) == BUSY;
+        let number = match self.buffers.iter().position(|upload| !busy(upload)) {
             Some(number) => number,
-            None if self.slots.len() >= most as usize => {
+            None if self.buffers.len() >= most as usize => {
                 return Err(Error::TooManyInFlight {
                     what: "recordings",
                     limit: most,
                 });
             }
-            None => self.slots.len(),
+            None => self.buffers.len(),
         };
-        let fits = |slot: &Slot| slot.buffer.size() >= size && slot.state.load(SeqCst) == FREE;
-        if !self.slots.get(number).is_some_and(fits) {
-            if size > shared.limits.max_buffer_size {
-                return Err(Error::DeviceLimit {
-                    what: "the upload of the spheres",
-                    limit: "max_buffer_size",
-                    needed: size,
-                    available: shared.limits.max_buffer_size,
-                });
-            }
-            let slot = Slot {
-                buffer: scoped(&shared.device, || Ok(create(shared, size)))?,
-                state: Arc::new(AtomicU8::new(FREE)),
-            };
-            match self.slots.get_mut(number) {
-                Some(old) => *old = slot,
-                None => self.slots.push(slot),
-            }
-        }
-        for &(offset, bytes) in parts.iter().filter(|(_, bytes)| !bytes.is_empty()) {
-            let range = offset..offset + bytes.len() as u64;
-            match self.slots[number].buffer.get_mapped_range_mut(range) {
-                Ok(mut mapped) => mapped.copy_from_slice(bytes),
-                Err(_) => {
-                    // Nothing else unmaps it.
-                    shared.lost.store(true, SeqCst);
-                    return Err(Error::DeviceLost);
-                }
+        let fits = |upload: &UploadBuffer| {
+            upload.buffer.size() >= size && upload.state.load(SeqCst) == FREE
+        };
+        if !self.buffers.get(number).is_some_and(fits) {
+            let upload = create(context, size)?;
+            match self.buffers.get_mut(number) {
+                Some(old) => *old = upload,
+                None => self.buffers.push(upload),
             }
         }
         Ok(number)
     }
+}
 
-    /// Hands a written slot to the device: until the submit of `encoder` is through.
-    pub(super) fn hand_over(
-        &self,
-        shared: &Arc<Shared>,
-        number: usize,
-        encoder: &wgpu::CommandEncoder,
-    ) -> Result<(&wgpu::Buffer, Submitted), Error> {
-        let Slot { buffer, state } = &self.slots[number];
-        state.store(BUSY, SeqCst);
-        if let Err(error) = scoped(&shared.device, || {
-            buffer.unmap();
-            Ok(())
-        }) {
-            state.store(UNMAPPED, SeqCst);
-            shared.lost.store(true, SeqCst);
-            log::debug!("carom takes the device for lost: {error}");
-            return Err(Error::DeviceLost);
-        }
-        let freed = Freed {
-            shared: shared.clone(),
-            _buffer: buffer.clone(),
-            state: state.clone(),
-            to: UNMAPPED,
-        };
-        encoder.map_buffer_on_submit(buffer, wgpu::MapMode::Write, .., move |mapped| {
-            freed.mapped(mapped.is_ok());
+fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
+    if size > context.limits.max_buffer_size {
+        return Err(Error::DeviceLimit {
+            what: "the upload of the spheres",
+            limit: "max_buffer_size",
+            needed: size,
+            available: context.limits.max_buffer_size,
         });
-        Ok((buffer, Submitted(state.clone())))
+    }
+    let buffer = context.scoped(|| {
+        Ok(context.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("carom upload"),
+            size,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        }))
+    })?;
+    Ok(UploadBuffer {
+        buffer,
+        state: Arc::new(AtomicU8::new(FREE)),
+    })
+}
+
+/// An upload buffer that was written for one recording. When it is dropped before it
+/// is recorded, its buffer is made anew.
+pub(super) struct Written(Release);
+
+impl Written {
+    pub(super) fn buffer(&self) -> &wgpu::Buffer {
+        &self.0.buffer
+    }
+
+    /// Maps the buffer again when the submit of `encoder` has run.
+    pub(super) fn release_on_submit(self, encoder: &wgpu::CommandEncoder) -> Submitted {
+        let Self(release) = self;
+        let submitted = Submitted(release.state.clone());
+        let buffer = release.buffer.clone();
+        // The callback holds the buffer: wgpu does not map a buffer that nobody holds.
+        encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
+            release.mapped(mapped.is_ok());
+        });
+        submitted
     }
 }
 
-/// What has become of a recording.
+/// The fate of a recording.
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
@@ -157,7 +175,7 @@ impl Submitted {
         self.0.load(SeqCst) == UNMAPPED
     }
 
-    /// Whether nobody knows yet.
+    /// Whether that is not known yet.
     pub(super) fn perhaps(&self) -> bool {
         self.0.load(SeqCst) == BUSY
     }

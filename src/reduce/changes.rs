@@ -6,6 +6,7 @@ use crate::Collision;
 /// What changed from one step to another: indices a and b of pairs, sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
     /// Pairs that were not there before.
     pub began: Vec<[u32; 2]>,

@@ -7,6 +7,7 @@ use crate::shared::sets::Sets;
 /// The contacts of each sphere, as indices into [`Collisions::pairs`](crate::Collisions::pairs). See
 /// [`Collisions::contacts`](crate::Collisions::contacts).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contacts {
     pub(crate) offsets: Vec<usize>,
     pub(crate) indices: Vec<u32>,
@@ -15,7 +16,7 @@ pub struct Contacts {
 impl Contacts {
     /// Those of one sphere: first where it is b, then where it is a, both in the
     /// order of the list; so that in a world of one set the others come in order.
-    /// Sphere `i` of the second of two sets is at [`Statistics::first_set`](crate::Statistics::first_set) + `i`.
+    /// Sphere `i` of the second of two sets is at [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`.
     /// None for a sphere that there is not.
     pub fn of(&self, sphere: usize) -> &[u32] {
         match self.offsets.get(sphere..).unwrap_or_default() {

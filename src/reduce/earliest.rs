@@ -6,6 +6,7 @@ use crate::shared::sets::Sets;
 
 /// The first impact of a sphere. See [`Collisions::earliest`](crate::Collisions::earliest).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Earliest {
     /// When: [`Collision::toi`].
     pub toi: f32,

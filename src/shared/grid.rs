@@ -24,10 +24,10 @@ pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 /// Multiplier of the mixed bits of a row in that hash.
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Farther than any cell: what looks into much smaller cells may ask for more.
+/// Farther than any cell: a search of a level with much smaller cells may ask for more.
 const FAR: f32 = (1_u32 << 30) as f32;
 
-/// The whole numbers below, at most [`FAR`] from 0. Not by `f32::floor`, which without
+/// The largest whole numbers not above, at most [`FAR`] from 0. Not by `f32::floor`, which without
 /// SSE 4.1 is a call to the C library.
 #[inline(always)]
 pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
@@ -60,20 +60,19 @@ pub(crate) struct Level {
     pub(crate) first_hashed: u32,
     /// Edge of a cell.
     pub(crate) cell: f32,
-    /// Its reciprocal, by which coordinates are multiplied.
+    /// The reciprocal of the edge, by which coordinates are multiplied.
     pub(crate) inverse_cell: f32,
     /// Number of slots outside the box, less 1.
     pub(crate) hash_mask: u32,
-    /// The step is divided into 2^this time slabs, each with cells of its own.
-    /// No proxy spans more than one: bullets meet only those that pass at the
-    /// same time.
+    /// The step is divided into 2^this time slabs, each with cells of its own. No proxy spans
+    /// more than one slab: fast proxies meet only others that pass at the same time.
     pub(crate) time_power: u32,
-    /// The set its spheres are of, 0 or 1.
+    /// The set of its spheres, 0 or 1.
     pub(crate) of_set: u32,
-    /// How far the largest of its proxies reaches along any axis, in cells: half of one
-    /// at most, but for rounding.
+    /// How far the largest of its proxies reaches along any axis, in cells: at most half a
+    /// cell, but for rounding.
     pub(crate) reach: f32,
-    /// So that it has a size that WGSL gives it too.
+    /// Padding to the size that WGSL gives the struct.
     pub(crate) unused: [u32; 2],
 }
 
@@ -107,14 +106,14 @@ impl Level {
         (self.first_slot + slot) as usize
     }
 
-    /// How many slots it is within the box from one row to the next in y, and in z.
+    /// Slots from one row within the box to the next in y, and in z.
     pub(crate) fn strides(&self) -> [usize; 2] {
         let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
         [x, x * y]
     }
 
-    /// The slot of a cell in a time slab. Nothing but this and the shaders' twin
-    /// knows how cells outside the box map to slots.
+    /// The slot of a cell in a time slab. Only this function and its twin in the shaders know
+    /// how cells outside the box map to slots.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

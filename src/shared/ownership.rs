@@ -1,4 +1,4 @@
-//! Which of their time segments two spheres are for. Twin of
+//! Which time segments of two spheres report the pair. Twin of
 //! `shaders/shared/ownership.wgsl`.
 
 #![allow(
@@ -9,21 +9,21 @@
 use glam::Vec3;
 
 use super::filter::{EPSILON, SLOW};
+use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
-use crate::Sphere;
 
-/// How many ε·(|p| / (|v|·dt) + 1) the time of closest approach may be wrong, in
-/// parts of the step.
+/// Largest error of the time of closest approach, as a part of the step, in units of
+/// ε·(|p| / (|v|·dt) + 1).
 pub(crate) const TIME: f32 = 8.0;
 /// Two spheres that move less than this times ε·|p| past one another in the
 /// whole step belong to their first segments: if they ever touch, they are in
 /// reach of one another there too, by the margin of their cells.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Which of two time segments (tags of the proxies) the pair belongs to: to those
-/// that contain the time of closest approach, because there the two are in reach of
-/// one another, so their proxies are neighbours in the grid.
-pub(crate) fn ownership([i, j]: [&Sphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
+/// Whether a pair of spheres belongs to two of their time segments, given by the tags of the
+/// proxies. It belongs to the segments that contain the time of closest approach: there the
+/// spheres are in reach of one another, so the proxies are neighbours in the grid.
+pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
     let p = Vec3::from(j.center) - Vec3::from(i.center);
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();
@@ -58,10 +58,10 @@ pub(crate) fn ownership([i, j]: [&Sphere; 2], tags: [u32; 2], dt: f32) -> Owners
 /// Whether a pair belongs to the two proxies that met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// To these two alone.
+    /// It belongs to these two alone.
     Own,
-    /// To other ones.
+    /// It belongs to other ones.
     Other,
-    /// Rounding leaves open to which: all that it may belong to report it.
+    /// Rounding leaves open to which: all proxies that it may belong to report it.
     Shared,
 }

@@ -18,8 +18,8 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// What is added to the second index of a pair to find its sphere in the list: pairs
-    /// between two sets count it from the start of the second.
+    /// The number added to index b of a pair to find its sphere in the list: pairs between two
+    /// sets count b from the start of the second set.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,
@@ -27,7 +27,7 @@ impl Sets {
         }
     }
 
-    /// How many of `spheres` are in the first set, or in the only one.
+    /// Number of spheres in the first set, or in the only one, of `spheres` in all.
     pub(crate) fn first_len(self, spheres: usize) -> usize {
         match self {
             Self::One => spheres,

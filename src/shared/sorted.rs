@@ -2,8 +2,6 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::Sphere;
-
 /// What the swept test reads of a proxy: the motion of its whole sphere, never
 /// of the segment, so that a pair gets the same verdict wherever it is met.
 #[repr(C, align(32))]
@@ -19,28 +17,12 @@ pub(crate) struct SortedProxy {
     pub(crate) sphere: u32,
 }
 
-impl SortedProxy {
-    pub(crate) fn new(sphere: &Sphere, index: u32) -> Self {
-        Self {
-            center: sphere.center,
-            radius: sphere.radius,
-            velocity: sphere.velocity,
-            sphere: index,
-        }
-    }
-
-    /// The sphere, but for its groups, where its index stands.
-    pub(crate) fn sphere(&self) -> &Sphere {
-        bytemuck::cast_ref(self)
-    }
-}
-
 /// A proxy's cell.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
     /// Cell in its level, counted from the frame's origin.
     pub(crate) cell: [i32; 3],
-    /// Level and segment, see [`make_tag`].
+    /// Level and segment, see [`make_tag`](super::tag::make_tag).
     pub(crate) tag: u32,
 }

@@ -3,16 +3,16 @@
 
 /// A sphere's motion is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
-/// Bits that a power of segments takes.
+/// Bits of a tag that hold the power of segments.
 pub(crate) const POWER_BITS: u32 = 4;
-/// All of them.
+/// Mask of [`POWER_BITS`] bits.
 pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
 /// The most levels a plan can have.
 pub(crate) const MAX_LEVELS: usize = 64;
 /// Bits of a tag that hold the level.
 pub(crate) const LEVEL_BITS: u32 = 6;
 
-/// A proxy's level, and which time segment of its sphere it is, in one word.
+/// The tag of a proxy: its level, and which of 2^`power` time segments of its sphere it is.
 pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
 }
@@ -32,11 +32,11 @@ pub(crate) fn segment_of(tag: u32) -> u32 {
     (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// Set in a tag, on the CPU, when all cells around the proxy's own are within the
-/// box, as they are for most.
+/// Set in a tag, on the CPU only, when all cells around the proxy's own are within the box, as
+/// they are for most.
 pub(crate) const INSIDE: u32 = 1 << 31;
 
-/// The time slab of a proxy, by its tag, in a level of 2^`time_power`.
+/// The time slab of a proxy, by its tag, in a level of 2^`time_power` slabs.
 pub(crate) fn slab_of(tag: u32, time_power: u32) -> u32 {
     segment_of(tag) >> (segment_power(tag) - time_power)
 }

@@ -1,18 +1,19 @@
-//! Units of time and length in which the step is neither very short nor very long, and
-//! the largest length not very small: so that no square underflows which matters. Powers
-//! of two, so that nothing is rounded.
+//! Units of time and length in which the step is neither very short nor very long, and the
+//! largest length is not very small, so that no square that matters underflows. The units are
+//! powers of two, so that nothing is rounded.
 
 use wide::f32x4;
 
-use super::segments::{Frame, Motion};
-use crate::Sphere;
-use crate::lanes::{LANES, four, three};
+use super::moving_sphere::MovingSphere;
+use super::scaled_sphere::ScaledSphere;
+use super::segments::{Frame, SpherePath};
+use crate::lanes::{LANES, four, rows, three};
 
 /// Worlds smaller than this get a unit of length of their own, and steps shorter than
 /// this, or longer than its reciprocal, one of time.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// A unit of time and one of length: 2^these of the caller's.
+/// A unit of time and one of length, as powers of two of the caller's units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) time_power: i32,
@@ -30,7 +31,7 @@ fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
 
-/// The same by the power's value.
+/// x · scale, where `scale` is a power of two; rounded where the product is subnormal.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "exact, or subnormal and far below rounding"
@@ -39,10 +40,10 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// How a step comes into such units.
+/// Conversion of a step into the units of the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// What lengths and velocities are multiplied by, if the units are not the caller's.
+    /// Factors of lengths and of velocities, if the units are not the caller's.
     factors: Option<[f64; 2]>,
     /// The length of the step in these units.
     pub(crate) dt: f32,
@@ -51,51 +52,48 @@ pub(crate) struct Scale {
 impl Scale {
     /// The caller's sphere in these units.
     #[inline(always)]
-    pub(crate) fn sphere(&self, given: &Sphere) -> Sphere {
+    pub(crate) fn sphere(&self, given: &impl MovingSphere) -> ScaledSphere {
         match self.factors {
-            None => *given,
+            None => ScaledSphere::new(given.center(), given.radius(), given.velocity()),
             Some(factors) => scaled(given, factors),
         }
     }
 
-    /// Its path.
+    /// The path of the caller's sphere, in these units.
     #[inline(always)]
-    pub(crate) fn motion(&self, given: &Sphere, frame: &Frame) -> Motion {
-        match self.factors {
-            None => Motion::new(given, frame, self.dt),
-            Some(factors) => Motion::new(&scaled(given, factors), frame, self.dt),
-        }
+    pub(crate) fn path(&self, given: &impl MovingSphere, frame: &Frame) -> SpherePath {
+        SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// Those of several.
+    /// The paths of several of the caller's spheres, in these units.
     #[inline(always)]
-    pub(crate) fn motions(&self, given: [&Sphere; LANES], frame: &Frame) -> Motion<f32x4> {
-        let own;
-        let spheres = match self.factors {
-            None => given,
-            Some(factors) => {
-                own = several_scaled(given, factors);
-                four([0, 1, 2, 3], |k| &own[k])
-            }
+    pub(crate) fn paths<S: MovingSphere>(
+        &self,
+        given: [&S; LANES],
+        frame: &Frame,
+    ) -> SpherePath<f32x4> {
+        let rows = match self.factors {
+            None => rows(given),
+            Some(factors) => scaled_rows(given, factors),
         };
-        Motion::of_several(spheres, frame, self.dt)
+        SpherePath::of_rows(rows, frame, self.dt)
     }
 }
 
 /// Not inlined: that would slow down the steps that have no use for it.
 #[inline(never)]
-fn several_scaled(given: [&Sphere; LANES], factors: [f64; 2]) -> [Sphere; LANES] {
-    four(given, |sphere| scaled(sphere, factors))
+fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
+    let spheres = four(given, |sphere| scaled(sphere, factors));
+    rows(spheres.each_ref())
 }
 
 #[inline(always)]
-fn scaled(given: &Sphere, [length, velocity]: [f64; 2]) -> Sphere {
-    Sphere {
-        center: three(given.center, |x| times(x, length)),
-        radius: times(given.radius, length),
-        velocity: three(given.velocity, |v| times(v, velocity)),
-        ..*given
-    }
+fn scaled(given: &impl MovingSphere, [length, velocity]: [f64; 2]) -> ScaledSphere {
+    ScaledSphere::new(
+        three(given.center(), |x| times(x, length)),
+        times(given.radius(), length),
+        three(given.velocity(), |v| times(v, velocity)),
+    )
 }
 
 impl Units {
@@ -119,19 +117,20 @@ impl Units {
         }
     }
 
-    /// The step in these units.
+    /// The length of a step in these units.
     pub(crate) fn step(self, dt: f32) -> f32 {
         times_power(dt, -self.time_power)
     }
 
-    /// The unit of time in the caller's.
+    /// The unit of time, in the caller's.
+    #[cfg(feature = "gpu")]
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)
     }
 
-    /// The powers of two that lengths and velocities take in a step of length
-    /// `dt`. In one of length 0 velocities are of no account, and perhaps too
-    /// large: they become 0.
+    /// The powers of two that lengths and velocities are multiplied by in a step of length
+    /// `dt`. In a step of length 0 velocities do not matter, and may be too large: they become
+    /// 0.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000
@@ -141,7 +140,7 @@ impl Units {
         [-self.length_power, velocity]
     }
 
-    /// A step of length `dt` in these units.
+    /// The conversion of a step of length `dt` into these units.
     pub(crate) fn scale(self, dt: f32) -> Scale {
         let factors = self.powers(dt).map(|power| f64::from(power).exp2());
         Scale {

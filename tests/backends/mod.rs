@@ -10,7 +10,7 @@ use carom::{Backend, Detector, Options};
 
 /// A detector on this backend, and no other.
 pub(crate) fn detector(backend: Backend, options: Options) -> Detector {
-    match Detector::new(Options { backend, ..options }) {
+    match Detector::new(options.with_backend(backend)) {
         Ok(detector) => detector,
         Err(error) => panic!("this test needs the {backend:?} backend: {error}"),
     }

@@ -22,7 +22,7 @@ fn output_reads_back_the_same() -> Test {
             &sphere(0.0).with_velocity([speed, 0.0, 0.0]),
             &sphere(x),
             1.0,
-        );
+        )?;
         expected.push((2 * k, 2 * k + 1, toi.ok_or("they touch")?));
     }
     let list = folder.pairs(&folder.file("scales.csv", text)?)?;

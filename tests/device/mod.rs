@@ -6,13 +6,14 @@
     reason = "shared by several tests, each of which uses a part"
 )]
 
+use std::mem::offset_of;
 use std::sync::{Arc, Mutex};
 
-use carom::Sphere;
 use carom::gpu::{
-    CollisionBuffers, Count, DeviceSpheres, ExactStep, Groups, Motion, Radius, Source, Taken,
-    Ticket, Words, wgpu,
+    Attribute, CollisionBuffers, DeviceSpheres, ExactStep, PairList, Readback, RecordableSpheres,
+    Ticket, wgpu,
 };
+use carom::{Sphere, Step};
 use wgpu::util::DeviceExt;
 
 pub(crate) struct Device {
@@ -89,7 +90,11 @@ impl Device {
     }
 
     /// Submits, waits, and takes what the ticket has.
-    pub(crate) fn finish<T>(&self, encoder: wgpu::CommandEncoder, ticket: Ticket<T>) -> Taken<T> {
+    pub(crate) fn finish<T>(
+        &self,
+        encoder: wgpu::CommandEncoder,
+        ticket: Ticket<T>,
+    ) -> Readback<T> {
         self.queue.submit([encoder.finish()]);
         self.wait();
         ticket.try_take().unwrap_or_else(|error| panic!("{error}"))
@@ -138,52 +143,55 @@ impl Interleaved {
     }
 
     pub(crate) fn spheres(&self) -> DeviceSpheres<'_> {
-        let at = |offset| Words {
-            buffer: &self.buffer,
-            offset,
-            stride: 8,
-        };
-        DeviceSpheres {
-            count: Count::Known(self.count),
-            center: at(0),
-            radius: Radius::Words(at(3)),
-            motion: Motion::Velocity(at(4)),
-            groups: Groups::Words(at(7)),
-        }
+        let at =
+            |offset: usize| Attribute::new(&self.buffer, offset as u64, size_of::<Sphere>() as u64);
+        DeviceSpheres::new(
+            self.count,
+            at(offset_of!(Sphere, center)),
+            at(offset_of!(Sphere, radius)),
+        )
+        .with_velocity(at(offset_of!(Sphere, velocity)))
+        .with_groups(at(offset_of!(Sphere, groups)))
     }
 }
 
 /// The value of a ticket that must be ready.
-pub(crate) fn ready<T: std::fmt::Debug>(taken: Taken<T>) -> T {
-    match taken {
-        Taken::Ready(value) => value,
-        other => panic!("not ready: {other:?}"),
+pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
+    match readback {
+        Readback::Ready(value) => value,
+        pending => panic!("not ready: {pending:?}"),
+    }
+}
+
+/// The list of a ticket that must be ready, and whole.
+pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T {
+    match ready(readback) {
+        PairList::Complete(step) => step,
+        truncated => panic!("not complete: {truncated:?}"),
     }
 }
 
 /// A step decided exactly, with as much room as it takes.
-pub(crate) fn exact(
+pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
-    source: Source<'_>,
-    dt: f32,
+    step: &Step<'_, S>,
 ) -> ExactStep {
-    let mut step = || {
+    let mut attempt = || {
         let mut encoder = device.encoder();
-        buffers.prepare(source, dt)?;
-        buffers.record(&mut encoder)?;
+        buffers.record(&mut encoder, step)?;
         let ticket = buffers.read_exact(&mut encoder)?;
-        let taken = device.finish(encoder, ticket);
-        if let Taken::Truncated(needed) = &taken {
-            buffers.grow(needed)?;
+        let list = ready(device.finish(encoder, ticket));
+        if let PairList::Truncated(required) = &list {
+            buffers.grow(required)?;
         }
-        Ok::<_, carom::Error>(taken)
+        Ok::<_, carom::Error>(list)
     };
     // Too many spheres, segments, pairs, and more pairs than were read at first.
     for _ in 0..4 {
-        match step() {
-            Ok(Taken::Ready(step)) => return step,
-            Ok(_) => {}
+        match attempt() {
+            Ok(PairList::Complete(step)) => return step,
+            Ok(PairList::Truncated(_)) => {}
             Err(error) => panic!("{error}"),
         }
     }

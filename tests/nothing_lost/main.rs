@@ -13,7 +13,7 @@ mod neighbors;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 
-use carom::{Collision, Detector, Sphere, Statistics};
+use carom::{Collision, Detector, Sphere, Statistics, Step};
 use rayon::prelude::*;
 
 /// A world of pairs: sphere i and sphere i + n of 2n are one, meant to touch or nearly.
@@ -34,7 +34,7 @@ impl Pairs {
     /// What a backend finds, each pair checked, and how many of the known pairs collide.
     fn check(&self, world: &str, detector: &mut Detector) -> (u64, Statistics) {
         let found = detector
-            .detect(&self.spheres, self.dt)
+            .detect(&Step::new(&self.spheres, self.dt))
             .unwrap_or_else(|error| panic!("{world}: {error}"));
         let list = &found.pairs;
         let key = |pair: &Collision| (pair.a, pair.b);

@@ -10,7 +10,7 @@
     reason = "rounded to float32 on purpose"
 )]
 
-use carom::{Backend, Options, Sphere};
+use carom::{Backend, Options, Sphere, Step};
 use fastrand::Rng;
 use glam::DVec3;
 
@@ -171,7 +171,7 @@ fn pairs_that_fly_apart_are_not_two_cells_apart() {
     }
     both(|detector| {
         let found = detector
-            .detect(&spheres, 1.0)
+            .detect(&Step::new(&spheres, 1.0))
             .unwrap_or_else(|error| panic!("{error}"));
         let listed: Vec<_> = found.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
         let touching: Vec<_> = (0_u32..)

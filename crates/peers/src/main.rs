@@ -15,7 +15,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use carom::{Backend, Collision, Detector, Options};
+use carom::{Backend, Collision, Detector, Options, Step};
 use clap::Parser;
 use cpu_time::ProcessTime;
 use scenes::Scene;
@@ -222,14 +222,11 @@ const GRAZING: f32 = 1.0 / 65536.0;
 
 impl Exact {
     fn of(world: World<'_>) -> anyhow::Result<Self> {
-        let mut detector = Detector::new(Options {
-            backend: Backend::Cpu,
-            ..Options::default()
-        })?;
+        let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
         let mut pairs_with = |radii: f32| {
             let mut spheres = world.spheres.to_vec();
             spheres.iter_mut().for_each(|sphere| sphere.radius *= radii);
-            detector.detect(&spheres, world.dt)
+            detector.detect(&Step::new(&spheres, world.dt))
         };
         let more = pairs_with(1.0 + GRAZING)?.pairs.len();
         let fewer = pairs_with(1.0 - GRAZING)?.pairs.len();

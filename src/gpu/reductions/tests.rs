@@ -1,18 +1,18 @@
 use super::super::buffers::Capacity;
 use super::super::collision_buffers::CollisionBuffers;
+use super::super::detector_backend::{Gpu, encoder};
 use super::super::dispatch::workgroups;
-use super::super::headless::{Gpu, encoder};
 use super::super::options::BufferOptions;
 use super::super::readback;
 use super::super::shader::layout::CaromResults;
 use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
-use super::super::step::Needed;
+use super::super::summary::RequiredCapacity;
 use super::super::sweep_on_gpu::adapter;
 use crate::exact::GRAZING;
 use crate::reduce;
 use crate::shared::sets::Sets;
-use crate::shared::units::Units;
-use crate::{Collision, Error, Options, Sphere};
+use crate::step::UncheckedStep;
+use crate::{Collision, Error, Sphere};
 
 /// A device, buffers full of noise, and what a step should say is new.
 struct Rig {
@@ -44,12 +44,12 @@ fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
 
 impl Rig {
     fn new(capacity: Capacity) -> Self {
-        Self::with(adapter(Options::default()), capacity)
+        Self::with(adapter(), capacity)
     }
 
     /// Dispatches may be no wider than `widest`.
     fn folded(capacity: Capacity, widest: u32) -> Self {
-        let mut gpu = adapter(Options::default());
+        let mut gpu = adapter();
         gpu.limits().max_compute_workgroups_per_dimension = widest;
         Self::with(gpu, capacity)
     }
@@ -104,10 +104,13 @@ impl Rig {
         spheres: &[Sphere],
         split: usize,
     ) -> Result<(CaromResults, Left), Error> {
-        self.buffers
-            .prepare_host([spheres, &[]], split, 1.0, Units::default())?;
+        let step = UncheckedStep {
+            spheres,
+            sets: sets(split),
+            dt: 1.0,
+        };
         let mut recorded = encoder(&self.gpu.device);
-        self.buffers.record(&mut recorded)?;
+        self.buffers.record_checked(&mut recorded, step.check()?)?;
         self.gpu.queue.submit([recorded.finish()]);
         let mut results = Vec::new();
         let mut left = Left::default();
@@ -132,10 +135,7 @@ impl Rig {
 
     /// One step: what it left is what the CPU makes of its list.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
-        let sets = match split {
-            0 => Sets::One,
-            first => Sets::Two { first },
-        };
+        let sets = sets(split);
         let (results, left) = self.step(spheres, split);
         let mut raw: Vec<[u32; 4]> = left
             .raw
@@ -204,6 +204,14 @@ impl Rig {
             self.previous = pairs;
         }
         results
+    }
+}
+
+/// Two sets when a second one begins at `split`, which is not 0.
+fn sets(split: usize) -> Sets {
+    match split {
+        0 => Sets::One,
+        first => Sets::Two { first },
     }
 }
 
@@ -378,7 +386,7 @@ fn larger_buffers_go_on_from_smaller_ones() {
     let mut small = Rig::new(capacity(1000, 20_000, 2000));
     let before = small.check(&gas(1000, 0.0), 0);
     let mut large = small;
-    let needed = Needed {
+    let needed = RequiredCapacity {
         spheres: 2000,
         segments: 40_000,
         pairs: 4000,
@@ -386,7 +394,7 @@ fn larger_buffers_go_on_from_smaller_ones() {
     };
     // Twice, with no step in between.
     for needed in [
-        Needed {
+        RequiredCapacity {
             pairs: 2001,
             ..needed
         },

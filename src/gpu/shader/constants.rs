@@ -143,9 +143,9 @@ constants! {
     // Costs.
     SEARCH_COST: f32 = tuning::SEARCH_COST;
     HASHED_SEARCH_COST: f32 = tuning::HASHED_SEARCH_COST;
-    OWN_RANGES: f32 = tuning::OWN_RANGES[0];
+    OWN_RANGES: f32 = tuning::OWN_RANGES;
     HASHED_OWN_RANGES: f32 = tuning::HASHED_OWN_RANGES;
-    COARSER_RANGES: f32 = tuning::COARSER_RANGES[0];
+    COARSER_RANGES: f32 = tuning::COARSER_RANGES;
     HASHED_COARSER_RANGES: f32 = tuning::HASHED_COARSER_RANGES;
 
     // Levels and their slots.

@@ -314,6 +314,20 @@ fn every_part_is_imported_by_some_kernel() {
     }
 }
 
+/// The twins that comments name are there.
+#[test]
+fn every_file_that_a_shader_names_exists() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let parts = PARTS.iter().copied();
+    for (name, text) in parts.chain(files()) {
+        let quoted = text.split('`').skip(1).step_by(2);
+        let paths: Vec<&str> = quoted.filter(|quoted| quoted.starts_with("src/")).collect();
+        for path in paths {
+            assert!(root.join(path).exists(), "{name} names {path}");
+        }
+    }
+}
+
 #[test]
 fn bad_imports_are_errors() {
     const LOOP: &[(&str, &str)] = &[

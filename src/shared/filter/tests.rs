@@ -12,11 +12,12 @@ use rayon::prelude::*;
 
 use super::any_gpu::AnyGpu;
 use super::*;
-use crate::exact::{By, Impact, impact, sweep};
+use crate::Sphere;
+use crate::exact::{Arithmetic, Impact, impact, sweep};
 use crate::gpu::sweep_on_gpu;
+use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::sorted::SortedProxy;
 use crate::shared::units::Units;
-use crate::{Options, Sphere};
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};
 
@@ -59,7 +60,7 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
         extent => f64::from(spheres[2].radius) / f64::from(extent),
     };
     let proxy = |k: usize| {
-        let Sphere {
+        let ScaledSphere {
             center,
             radius,
             velocity,
@@ -126,7 +127,7 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
         pairs: 1,
         touching: touches.into(),
         grazing: grazing.into(),
-        by_integers: (by == By::Integers).into(),
+        by_integers: (by == Arithmetic::Integers).into(),
         error: error / bound,
         farthest,
     }
@@ -136,7 +137,7 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
 /// may have.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
-    let gpu = sweep_on_gpu::adapter(Options::default());
+    let gpu = sweep_on_gpu::adapter();
     let mut seen: [BTreeMap<String, Seen>; 2] = Default::default();
     for (number, kind) in KINDS.into_iter().enumerate() {
         for batch in 0..count.div_ceil(BATCH) {

@@ -1,6 +1,6 @@
 //! carom itself.
 
-use carom::{Backend, Detector, Options};
+use carom::{Backend, Detector, Options, Step};
 
 use super::Contender;
 use crate::step::{Found, World};
@@ -14,11 +14,11 @@ pub(crate) struct Carom {
 impl Carom {
     /// One on so many threads.
     pub(crate) fn new(threads: usize) -> anyhow::Result<Self> {
-        let detector = Detector::new(Options {
-            backend: Backend::Cpu,
-            threads,
-            ..Options::default()
-        })?;
+        let detector = Detector::new(
+            Options::new()
+                .with_backend(Backend::Cpu)
+                .with_threads(threads),
+        )?;
         Ok(Self { detector, threads })
     }
 }
@@ -33,7 +33,7 @@ impl Contender for Carom {
     }
 
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found> {
-        let collisions = self.detector.detect(world.spheres, world.dt)?;
+        let collisions = self.detector.detect(&Step::new(world.spheres, world.dt))?;
         Ok(Found {
             pairs: collisions.pairs,
             candidates: collisions.statistics.candidates,

@@ -1,23 +1,23 @@
-//! The GPU backend of the blocking interface: a device of carom's own.
+//! The GPU backend of a detector: a device of carom's own.
 
 use pollster::block_on;
 use wgpu::DeviceType;
 
 use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::CollisionBuffers;
+use super::decode::unfinished;
 use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
+use super::readback;
 use super::shader::layout::CaromCollision;
 use super::status::{TOO_CROWDED, UNFINISHED};
-use super::step::{Counts, Needed, unfinished};
-use super::ticket::Taken;
-use super::{readback, scoped};
-use crate::exact::{GRAZING, Grazing, Reported};
+use super::summary::{RequiredCapacity, StepSummary};
+use super::ticket::Readback;
+use crate::Error;
+use crate::exact::{GRAZING, Grazing, ReportedPair};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
-use crate::shared::units::Units;
 use crate::step::CheckedStep;
-use crate::{Error, Options};
 
 /// A device of our own, and the buffers on it.
 pub(crate) struct Gpu {
@@ -26,8 +26,9 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacity to begin with; 0 where the number of spheres tells.
-    first: [usize; 2],
+    /// Capacities for further segments and for pairs that the first buffers get; `None`
+    /// where the number of spheres tells.
+    first: [Option<u64>; 2],
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
@@ -49,7 +50,7 @@ fn rank(kind: DeviceType) -> u32 {
 
 impl Gpu {
     /// Takes the best adapter. With `hardware`, a software adapter will not do.
-    pub(crate) fn new(options: &Options, hardware: bool) -> Result<Self, Error> {
+    pub(crate) fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
         let mut adapters = block_on(instance.enumerate_adapters(wgpu::Backends::all()));
@@ -83,7 +84,7 @@ impl Gpu {
             device,
             queue,
             buffers: None,
-            first: [options.segment_capacity, options.pair_capacity],
+            first: [None; 2],
             #[cfg(test)]
             noise: None,
         })
@@ -99,23 +100,14 @@ impl Gpu {
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
-    ) -> Result<(Outcome, Vec<Reported>), Error> {
-        let CheckedStep {
-            spheres,
-            sets,
-            dt,
-            summary,
-        } = step;
-        let split = sets.b_offset();
-        if spheres.is_empty() {
+    ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
+        if step.spheres.is_empty() {
             return Ok((Outcome::default(), Vec::new()));
         }
-        let units = Units::new(dt, summary.extent());
-        let mut needed = Needed::spheres(spheres.len() as u64);
+        let mut required = RequiredCapacity::for_spheres(step.spheres.len() as u64);
         loop {
-            let buffers = self.ensure(&needed, limits)?;
-            buffers.prepare_host([spheres, &[]], split, dt, units)?;
-            let counts = self.step()?;
+            self.ensure(&required, limits)?;
+            let counts = self.step(step)?;
             if counts.status & UNFINISHED != 0 {
                 return Err(unfinished());
             }
@@ -135,8 +127,8 @@ impl Gpu {
                     limit: limits.pairs,
                 });
             }
-            if let Some(more) = counts.needed() {
-                needed = more;
+            if let Some(more) = counts.required_capacity() {
+                required = more;
                 continue;
             }
             let outcome = Outcome {
@@ -149,7 +141,10 @@ impl Gpu {
                 // Not before they are decided.
                 grazing: Grazing::default(),
             };
-            return Ok((outcome, self.read_pairs(counts.found, split)?));
+            return Ok((
+                outcome,
+                self.read_pairs(counts.found, step.sets.b_offset())?,
+            ));
         }
     }
 
@@ -160,25 +155,25 @@ impl Gpu {
     }
 
     /// Makes buffers, or larger ones, where it takes.
-    fn ensure(&mut self, needed: &Needed, limits: Limits) -> Result<&mut CollisionBuffers, Error> {
+    fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
         // A world that was once much larger is not to be paid for ever.
         let had = self
             .buffers
             .as_ref()
             .map_or(0, |buffers| buffers.options().spheres);
-        if u64::from(had) > 16 * needed.spheres + (1 << 16) {
+        if u64::from(had) > 16 * required.spheres + (1 << 16) {
             self.buffers = None;
         }
         let mut buffers = match self.buffers.take() {
             Some(buffers) => buffers,
-            None => self.first(needed.spheres)?,
+            None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
         // A step of its own, with segments as short as they should be.
-        if needed.segments == 0 {
+        if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
-        let (capacity, shortest_segment) = buffers.grown(needed)?;
+        let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
             // The old ones go first, so that both need not fit.
@@ -188,20 +183,22 @@ impl Gpu {
         buffers.shortest_segment = shortest_segment;
         #[cfg(test)]
         self.fill_with_noise(&buffers.buffers);
-        Ok(self.buffers.insert(buffers))
+        self.buffers = Some(buffers);
+        Ok(())
     }
 
     /// Buffers for a first step.
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
-        let limits = &self.pipeline.shared.limits;
+        let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
-        let or = |asked: usize, usual: u64| if asked > 0 { asked as u64 } else { usual };
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
             spheres,
             // Few, for they grow, and most worlds have none.
-            segments: or(segments, spheres / 64 + 1024).min(room),
-            pairs: or(pairs, spheres + 1024).min(Buffers::most_pairs(limits)),
+            segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
+            pairs: pairs
+                .unwrap_or(spheres + 1024)
+                .min(Buffers::most_pairs(limits)),
         };
         let options = BufferOptions {
             recordings: 2,
@@ -211,22 +208,22 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Records a step that is prepared, and waits for what it came to.
-    fn step(&mut self) -> Result<Counts, Error> {
+    /// Records a step, and waits for its numbers.
+    fn step(&mut self, step: CheckedStep<'_>) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(Error::Device("there are no buffers".to_owned()));
         };
-        scoped(&self.device, || {
+        self.pipeline.kernels.context.scoped(|| {
             let mut encoder = encoder(&self.device);
-            buffers.record(&mut encoder)?;
-            let ticket = buffers.read_counts(&mut encoder)?;
+            buffers.record_checked(&mut encoder, step)?;
+            let ticket = buffers.read_summary(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             self.device
                 .poll(wgpu::PollType::wait_indefinitely())
                 .map_err(|error| Error::Device(error.to_string()))?;
             match ticket.try_take()? {
-                Taken::Ready(counts) => Ok(counts),
-                Taken::Pending(_) | Taken::Truncated(_) => {
+                Readback::Ready(summary) => Ok(summary),
+                Readback::Pending(_) => {
                     Err(Error::Device("the results did not come back".to_owned()))
                 }
             }
@@ -234,7 +231,7 @@ impl Gpu {
     }
 
     /// Reads the pairs back, with both indices counted in the whole world.
-    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<Reported>, Error> {
+    fn read_pairs(&self, pairs: u64, split: usize) -> Result<Vec<ReportedPair>, Error> {
         let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
@@ -243,11 +240,11 @@ impl Gpu {
         for from in (0..whole).step_by(READ_AT_ONCE as usize) {
             let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
             let mut read: Vec<CaromCollision> = Vec::new();
-            scoped(&self.device, || {
+            self.pipeline.kernels.context.scoped(|| {
                 let encoder = encoder(&self.device);
                 readback::read(&self.device, &self.queue, encoder, &[part], &mut read)
             })?;
-            reported.extend(read.iter().map(|pair| Reported {
+            reported.extend(read.iter().map(|pair| ReportedPair {
                 a: pair.a,
                 b: ((pair.b_and_grazing & !GRAZING) + split as u32) | pair.b_and_grazing & GRAZING,
             }));
@@ -264,11 +261,22 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
+    /// The same, with other capacities for pairs and further segments to begin with.
+    pub(crate) fn with_first_capacities(
+        mut self,
+        pairs: Option<u64>,
+        segments: Option<u64>,
+    ) -> Self {
+        self.first = [segments, pairs];
+        self
+    }
+
     /// The limits that carom goes by, for a test to lower; its buffers go.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
-        match std::sync::Arc::get_mut(&mut self.pipeline.shared) {
-            Some(shared) => &mut shared.limits,
+        let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
+        match kernels.and_then(|kernels| std::sync::Arc::get_mut(&mut kernels.context)) {
+            Some(context) => &mut context.limits,
             None => panic!("the pipeline is in use"),
         }
     }
@@ -295,9 +303,10 @@ mod tests {
     use crate::cpu::measure;
     use crate::cpu::plan::plan;
     use crate::gpu::shader::layout::{Counters, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace};
-    use crate::reuse::Kept;
+    use crate::reuse::ReusedVec;
     use crate::shared::sets::Sets;
     use crate::shared::tag::SEGMENT_BITS;
+    use crate::shared::units::Units;
     use crate::step::UncheckedStep;
 
     const LIMITS: Limits = Limits {
@@ -319,14 +328,14 @@ mod tests {
     }
 
     /// Every pair reported, in order.
-    fn pairs((_, reported): &(Outcome, Vec<Reported>)) -> Vec<(u32, u32)> {
+    fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
         let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
         pairs.sort_unstable();
         pairs.dedup();
         pairs
     }
 
-    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<Reported>) {
+    fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<ReportedPair>) {
         let step = UncheckedStep {
             spheres,
             sets: Sets::One,
@@ -340,10 +349,10 @@ mod tests {
     #[test]
     fn fresh_buffers_full_of_noise_give_the_same_list() {
         let spheres = world(5000);
-        let expected = pairs(&run(&mut gpu(Options::default()), &spheres));
+        let expected = pairs(&run(&mut gpu(), &spheres));
         assert!(expected.len() > 1000);
         for seed in 0..4 {
-            let mut gpu = gpu(Options::default());
+            let mut gpu = gpu();
             gpu.noise = Some(seed);
             assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
         }
@@ -352,26 +361,21 @@ mod tests {
     #[test]
     fn a_first_capacity_of_one_still_gives_the_full_list() {
         let spheres = world(5000);
-        let expected = run(&mut gpu(Options::default()), &spheres);
+        let expected = run(&mut gpu(), &spheres);
         assert!(
             expected.0.proxies > 5000 + 1,
             "no sphere is cut into segments"
         );
-        let tight = Options {
-            pair_capacity: 1,
-            segment_capacity: 1,
-            ..Options::default()
-        };
-        let mut gpu = gpu(tight);
+        let mut gpu = gpu().with_first_capacities(Some(1), Some(1));
         assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
         let grown = gpu.buffers.as_ref().map(CollisionBuffers::options);
-        assert!(grown.is_some_and(|options| options.pairs > 1 && options.segments > 1));
+        assert!(grown.is_some_and(|options| options.pairs > Some(1) && options.segments > Some(1)));
     }
 
     #[test]
     fn dispatches_wider_than_an_axis_are_folded() {
         let spheres = world(5000);
-        let mut gpu = gpu(Options::default());
+        let mut gpu = gpu();
         let expected = pairs(&run(&mut gpu, &spheres));
         for widest in [9, 13, 30] {
             gpu.limits().max_compute_workgroups_per_dimension = widest;
@@ -404,7 +408,7 @@ mod tests {
         read
     }
 
-    /// Radii over many octaves, so that a workgroup has more bins than it gathers.
+    /// Radii over many octaves, so that a workgroup has more size classes than it gathers.
     fn of_all_sizes(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(3);
         let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -442,7 +446,7 @@ mod tests {
             ("one sphere", world(1), 0),
         ];
         for (name, spheres, split) in worlds {
-            let mut gpu = gpu(Options::default());
+            let mut gpu = gpu();
             gpu.noise = Some(1);
             let sets = match split {
                 0 => Sets::One,
@@ -460,51 +464,54 @@ mod tests {
             // What the CPU makes of it, with the same frame and length of segments.
             let own: GpuSpace = contents(&gpu, "space")[0];
             let scale = &Units::default().scale(1.0);
-            let mut kept = measure::Memory::default();
-            let mut space = measure::spacing(&spheres, scale, &mut kept);
+            let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
             let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
             space.segment = own.segment.max(shortest);
             space.frame.origin = own.frame.origin.into();
             space.frame.drift = own.frame.drift.into();
             space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
-            let sizes = measure::sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
+            let mut kept = measure::SizesMemory::default();
+            let sizes = measure::measure_sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-            let bin_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
-            let expected: Vec<u32> = sizes.bin_of.iter().map(|&bin| bin.into()).collect();
-            assert!(bin_of[..spheres.len()] == expected, "{name}: other bins");
+            let class_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
+            let expected: Vec<u32> = sizes.class_of.iter().map(|&class| class.into()).collect();
+            assert!(
+                class_of[..spheres.len()] == expected,
+                "{name}: other size classes"
+            );
 
-            let bins: Vec<GpuSizeClass> = contents(&gpu, "size_classes");
+            let classes: Vec<GpuSizeClass> = contents(&gpu, "size_classes");
             let counters: Counters = contents(&gpu, "counters")[0];
             let mut used = vec![0; counters.used.len()];
-            for (number, expected) in sizes.bins {
+            for (number, expected) in sizes.classes {
                 used[number / 32] |= 1_u32 << (number % 32);
-                let bin = &bins[*number];
+                let class = &classes[*number];
                 assert_eq!(
-                    (bin.count, bin.inside),
+                    (class.count, class.inside),
                     (expected.count, expected.inside),
-                    "{name}, bin {number}"
+                    "{name}, size class {number}"
                 );
                 let close = |found: f32, expected: f32| {
                     assert!(
                         (found - expected).abs() <= 1e-5 * expected.abs().max(1e-3),
-                        "{name}, bin {number}: {found} is not {expected}"
+                        "{name}, size class {number}: {found} is not {expected}"
                     );
                 };
-                close(f32::from_bits(bin.half_cell), expected.half_cell);
+                close(f32::from_bits(class.half_cell), expected.half_cell);
                 // A word is that of a float32 with its sign bit turned, or all its bits.
                 let float = |word: u32| match word >> 31 {
                     1 => f32::from_bits(word & 0x7fff_ffff),
                     _ => f32::from_bits(!word),
                 };
                 for axis in 0..3 {
-                    close(-float(bin.low[axis]), expected.bounds[0][axis]);
-                    close(float(bin.high[axis]), expected.bounds[1][axis]);
+                    close(-float(class.low[axis]), expected.bounds[0][axis]);
+                    close(float(class.high[axis]), expected.bounds[1][axis]);
                 }
             }
-            let total: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
+            let total: u64 = classes.iter().map(|class| u64::from(class.count)).sum();
             let proxies = spheres.len() + sizes.segments.len();
-            assert_eq!(total, proxies as u64, "{name}: more bins");
+            assert_eq!(total, proxies as u64, "{name}: more size classes");
             assert!(counters.used[..] == used, "{name}: other bits");
             if name.starts_with("most segments") {
                 assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
@@ -512,15 +519,15 @@ mod tests {
 
             // And the plan, from the same curve.
             space.log_others = own.log_others;
-            let (slots, mut level_of_bin) = (gpu.size().0 as u32, Kept::default());
-            let expected = plan(&space, sizes.bins, sets.are_two(), slots, &mut level_of_bin);
+            let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
+            let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
             let own: GpuPlan = contents(&gpu, "plan")[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
-            for &(number, _) in sizes.bins {
-                let level = u32::from(expected.level_of_bin[number]);
+            for &(number, _) in sizes.classes {
+                let level = u32::from(expected.level_of_class[number]);
                 assert_eq!(
                     own.level_of_size_class[number], level,
-                    "{name}, bin {number}"
+                    "{name}, size class {number}"
                 );
             }
 
@@ -549,7 +556,7 @@ mod tests {
                 )
             })
             .collect();
-        let found = pairs(&run(&mut gpu(Options::default()), &spheres));
+        let found = pairs(&run(&mut gpu(), &spheres));
         let in_reach = |i: u32| {
             // A large one touches those beside it in its row and column.
             let (x, y) = (i % 2048, i / 2048);

@@ -1,0 +1,162 @@
+//! What a sample tells of how the spheres lie in space: the frame, the trimmed box, the
+//! spacing, the correlation curve and the length of segments. Twin of
+//! `shaders/measure_curve.wgsl`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "a sample has few spheres, and there are few octaves"
+)]
+
+use glam::Vec3;
+
+use super::ranks::{median, trimmed_range};
+use super::segment_length::segment_length;
+use super::spacing::{Octaves, sampled};
+use crate::Sphere;
+use crate::reuse::ReusedVec;
+use crate::shared::scaled_sphere::ScaledSphere;
+use crate::shared::segments::{Frame, SpherePath};
+use crate::shared::space::Space;
+use crate::shared::tuning::{
+    FAR_RANK, MAX_DIMENSION, MIN_COUNTED_PAIRS, MIN_DIMENSION, MIN_SLOPE, NEAR_RANK, OCTAVES,
+    TRIM_MARGIN, sample_size,
+};
+use crate::shared::units::Scale;
+
+/// Memory of [`measure_space`], kept from step to step.
+#[derive(Debug, Default)]
+pub(crate) struct SpaceMemory {
+    /// The sample.
+    sample: ReusedVec<ScaledSphere>,
+    /// Its centres half way through the step.
+    centers: ReusedVec<Vec3>,
+    /// Values to take a median of.
+    values: ReusedVec<f32>,
+    octaves: Octaves,
+    /// The paths of the sample that may be cut.
+    cut: ReusedVec<SpherePath>,
+}
+
+impl SpaceMemory {
+    /// Bytes of memory kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.sample.bytes()
+            + self.centers.bytes()
+            + self.values.bytes()
+            + self.octaves.bytes()
+            + self.cut.bytes()
+    }
+}
+
+/// Measures from a sample how the spheres lie in space.
+pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut SpaceMemory) -> Space {
+    let SpaceMemory {
+        sample,
+        centers,
+        values,
+        octaves,
+        cut,
+    } = memory;
+    let dt = scale.dt;
+    let count = sample_size(spheres.len());
+    let of_sample = (0..count).map(|k| scale.sphere(sampled(spheres, count, k)));
+    let sample = &*sample.refill(of_sample);
+    // Half way through the step: it is neither before a burst nor after a crush.
+    let half_way = |sphere: &ScaledSphere| {
+        Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
+    };
+    let centers = &*centers.refill(sample.iter().map(half_way));
+    let mut space = Space::unknown(spheres.len());
+    if count == 0 {
+        return space;
+    }
+    (space.frame, space.trimmed) = frame_and_box(sample, centers, dt, values);
+    if count == 1 {
+        return space;
+    }
+    octaves.fill(centers);
+    let spacing = spacing(octaves, count, space.spheres, values);
+    space.log_others = correlation_curve(octaves.pairs, space.spheres);
+    let frame = space.frame;
+    let paths = || {
+        sample
+            .iter()
+            .map(|sphere| SpherePath::new(sphere, &frame, dt))
+    };
+    space.segment = segment_length(&space, spacing, paths(), cut);
+    // Worlds as small as a fuzzer makes them are never worth cutting; and a list
+    // must not depend on how they are cut.
+    if cfg!(carom_fuzzing) {
+        let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
+        space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
+    }
+    space
+}
+
+/// The frame, and in it the box that holds most of the sample.
+fn frame_and_box(
+    sample: &[ScaledSphere],
+    centers: &[Vec3],
+    dt: f32,
+    values: &mut ReusedVec<f32>,
+) -> (Frame, [Vec3; 2]) {
+    let mut frame = Frame::default();
+    let mut trimmed = [Vec3::ZERO; 2];
+    for axis in 0..3 {
+        let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
+        let wider = (high - low) * TRIM_MARGIN;
+        let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
+        // The middle at the start of the step.
+        frame.origin[axis] = middle - drift * (0.5 * dt);
+        frame.drift[axis] = drift;
+        trimmed[0][axis] = low - wider - middle;
+        trimmed[1][axis] = high + wider - middle;
+    }
+    (frame, trimmed)
+}
+
+/// Edge of the cube that each of `spheres` has to itself: the median over the sample, so
+/// that a dense clump speaks only for the spheres within it.
+fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
+    let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
+    let medians =
+        ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
+    // Whether they fill space, a sheet, or a line.
+    let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
+    let apart = medians[1] - medians[0];
+    let dimension = if apart > 0.0 {
+        (growth / apart).clamp(MIN_DIMENSION, MAX_DIMENSION)
+    } else {
+        MAX_DIMENSION
+    };
+    let within = ranks[0] as f32 * (spheres / count as f32);
+    (medians[0] + 1.0 - within.log2() / dimension).exp2()
+}
+
+/// The curve of [`Space::log_others`], from the ordered pairs of the sample by octaves of
+/// distance.
+fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
+    // All ordered pairs nearer than the upper end of each octave.
+    let mut within = pairs;
+    let mut sum = 0;
+    for pairs in &mut within {
+        sum += *pairs;
+        *pairs = sum;
+    }
+    let log = |pairs: u32| (pairs as f32 / sum as f32 * spheres).log2();
+    let first = within
+        .iter()
+        .position(|&pairs| pairs >= MIN_COUNTED_PAIRS.min(sum))
+        .unwrap_or(OCTAVES - 1);
+    let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
+        .clamp(MIN_SLOPE, MAX_DIMENSION);
+    std::array::from_fn(|i| {
+        // `within[i]` counts up to 2^(i − 126): one octave more than the curve does.
+        match i.checked_sub(1) {
+            Some(below) if below >= first => log(within[below]),
+            // Spheres that all lie in one place do so at every scale.
+            _ if first == 0 => log(within[0]),
+            _ => log(within[first]) - slope * (first + 1 - i) as f32,
+        }
+    })
+}

@@ -1,0 +1,133 @@
+//! The histogram of proxies by size class.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are fewer size classes than a 16-bit word tells apart"
+)]
+
+use std::iter::repeat_n;
+use std::num::NonZeroU16;
+
+use glam::Vec3;
+use wide::f32x4;
+
+use crate::reuse::{ScratchGuard, ScratchPool};
+use crate::shared::size_class::SIZE_CLASSES;
+
+/// The proxies of one size class, or of several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SizeClass {
+    /// Proxies in it.
+    pub(crate) count: u32,
+    /// How many of them are of spheres that begin and end within the trimmed box.
+    pub(crate) inside: u32,
+    /// The largest half cell that one of them needs.
+    pub(crate) half_cell: f32,
+    /// The box of their centres, in the frame: its lower and its upper corner.
+    pub(crate) bounds: [Vec3; 2],
+}
+
+impl SizeClass {
+    /// A class of no proxies.
+    pub(crate) const EMPTY: Self = Self {
+        count: 0,
+        inside: 0,
+        half_cell: 0.0,
+        bounds: [Vec3::INFINITY, Vec3::NEG_INFINITY],
+    };
+
+    /// Adds the proxies of another class.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.inside = self.inside.saturating_add(other.inside);
+        self.half_cell = self.half_cell.max(other.half_cell);
+        self.bounds = [
+            self.bounds[0].min(other.bounds[0]),
+            self.bounds[1].max(other.bounds[1]),
+        ];
+    }
+}
+
+/// A [`SizeClass`] that is being filled: its lower corner; its upper corner, and in the last
+/// lane its largest half cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunningClass {
+    pub(super) count: u32,
+    pub(super) inside: u32,
+    pub(super) low: f32x4,
+    pub(super) high: f32x4,
+}
+
+impl RunningClass {
+    #[inline(always)]
+    fn merge(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.inside = self.inside.saturating_add(other.inside);
+        self.low = self.low.fast_min(other.low);
+        self.high = self.high.fast_max(other.high);
+    }
+
+    /// The class as it is now.
+    pub(super) fn size_class(&self) -> SizeClass {
+        let ([x, y, z, _], [u, v, w, half_cell]) = (self.low.to_array(), self.high.to_array());
+        SizeClass {
+            count: self.count,
+            inside: self.inside,
+            half_cell,
+            bounds: [Vec3::new(x, y, z), Vec3::new(u, v, w)],
+        }
+    }
+}
+
+/// Memory of histograms, kept from step to step.
+#[derive(Debug, Default)]
+pub(super) struct HistogramMemory {
+    places: ScratchPool<Option<NonZeroU16>>,
+    classes: ScratchPool<(usize, RunningClass)>,
+}
+
+impl HistogramMemory {
+    /// Bytes of memory kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.bytes() + self.classes.bytes()
+    }
+}
+
+/// The size classes in use, in the order in which they came: of thousands, most worlds use a
+/// few.
+pub(super) struct Histogram<'a> {
+    /// For the number of each class its place among the classes in use, from 1, if it has one.
+    places: ScratchGuard<'a, Option<NonZeroU16>>,
+    /// The classes in use, and their numbers.
+    pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
+}
+
+impl<'a> Histogram<'a> {
+    /// An empty histogram.
+    pub(super) fn new(memory: &'a HistogramMemory) -> Self {
+        let (mut places, mut classes) = (memory.places.take(), memory.classes.take());
+        places.refill(repeat_n(None, SIZE_CLASSES));
+        classes.empty();
+        Self { places, classes }
+    }
+
+    /// Adds proxies to the class of this number.
+    #[inline(always)]
+    pub(super) fn add(&mut self, number: usize, proxies: &RunningClass) {
+        match self.places[number] {
+            Some(place) => self.classes[usize::from(place.get()) - 1].1.merge(proxies),
+            None => {
+                self.classes.push((number, *proxies));
+                self.places[number] = NonZeroU16::new(self.classes.len() as u16);
+            }
+        }
+    }
+
+    /// Two histograms as one.
+    pub(super) fn merge(mut self, other: Self) -> Self {
+        for (number, proxies) in other.classes.iter() {
+            self.add(*number, proxies);
+        }
+        self
+    }
+}

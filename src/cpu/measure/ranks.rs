@@ -1,0 +1,28 @@
+//! Medians and trimmed extremes of the sample. Twin of `shaders/measure_ranks.wgsl`.
+
+use crate::reuse::ReusedVec;
+use crate::shared::tuning::TRIM_DIVISOR;
+
+/// The median of some values.
+pub(super) fn median(memory: &mut ReusedVec<f32>, values: impl Iterator<Item = f32>) -> f32 {
+    let values = memory.refill(values);
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f32::total_cmp).1
+}
+
+/// The lowest value, the median and the highest value when one of [`TRIM_DIVISOR`] is left
+/// out at each end.
+pub(super) fn trimmed_range(
+    memory: &mut ReusedVec<f32>,
+    values: impl Iterator<Item = f32>,
+) -> [f32; 3] {
+    let sorted = memory.refill(values);
+    sorted.sort_unstable_by(f32::total_cmp);
+    let count = sorted.len();
+    [
+        count / TRIM_DIVISOR,
+        count / 2,
+        count - 1 - count / TRIM_DIVISOR,
+    ]
+    .map(|rank| sorted[rank])
+}

@@ -1,0 +1,140 @@
+//! How each sphere is cut, and how many proxies there are of each size. Twin of
+//! `shaders/measure_sizes.wgsl`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies"
+)]
+
+use rayon::prelude::*;
+
+use super::histogram::{Histogram, HistogramMemory, RunningClass, SizeClass};
+use super::segment_list::list_segments;
+use super::sizer::Sizer;
+use crate::limits::CHUNK;
+use crate::reuse::ReusedVec;
+use crate::shared::segments::Segment;
+use crate::shared::sets::Sets;
+use crate::shared::space::Space;
+use crate::shared::units::Scale;
+use crate::{Error, MAX_MAGNITUDE, Sphere};
+
+/// Memory of [`measure_sizes`], kept from step to step.
+#[derive(Debug, Default)]
+pub(crate) struct SizesMemory {
+    histograms: HistogramMemory,
+    /// See [`Sizes`].
+    class_of: ReusedVec<u16>,
+    segments: ReusedVec<Segment>,
+    classes: ReusedVec<(usize, SizeClass)>,
+}
+
+impl SizesMemory {
+    /// Bytes of memory kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.histograms.bytes()
+            + self.class_of.bytes()
+            + self.segments.bytes()
+            + self.classes.bytes()
+    }
+}
+
+/// How the spheres are cut, and how many proxies there are of each size.
+pub(crate) struct Sizes<'a> {
+    /// The size class of each sphere.
+    pub(crate) class_of: &'a [u16],
+    /// The segments after the first of each sphere: proxies from N on.
+    pub(crate) segments: &'a [Segment],
+    /// The size classes in use, each with its number, in the order of these.
+    pub(crate) classes: &'a [(usize, SizeClass)],
+}
+
+impl Sizes<'_> {
+    /// The sphere of a proxy, and the number of its segment.
+    pub(crate) fn segment(&self, proxy: usize) -> Segment {
+        match proxy.checked_sub(self.class_of.len()) {
+            Some(further) => self.segments[further],
+            None => Segment {
+                sphere: proxy as u32,
+                number: 0,
+            },
+        }
+    }
+}
+
+/// Cuts every sphere into segments and counts the proxies of each size. The segments
+/// become longer than planned as far as it takes to have at most `max_proxies`.
+pub(crate) fn measure_sizes<'a>(
+    spheres: &[Sphere],
+    scale: &Scale,
+    space: &Space,
+    sets: Sets,
+    max_proxies: u64,
+    memory: &'a mut SizesMemory,
+) -> Result<Sizes<'a>, Error> {
+    let SizesMemory {
+        histograms,
+        class_of,
+        segments,
+        classes,
+    } = memory;
+    let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
+    let mut length = space.segment;
+    let (histogram, proxies) = loop {
+        let sizer = Sizer {
+            space,
+            scale,
+            length,
+        };
+        let histogram = count(&sizer, spheres, sets, class_of, histograms);
+        let counts = histogram.classes.iter().map(|(_, class)| class.count);
+        let proxies: u64 = counts.map(u64::from).sum();
+        if proxies <= max_proxies || length > MAX_MAGNITUDE {
+            break (histogram, proxies);
+        }
+        // From 0, too.
+        length = (2.0 * length).max(f32::MIN_POSITIVE);
+    };
+    let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
+    let classes = classes.refill(histogram.classes.iter().map(size_class));
+    classes.sort_unstable_by_key(|&(number, _)| number);
+    let further = (proxies - spheres.len() as u64) as usize;
+    let segments = segments.enough(further, "the segments of the spheres")?;
+    if !segments.is_empty() {
+        list_segments(class_of, segments)?;
+    }
+    Ok(Sizes {
+        class_of,
+        segments,
+        classes,
+    })
+}
+
+/// Counts the proxies of all spheres, and writes the class of each sphere.
+fn count<'a>(
+    sizer: &Sizer<'_>,
+    spheres: &[Sphere],
+    sets: Sets,
+    class_of: &mut [u16],
+    memory: &'a HistogramMemory,
+) -> Histogram<'a> {
+    let empty = || Histogram::new(memory);
+    let first_len = sets.first_len(spheres.len());
+    let add_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
+        let (k, (spheres, class_of)) = chunk;
+        // Spheres of the chunk in the first set.
+        let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
+        for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
+            let class_of = &mut class_of[range.clone()];
+            sizer.add_all(&mut histogram, &spheres[range], set, class_of);
+        }
+        histogram
+    };
+    spheres
+        .par_chunks(CHUNK)
+        .zip(class_of.par_chunks_mut(CHUNK))
+        .enumerate()
+        .fold(empty, add_chunk)
+        .reduce_with(Histogram::merge)
+        .unwrap_or_else(empty)
+}

@@ -1,0 +1,124 @@
+//! The sample, and its pairs by octaves of distance. Twin of `shaders/measure_spacing.wgsl`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "a sample has few spheres, and there are few octaves"
+)]
+
+use std::array::from_fn;
+use std::iter::repeat_n;
+
+use glam::Vec3;
+use wide::f32x4;
+
+use crate::Sphere;
+use crate::lanes::{LANES, each, largest};
+use crate::reuse::ReusedVec;
+use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
+
+/// Sphere number `k` of a sample of `count`: one of each stretch of the input, which one by
+/// chance, so that no regular order of the spheres shows.
+pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
+    let (each, rest) = (spheres.len() / count, spheres.len() % count);
+    let begin = |k: usize| k * each + k * rest / count;
+    let mut chance = (k as u32).wrapping_mul(SAMPLE_HASH[0]);
+    chance = (chance ^ chance >> 15).wrapping_mul(SAMPLE_HASH[1]);
+    chance ^= chance >> 13;
+    &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
+}
+
+/// How many of a sample are in each octave of distance around each sphere of it. Octaves go
+/// by the exponent of a float32.
+#[derive(Debug)]
+pub(super) struct Octaves {
+    /// Spheres of the sample.
+    count: usize,
+    /// A row of counts, one for each sphere, for each octave: near spheres are in few
+    /// octaves, so few rows are worked on.
+    rows: ReusedVec<u16>,
+    /// The sum of each row: ordered pairs.
+    pub(super) pairs: [u32; OCTAVES],
+    /// No pair is in an octave before this.
+    first: usize,
+    /// The sample, [`LANES`] spheres side by side, and their distances from one sphere.
+    blocks: ReusedVec<[f32x4; 3]>,
+    distances: ReusedVec<[f32; LANES]>,
+}
+
+impl Default for Octaves {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            rows: ReusedVec::default(),
+            pairs: [0; OCTAVES],
+            first: 0,
+            blocks: ReusedVec::default(),
+            distances: ReusedVec::default(),
+        }
+    }
+}
+
+impl Octaves {
+    /// Counts all pairs of a sample.
+    pub(super) fn fill(&mut self, centers: &[Vec3]) {
+        let count = centers.len();
+        // The lanes that fill up the last block are not looked at.
+        let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
+            let lane = |k: usize| block[k.min(block.len() - 1)];
+            from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
+        }));
+        let rows = self.rows.refill(repeat_n(0, OCTAVES * count));
+        let distances = self.distances.refill(repeat_n([0.0; LANES], blocks.len()));
+        count_pairs(centers, blocks, distances, rows);
+        for (pairs, row) in self.pairs.iter_mut().zip(rows.chunks(count)) {
+            *pairs = row.iter().map(|&pairs| u32::from(pairs)).sum();
+        }
+        let first = self.pairs.iter().position(|&pairs| pairs > 0);
+        self.first = first.unwrap_or(0);
+        self.count = count;
+    }
+
+    /// log₂ of the distance from sphere `i` to its nearest neighbour of this rank.
+    pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
+        let mut before = 0;
+        for octave in self.first..OCTAVES {
+            let until = before + u32::from(self.rows[octave * self.count + i]);
+            if until >= rank {
+                // As if they filled space no more than evenly.
+                let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
+                return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
+            }
+            before = until;
+        }
+        128.0
+    }
+
+    /// Bytes of memory kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.rows.bytes() + self.blocks.bytes() + self.distances.bytes()
+    }
+}
+
+/// Counts the pairs in the rows of [`Octaves`]. `blocks` are the centres side by side, and
+/// `distances` is memory for as many. Not inlined, so that the compiler sees that the slices
+/// do not overlap.
+#[inline(never)]
+fn count_pairs(
+    centers: &[Vec3],
+    blocks: &[[f32x4; 3]],
+    distances: &mut [[f32; LANES]],
+    rows: &mut [u16],
+) {
+    for (i, own) in centers.iter().enumerate() {
+        let own = own.to_array().map(f32x4::splat);
+        let before = &blocks[..i.div_ceil(LANES)];
+        for (distances, block) in distances.iter_mut().zip(before) {
+            *distances = largest(each(*block, own, |x, y| (x - y).abs())).to_array();
+        }
+        for (j, distance) in distances.as_flattened()[..i].iter().enumerate() {
+            let row = (distance.to_bits() >> 23) as usize * centers.len();
+            rows[row + i] += 1;
+            rows[row + j] += 1;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! All pairs: tasks on all threads, and what they found put together.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies"
+)]
+
+use std::sync::{Mutex, PoisonError};
+
+use super::found::{FoundPairs, PairCounts, Progress};
+use super::search::PairSearch;
+use super::task::Task;
+use crate::exact::ReportedPair;
+use crate::memory::out_of_memory;
+use crate::{Collision, Error};
+
+/// Tests all candidates, and finds the pairs that touch, if they are no more than `limit`.
+pub(crate) fn find_pairs(
+    search: &PairSearch<'_>,
+    limit: u64,
+    found: &mut FoundPairs,
+) -> Result<PairCounts, Error> {
+    let FoundPairs {
+        pairs,
+        shared,
+        reports,
+    } = found;
+    let progress = Progress::new(limit);
+    let all = Mutex::new((PairCounts::default(), shared.empty()));
+    let make = |number: usize, pairs: &mut Vec<Collision>| {
+        let mut reports = reports.take();
+        let mut task = Task::new(search, &progress, pairs, reports.empty());
+        for index in search.of_task(number) {
+            task.search_around(index);
+        }
+        let (counts, reports) = task.finish()?;
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.0.candidates += counts.candidates;
+        all.0.grazing = all.0.grazing.plus(counts.grazing);
+        append(all.1, reports)
+    };
+    let first_set = search.step.sets.first_len(search.step.spheres.len());
+    pairs.fill(search.tasks(), first_set, first_set, make, |pair| pair.a)?;
+    if progress.is_too_much() {
+        return Err(Error::TooManyPairs {
+            needed: progress.all(),
+            limit,
+        });
+    }
+    let (counts, _) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(PairCounts {
+        pairs: progress.pairs(),
+        ..counts
+    })
+}
+
+/// Adds a task's reports to those of all.
+fn append(shared: &mut Vec<ReportedPair>, reports: &[ReportedPair]) -> Result<(), Error> {
+    let more = reports.len();
+    let room = shared.try_reserve(more);
+    room.map_err(|_| out_of_memory::<ReportedPair>(shared.len() + more, "the pairs to decide"))?;
+    shared.extend_from_slice(reports);
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! A task: the search for the partners of some of the proxies.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³¹ proxies"
+)]
+
+use std::ops::Range;
+
+use super::found::{PairCounts, Progress};
+use super::near::{MAX_NEAR, NearPairs};
+use super::search::PairSearch;
+use super::sweeper::Sweeper;
+use crate::cpu::balls::{BallProbe, PathProbe, Probe};
+use crate::cpu::neighbors::CellRow;
+use crate::exact::ReportedPair;
+use crate::lanes::LANES;
+use crate::shared::segments::Cut;
+use crate::{Collision, Error};
+
+/// Some of the proxies, being tested.
+pub(super) struct Task<'a> {
+    search: &'a PairSearch<'a>,
+    /// Pairs whose balls meet, until they are swept.
+    near: NearPairs,
+    sweeper: Sweeper<'a>,
+    candidates: u64,
+}
+
+impl<'a> Task<'a> {
+    /// A task that writes the pairs that touch, and those that are still to be decided, into
+    /// vectors of its own.
+    pub(super) fn new(
+        search: &'a PairSearch<'a>,
+        progress: &'a Progress,
+        pairs: &'a mut Vec<Collision>,
+        shared: &'a mut Vec<ReportedPair>,
+    ) -> Self {
+        Self {
+            search,
+            near: NearPairs::new(),
+            sweeper: Sweeper::new(search, progress, pairs, shared),
+            candidates: 0,
+        }
+    }
+
+    /// Searches for the partners of one proxy.
+    #[inline(always)]
+    pub(super) fn search_around(&mut self, index: usize) {
+        let PairSearch { grids, sorted, .. } = self.search;
+        let ball = sorted.ball(index);
+        let searcher = self.search.searcher(index, &ball);
+        let probe = BallProbe::new(&ball);
+        match grids.own_ranges(&searcher) {
+            Some(ranges) => self.collect(index as u32, &probe, &ranges),
+            None => grids.search_own_rows(&searcher, |range, row| {
+                self.collect_from_row(index as u32, &probe, &[range], row);
+            }),
+        }
+        if let Some(path) = self.search.path(&searcher) {
+            let probe = PathProbe::new(&path, ball.middle, Cut::of_tag(searcher.tag).half());
+            grids.search_others(&searcher, &path, &mut |ranges, row| match row {
+                None => self.collect(index as u32, &probe, ranges),
+                Some(row) => self.collect_from_row(index as u32, &probe, ranges, row),
+            });
+        }
+    }
+
+    /// Sweeps the last pairs collected. Returns how many pairs there were, and those that are
+    /// still to be decided.
+    pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportedPair]), Error> {
+        self.sweeper.sweep(&mut self.near);
+        let (grazing, shared) = self.sweeper.finish()?;
+        let counts = PairCounts {
+            candidates: self.candidates,
+            grazing,
+            ..PairCounts::default()
+        };
+        Ok((counts, shared))
+    }
+
+    /// Collects those of some ranges whose balls meet.
+    #[inline(always)]
+    fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
+        let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        if !self.near.has_room(all) {
+            self.collect_in_pieces(index, probe, ranges);
+            return;
+        }
+        self.candidates += all as u64;
+        let balls = &self.search.sorted.balls;
+        self.near.collect(index, probe, balls, ranges);
+    }
+
+    /// Collects from ranges that do not fit.
+    #[cold]
+    #[inline(never)]
+    fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
+        const PIECE: usize = MAX_NEAR / 2;
+        for range in ranges {
+            for first in range.clone().step_by(PIECE) {
+                self.sweeper.sweep(&mut self.near);
+                let piece = first..range.end.min(first + PIECE);
+                self.collect(index, probe, std::slice::from_ref(&piece));
+            }
+        }
+    }
+
+    /// Collects from ranges of which some may lie outside the boxes, where several cells
+    /// share a slot.
+    #[cold]
+    fn collect_from_row(
+        &mut self,
+        index: u32,
+        probe: &impl Probe,
+        ranges: &[Range<usize>],
+        row: CellRow,
+    ) {
+        for other in ranges.iter().cloned().flatten() {
+            self.candidates += 1;
+            let balls = &self.search.sorted.balls[other / LANES];
+            let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
+            if meets && row.holds(&self.search.cell(other)) {
+                self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
+                // Counted there once more.
+                self.candidates -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Work on parts of a slice, or of several slices at once.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::Error;
+
+/// Splits off the first `count` items: a bucket's part of the sorted ones.
+pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    rest.split_off_mut(..count).unwrap_or_default()
+}
+
+/// Does the work on each of some parts, on all threads. The parts lie one behind the other in
+/// `all`, from which `take` splits off the next ones.
+pub(crate) fn for_each_part<T: Send>(
+    parts: Range<usize>,
+    all: T,
+    take: impl Fn(&mut T, Range<usize>) -> T + Sync,
+    work: impl Fn(usize, T) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let halve = |(parts, mut all): (Range<usize>, T)| {
+        let middle = parts.start.midpoint(parts.end);
+        if middle == parts.start {
+            return ((parts, all), None);
+        }
+        let first = take(&mut all, parts.start..middle);
+        ((parts.start..middle, first), Some((middle..parts.end, all)))
+    };
+    rayon::iter::split((parts, all), halve).try_for_each(|(mut parts, mut all)| {
+        parts.try_for_each(|part| work(part, take(&mut all, part..part + 1)))
+    })
+}

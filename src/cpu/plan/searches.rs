@@ -1,0 +1,103 @@
+//! Which levels search which.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "a bound on the number of candidates need not be exact"
+)]
+
+use super::size_ranges::{PerLevel, SizeRange};
+use crate::shared::grid::Level;
+use crate::shared::sets::Sets;
+use crate::shared::space::Space;
+use crate::shared::tuning::SEARCH_COST;
+
+/// Cells of half a neighbourhood, and one more.
+const OWN_CELLS: f64 = 14.0;
+/// Cells of a coarser level that a proxy can reach: 4 along each axis.
+const COARSER_CELLS: f64 = 64.0;
+
+/// A level, and all of its size ranges.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    pub(super) level: &'a Level,
+    pub(super) range: &'a SizeRange,
+}
+
+/// For each level, finest first, the levels that its proxies search: one bit each.
+pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> PerLevel<u64> {
+    let mut searched: PerLevel<u64> = sides.iter().map(|_| 0).collect();
+    for (coarse, &coarse_side) in sides.iter().enumerate() {
+        for (fine, &fine_side) in sides[..coarse].iter().enumerate() {
+            if sets.are_two() && fine_side.range.set == coarse_side.range.set {
+                continue;
+            }
+            // One of them searches the other: the one to which it costs less.
+            if coarse_searches_fine(space, coarse_side, fine_side) {
+                searched[coarse] |= 1 << fine;
+            } else {
+                searched[fine] |= 1 << coarse;
+            }
+        }
+    }
+    searched
+}
+
+/// Whether it costs less when the proxies of a coarse level search a fine one than when
+/// those of the fine one search the coarse one: when the coarse ones are few.
+fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
+    let level = fine.level;
+    // Rows are ranges only within a box, and slabs would be many.
+    let all_in_box = fine.range.all.bounds.iter().all(|corner| {
+        let [x, y, z] = level.cell_of(corner.to_array());
+        level.in_box(x, x, y, z)
+    });
+    if !all_in_box || level.time_power > 0 {
+        return false;
+    }
+    // A level with longer segments searches several slabs.
+    let shift = coarse.level.time_power;
+    let slabs = (1_u32 << shift.saturating_sub(fine.range.power)) as f32;
+    search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
+}
+
+/// What it costs when the proxies of one level search so many slabs of another.
+fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
+    let [count, others] = [from, to].map(|side| side.range.all.count as f32);
+    let (from, to) = (from.level, to.level);
+    let along = from.cell * to.inverse_cell + 2.0;
+    // Beyond the box there are none.
+    let [_, rows, planes] = to.dims.map(|cells| match cells {
+        0 => along,
+        _ => along.min(cells as f32),
+    });
+    count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
+}
+
+/// An upper bound of the number of candidates, if no slot holds more than `fullest`: each
+/// proxy searches half its neighbourhood, and along each axis at most 4 cells of coarser
+/// levels, in all time slabs, and of finer ones as many as its own cell is wide, and 3 more,
+/// but no more than there are.
+pub(super) fn max_candidates(
+    levels: &[Level],
+    proxies: &[u32],
+    searched: &[u64],
+    fullest: u32,
+) -> u64 {
+    let cells_of = |(number, own): (usize, &Level)| {
+        let numbered = levels.iter().enumerate();
+        let others = numbered.filter(|&(other, _)| searched[number] >> other & 1 == 1);
+        let cells = others.map(|(other, level)| {
+            let cells = if other > number {
+                COARSER_CELLS
+            } else {
+                let along = f64::from(own.cell * level.inverse_cell) + 3.0;
+                let dims = level.dims.map(|cells| along.min(cells.into()));
+                dims.iter().product()
+            };
+            cells * f64::from(1_u32 << level.time_power)
+        });
+        f64::from(proxies[number]) * (OWN_CELLS + cells.sum::<f64>())
+    };
+    let cells: f64 = levels.iter().enumerate().map(cells_of).sum();
+    (cells * f64::from(fullest)) as u64
+}

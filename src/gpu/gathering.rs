@@ -1,0 +1,51 @@
+//! The buffer where the GPU writes each pair together with its two spheres, for the
+//! host to decide exactly.
+
+use super::buffers::Buffers;
+use super::device_kernels::DeviceKernels;
+use super::dispatch::{Dispatch, workgroups};
+use super::scope::Scope;
+use super::shader::layout::Gathered;
+use crate::Error;
+
+/// Room for gathered pairs, and the dispatch that fills it.
+#[derive(Clone)]
+pub(super) struct Gathering {
+    /// Pairs.
+    pub(super) room: u64,
+    pub(super) buffer: wgpu::Buffer,
+    dispatch: Dispatch,
+}
+
+impl Gathering {
+    /// To be called in a scope.
+    pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
+        kernels.context.probe()?;
+        let device = &kernels.context.device;
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("carom gathered pairs"),
+            size: room * size_of::<Gathered>() as u64,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        let own = Scope::default().with::<Gathered>("gathered", &buffer);
+        let dispatch = kernels.binder().dispatch(
+            &kernels.gather.gather,
+            &[&b.scope, &own],
+            workgroups(room),
+        )?;
+        Ok(Self {
+            room,
+            buffer,
+            dispatch,
+        })
+    }
+
+    pub(super) fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some("carom gather"),
+            timestamp_writes: None,
+        });
+        self.dispatch.record(&mut pass);
+    }
+}

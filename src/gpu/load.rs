@@ -1,0 +1,180 @@
+//! Loading of a step's spheres from buffers of the application.
+
+use bytemuck::Zeroable;
+
+use super::bound_spheres::{BoundSpheres, Window, check_motions};
+use super::buffers::Buffers;
+use super::device_kernels::DeviceKernels;
+use super::device_spheres::DeviceSpheres;
+use super::dispatch::{Dispatch, workgroups};
+use super::scope::Scope;
+use super::shader::layout::SourceLayout;
+use super::stages::Stage;
+use super::upload_layout::UploadLayout;
+use crate::Error;
+
+/// The bind groups that were used last. Applications swap few buffers.
+#[derive(Default)]
+pub(super) struct Loads {
+    /// The latest first.
+    known: Vec<Known>,
+}
+
+struct Known {
+    windows: Vec<(wgpu::Buffer, u64)>,
+    dispatches: Vec<Dispatch>,
+}
+
+/// The number of bind groups that are remembered: more than the buffers that an
+/// application swaps.
+const REMEMBERED: usize = 4;
+
+/// The loading of a step's spheres from the application's buffers.
+pub(super) struct Loading {
+    pub(super) layouts: [SourceLayout; 2],
+    /// Spheres at most.
+    pub(super) spheres: u64,
+    /// Whether the motion is given by previous centres.
+    pub(super) previous: bool,
+    pub(super) stage: Stage,
+}
+
+impl Loads {
+    /// Makes the loading of one or two sets.
+    pub(super) fn load(
+        &mut self,
+        kernels: &DeviceKernels,
+        own: &Buffers,
+        first: &DeviceSpheres<'_>,
+        second: Option<&DeviceSpheres<'_>>,
+    ) -> Result<Loading, Error> {
+        let limits = &kernels.context.limits;
+        let one = BoundSpheres::new(limits, own, first)?;
+        let other = second
+            .map(|second| BoundSpheres::new(limits, own, second))
+            .transpose()?;
+        if let Some(other) = &other {
+            check_motions(&one, other)?;
+        }
+        let layouts = [
+            one.layout,
+            other
+                .as_ref()
+                .map_or_else(SourceLayout::zeroed, |other| other.layout),
+        ];
+        let mut dispatches = self.dispatches(kernels, own, &one, other.as_ref())?;
+        let widest = limits.max_compute_workgroups_per_dimension;
+        for (set, layout) in layouts.iter().enumerate().take(dispatches.len() - 2) {
+            dispatches[1 + set].resize(workgroups(layout.at_most.into()), widest);
+        }
+        Ok(Loading {
+            spheres: layouts.iter().map(|layout| u64::from(layout.at_most)).sum(),
+            previous: one.previous() || other.as_ref().is_some_and(BoundSpheres::previous),
+            layouts,
+            stage: Stage::new("load", dispatches),
+        })
+    }
+
+    /// Dispatches with these buffers bound, from memory or made anew.
+    fn dispatches(
+        &mut self,
+        kernels: &DeviceKernels,
+        own: &Buffers,
+        one: &BoundSpheres<'_>,
+        other: Option<&BoundSpheres<'_>>,
+    ) -> Result<Vec<Dispatch>, Error> {
+        let windows: Vec<Window<'_>> = [Some(one), other]
+            .into_iter()
+            .flatten()
+            .flat_map(|set| [set.count].into_iter().chain(set.values))
+            .collect();
+        let same = |known: &Known| {
+            let known = known.windows.iter().map(|(buffer, start)| (buffer, *start));
+            known.eq(windows.iter().map(|window| (window.buffer, window.start)))
+        };
+        match self.known.iter().position(same) {
+            Some(at) => self.known[..=at].rotate_right(1),
+            None => {
+                let bind = || load(kernels, own, one, other);
+                let dispatches = kernels.context.scoped(bind).map_err(cannot_be_bound)?;
+                let windows = windows
+                    .iter()
+                    .map(|window| (window.buffer.clone(), window.start));
+                let known = Known {
+                    windows: windows.collect(),
+                    dispatches,
+                };
+                self.known.insert(0, known);
+                self.known.truncate(REMEMBERED);
+            }
+        }
+        Ok(self.known[0].dispatches.clone())
+    }
+
+    /// Forgets all bind groups, because carom's own buffers are new.
+    pub(super) fn clear(&mut self) {
+        self.known.clear();
+    }
+}
+
+fn cannot_be_bound(error: Error) -> Error {
+    Error::SourceBuffer {
+        what: "spheres",
+        problem: match error {
+            Error::Device(told) => format!(
+                "cannot be bound; it has to be of the same device, and not destroyed: {told}"
+            ),
+            other => other.to_string(),
+        },
+    }
+}
+
+/// Names as much of a window as can be bound.
+fn name(scope: &mut Scope, name: &'static str, window: &Window<'_>, most: u64) {
+    let &Window { buffer, start } = window;
+    let size = (buffer.size() / 4 * 4 - start).min(most);
+    scope.words(name, buffer, [start, size]);
+}
+
+/// Names the layout of a set.
+fn name_layout(scope: &mut Scope, name: &'static str, own: &Buffers, set: usize) {
+    let offset = UploadLayout::source_offset(set);
+    scope.one_at::<SourceLayout>(name, &own.source_layouts, offset);
+}
+
+/// The names of what [`BoundSpheres::values`] are.
+const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
+
+fn load(
+    kernels: &DeviceKernels,
+    own: &Buffers,
+    one: &BoundSpheres<'_>,
+    other: Option<&BoundSpheres<'_>>,
+) -> Result<Vec<Dispatch>, Error> {
+    let binder = kernels.binder();
+    let most = kernels.context.limits.max_storage_buffer_binding_size / 4 * 4;
+    let unused = Window {
+        buffer: &own.results,
+        start: 0,
+    };
+    let mut counts = Scope::default();
+    name_layout(&mut counts, "first_source", own, 0);
+    name_layout(&mut counts, "second_source", own, 1);
+    name(&mut counts, "first_count", &one.count, most);
+    let second = other.map_or(&unused, |other| &other.count);
+    name(&mut counts, "second_count", second, most);
+    let kernels = &kernels.load;
+    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[&own.scope, &counts], 1)?];
+    let of_sets = [&kernels.load_first, &kernels.load_second];
+    for (set, (kernel, bound)) in of_sets.into_iter().zip([Some(one), other]).enumerate() {
+        let Some(bound) = bound else { continue };
+        let mut values = Scope::default();
+        name_layout(&mut values, "source", own, set);
+        for (value, window) in VALUES.into_iter().zip(&bound.values) {
+            name(&mut values, value, window, most);
+        }
+        dispatches.push(binder.dispatch(kernel, &[&own.scope, &values], 1)?);
+    }
+    dispatches.push(binder.dispatch(&kernels.load_units, &[&own.scope], 1)?);
+    Ok(dispatches)
+}

@@ -1,0 +1,310 @@
+//! The recording of one step.
+
+use super::collision_buffers::{CollisionBuffers, Outgrown};
+use super::decode::Recorded;
+use super::device_spheres::DeviceSpheres;
+use super::host_step::HostStep;
+use super::load::Loading;
+use super::shader::constants::FLAG_WATCH;
+use super::shader::layout::Params;
+use super::upload::{Submitted, Written};
+use super::upload_layout::UploadLayout;
+use crate::shared::sets::Sets;
+use crate::shared::units::Units;
+use crate::step::{CheckedStep, Step};
+use crate::validate::check_dt;
+use crate::{Error, Sphere};
+
+mod sealed {
+    use super::{CollisionBuffers, Error, Ready, Step};
+
+    /// Everything of a recording that can fail.
+    pub trait Recordable {
+        fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
+    }
+}
+
+/// Spheres of which [`CollisionBuffers::record`] records a step: `[Sphere]` on the host,
+/// and [`DeviceSpheres`] in buffers of the application.
+pub trait RecordableSpheres: sealed::Recordable {}
+
+impl RecordableSpheres for [Sphere] {}
+impl RecordableSpheres for DeviceSpheres<'_> {}
+
+impl sealed::Recordable for [Sphere] {
+    fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
+        let &Step { first, second, dt } = step;
+        buffers.ready_host(&HostStep::checked(first, second, dt)?)
+    }
+}
+
+impl sealed::Recordable for DeviceSpheres<'_> {
+    fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
+        let &Step { first, second, dt } = step;
+        check_dt(dt)?;
+        buffers.ready_device(first, second, dt)
+    }
+}
+
+/// A recording whose values are in an upload buffer. Nothing can fail from here on.
+pub struct Ready {
+    written: Written,
+    /// Spheres in the upload buffer.
+    uploaded: u64,
+    loading: Option<Loading>,
+    recorded: Recorded,
+}
+
+impl CollisionBuffers {
+    /// Records all stages of a step into the application's encoder. Afterwards the
+    /// [`results`](Self::results) are those of the step recorded last, from the point of
+    /// the recording on.
+    ///
+    /// Spheres on the host are copied now, and may be changed at once. Buffers are read
+    /// when the recording runs on the device. Each recording has its own values, so
+    /// several may be recorded before one submit.
+    ///
+    /// The encoder has to be of the device of the pipeline. wgpu has no way to ask it,
+    /// and complains when it is finished.
+    ///
+    /// Spheres on the host, and buffers of the application that are used for the first
+    /// time, cost an allocation until as many recordings have been in flight as ever
+    /// are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidTimeStep`]; [`Error::InvalidSphere`] for spheres on the host;
+    /// [`Error::SourceBuffer`] for buffers that cannot be read as described;
+    /// [`Error::OverCapacity`]; [`Error::TooManyInFlight`] when each of
+    /// [`BufferOptions::recordings`](super::BufferOptions::recordings) is still under
+    /// way; [`Error::DeviceLimit`] for more spheres on the host than one buffer holds;
+    /// [`Error::DeviceLost`]. On error nothing is in the encoder, no recording is under
+    /// way that was not before, and the step to read is the one recorded before.
+    pub fn record<S: RecordableSpheres + ?Sized>(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        step: &Step<'_, S>,
+    ) -> Result<(), Error> {
+        self.kernels.context.alive()?;
+        self.forget_outgrown();
+        let ready = S::ready(step, self)?;
+        self.encode(encoder, ready);
+        Ok(())
+    }
+
+    /// [`record`](Self::record) for a checked step.
+    pub(super) fn record_checked(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        step: CheckedStep<'_>,
+    ) -> Result<(), Error> {
+        self.kernels.context.alive()?;
+        self.forget_outgrown();
+        let ready = self.ready_host(&step.into())?;
+        self.encode(encoder, ready);
+        Ok(())
+    }
+
+    fn ready_host(&mut self, step: &HostStep<'_>) -> Result<Ready, Error> {
+        let &HostStep {
+            parts,
+            sets,
+            dt,
+            summary,
+        } = step;
+        let count = parts[0].len() + parts[1].len();
+        self.fits(count as u64)?;
+        let units = Units::new(dt, summary.extent());
+        let params = Params::new(count, sets, dt, units);
+        let [first, second] = parts.map(bytemuck::cast_slice::<Sphere, u8>);
+        let begin = UploadLayout::SPHERES;
+        let parts = [(begin, first), (begin + first.len() as u64, second)];
+        let recorded = self.about(dt, 1.0, sets.are_two());
+        self.ready(params, &parts, None, recorded)
+    }
+
+    fn ready_device(
+        &mut self,
+        first: &DeviceSpheres<'_>,
+        second: Option<&DeviceSpheres<'_>>,
+        dt: f32,
+    ) -> Result<Ready, Error> {
+        let loading = self
+            .loads
+            .load(&self.kernels, &self.buffers, first, second)?;
+        self.fits(loading.spheres)?;
+        // Displacements are velocities in a step of length 1.
+        let (own_dt, times) = if loading.previous {
+            (1.0, dt)
+        } else {
+            (dt, 1.0)
+        };
+        // The device finds out how many spheres there are, and how large.
+        let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
+        params.time_unit *= times;
+        let layouts = loading.layouts;
+        let parts = [
+            (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
+            (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
+        ];
+        let recorded = self.about(own_dt, times, second.is_some());
+        self.ready(params, &parts, Some(loading), recorded)
+    }
+
+    fn fits(&self, spheres: u64) -> Result<(), Error> {
+        let capacity = self.buffers.capacity.spheres;
+        if spheres > capacity {
+            return Err(Error::OverCapacity {
+                needed: spheres,
+                capacity,
+            });
+        }
+        Ok(())
+    }
+
+    /// The facts that a readback will need.
+    fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
+        Recorded {
+            serial: self.serial.wrapping_add(1),
+            dt,
+            times,
+            two_sets,
+            stages: Vec::new(),
+            max_candidates: self.options.max_candidates,
+            period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
+            spheres: self.buffers.capacity.spheres,
+        }
+    }
+
+    /// Writes the upload buffer, which is the last thing that can fail.
+    fn ready(
+        &mut self,
+        params: Params,
+        parts: &[(u64, &[u8])],
+        loading: Option<Loading>,
+        mut recorded: Recorded,
+    ) -> Result<Ready, Error> {
+        let capacity = self.buffers.capacity;
+        let context = &self.kernels.context;
+        let watch = if context.software { FLAG_WATCH } else { 0 };
+        let params = Params {
+            segment_capacity: capacity.segments as u32,
+            pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
+            slots: self.buffers.slots,
+            shortest_segment: self.shortest_segment,
+            most_candidates_low: self.options.max_candidates as u32,
+            most_candidates_high: (self.options.max_candidates >> 32) as u32,
+            flags: params.flags | watch,
+            serial: recorded.serial,
+            ..params
+        };
+        let uploaded = u64::from(params.spheres);
+        let size = if uploaded > 0 {
+            UploadLayout::SPHERES + capacity.spheres * size_of::<Sphere>() as u64
+        } else {
+            UploadLayout::SPHERES
+        };
+        let load = loading.as_ref().map(|loading| &loading.stage);
+        let stages = self.recording.stages(load).map(|stage| stage.name);
+        recorded.stages = stages.collect();
+        let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
+        all.extend_from_slice(parts);
+        let most = self.options.recordings;
+        Ok(Ready {
+            written: self.uploads.write(context, most, size, &all)?,
+            uploaded,
+            loading,
+            recorded,
+        })
+    }
+
+    /// Records a step that is ready.
+    fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
+        let Ready {
+            written,
+            uploaded,
+            loading,
+            recorded,
+        } = ready;
+        let from = written.buffer();
+        let b = &self.buffers;
+        let size = size_of::<Params>() as u64;
+        encoder.copy_buffer_to_buffer(from, UploadLayout::PARAMS, &b.params, 0, size);
+        if loading.is_some() {
+            let (begin, size) = (UploadLayout::SOURCES[0], UploadLayout::SOURCES_SIZE);
+            encoder.copy_buffer_to_buffer(from, begin, &b.source_layouts, 0, size);
+        }
+        if uploaded > 0 {
+            let size = uploaded * size_of::<Sphere>() as u64;
+            encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, &b.spheres, 0, size);
+        }
+        let submitted = written.release_on_submit(encoder);
+        self.continue_changes(encoder, submitted);
+        let load = loading.as_ref().map(|loading| &loading.stage);
+        let queries = self.timing.as_ref().map(|timing| &timing.queries);
+        self.recording.record(encoder, load, queries);
+        if let Some(timing) = &self.timing {
+            timing.resolve(encoder, recorded.stages.len());
+        }
+        self.serial = recorded.serial;
+        self.recorded = Some(recorded);
+    }
+
+    /// Drops the outgrown buffers once a submitted recording has copied from them.
+    fn forget_outgrown(&mut self) {
+        let copied = |outgrown: &Outgrown| {
+            let by = outgrown.copied_by.as_ref();
+            by.is_some_and(|by| !by.perhaps() && !by.never())
+        };
+        self.outgrown.take_if(|outgrown| copied(outgrown));
+    }
+
+    /// After a growth, records the copy of the previous step's pairs from the outgrown
+    /// buffers, unless an earlier recording has copied them or may yet.
+    fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
+        let Some(Outgrown {
+            reductions,
+            copied_by,
+        }) = &mut self.outgrown
+        else {
+            return;
+        };
+        if copied_by.as_ref().is_none_or(Submitted::never) {
+            self.reductions.continue_from(encoder, reductions);
+            *copied_by = Some(submitted);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::BufferOptions;
+    use super::super::pipeline::CollisionPipeline;
+    use super::super::summary::RequiredCapacity;
+    use super::*;
+
+    /// With one upload buffer, which each recording uses again.
+    #[test]
+    fn outgrown_buffers_go_when_a_submitted_recording_has_copied_from_them() -> Result<(), Error> {
+        let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+        let options = BufferOptions::new(10).with_changes().with_recordings(1);
+        let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
+        buffers.grow(&RequiredCapacity::for_spheres(20))?;
+        let spheres = [Sphere::new([0.0; 3], 1.0)];
+        let record = |buffers: &mut CollisionBuffers, submit: bool| {
+            let mut encoder = device.create_command_encoder(&Default::default());
+            buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+            if submit {
+                queue.submit([encoder.finish()]);
+                let polled = device.poll(wgpu::PollType::wait_indefinitely());
+                assert!(polled.is_ok());
+            }
+            Ok::<_, Error>(buffers.outgrown.is_some())
+        };
+        // Dropped encoders copy nothing; the submitted one may have when the next begins.
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, true)?);
+        assert!(!record(&mut buffers, true)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! Everything of a world whose size follows its capacity.
+
+use super::buffers::{Buffers, Capacity};
+use super::device_kernels::DeviceKernels;
+use super::reductions::{Reductions, Wanted};
+use super::stages::Recording;
+use crate::Error;
+
+/// Buffers of a capacity, and the stages that work on them.
+pub(super) struct SizedParts {
+    pub(super) buffers: Buffers,
+    pub(super) recording: Recording,
+    pub(super) reductions: Reductions,
+}
+
+impl SizedParts {
+    /// To be called in a scope.
+    pub(super) fn new(
+        kernels: &DeviceKernels,
+        capacity: Capacity,
+        wanted: Wanted,
+    ) -> Result<Self, Error> {
+        let limits = &kernels.context.limits;
+        let buffers = Buffers::new(&kernels.context.device, limits, capacity)?;
+        let binder = kernels.binder();
+        let mut recording = Recording::new(binder, &kernels.stages, &buffers)?;
+        let mut reductions = Reductions::default();
+        if wanted != Wanted::default() {
+            let reduce = kernels.reduce()?;
+            reductions =
+                Reductions::new(binder, &kernels.stages, reduce, &buffers, limits, wanted)?;
+            recording.append(reductions.take_stages());
+        }
+        Ok(Self {
+            buffers,
+            recording,
+            reductions,
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! Timestamps at the beginning and the end of each stage.
+
+/// More stages than there are.
+pub(super) const MOST_STAGES: u32 = 16;
+
+/// The queries of a world, and the buffer that their ticks are resolved to.
+pub(super) struct StageTiming {
+    pub(super) queries: wgpu::QuerySet,
+    pub(super) resolved: wgpu::Buffer,
+    /// Nanoseconds a tick.
+    pub(super) period: f32,
+}
+
+impl StageTiming {
+    /// Where the device has timestamps, and the period is one.
+    pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
+        let period = period.filter(|&period| {
+            let features = device.features();
+            period > 0.0 && period.is_finite() && features.contains(wgpu::Features::TIMESTAMP_QUERY)
+        })?;
+        Some(Self {
+            queries: device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("carom stages"),
+                ty: wgpu::QueryType::Timestamp,
+                count: 2 * MOST_STAGES,
+            }),
+            resolved: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("carom stages"),
+                size: 16 * u64::from(MOST_STAGES),
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            }),
+            period,
+        })
+    }
+
+    /// Records the resolution of the ticks of so many stages.
+    pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, stages: usize) {
+        encoder.resolve_query_set(&self.queries, 0..2 * stages as u32, &self.resolved, 0);
+    }
+}

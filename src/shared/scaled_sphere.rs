@@ -1,0 +1,50 @@
+//! A sphere in the units of the grids.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::moving_sphere::MovingSphere;
+
+/// A sphere in the units of the grids, which [`Units`](super::units::Units) chooses. All
+/// other spheres are in the caller's units.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+pub(crate) struct ScaledSphere {
+    /// Centre at the start of the step.
+    pub(crate) center: [f32; 3],
+    /// Radius.
+    pub(crate) radius: f32,
+    /// Velocity.
+    pub(crate) velocity: [f32; 3],
+    /// Fills up the 32 bytes of a [`MovingSphere`].
+    unused: u32,
+}
+
+impl ScaledSphere {
+    /// A sphere of which all numbers are in the units of the grids.
+    #[inline(always)]
+    pub(crate) fn new(center: [f32; 3], radius: f32, velocity: [f32; 3]) -> Self {
+        Self {
+            center,
+            radius,
+            velocity,
+            unused: 0,
+        }
+    }
+}
+
+impl MovingSphere for ScaledSphere {
+    #[inline(always)]
+    fn center(&self) -> [f32; 3] {
+        self.center
+    }
+
+    #[inline(always)]
+    fn radius(&self) -> f32 {
+        self.radius
+    }
+
+    #[inline(always)]
+    fn velocity(&self) -> [f32; 3] {
+        self.velocity
+    }
+}

@@ -1,0 +1,59 @@
+//! carom with other features than the default ones: `.ci/run` tells which.
+
+/// The GPU is refused by name, and `Auto` takes the CPU and says why.
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn without_the_gpu_feature_the_cpu_does_the_work() -> Result<(), carom::Error> {
+    use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
+
+    match Detector::new(Options::new().with_backend(Backend::Gpu)) {
+        Err(Error::FeatureDisabled { feature, .. }) => assert_eq!(feature, "gpu"),
+        other => panic!("{other:?}"),
+    }
+    let mut detector = Detector::new(Options::new())?;
+    assert_eq!(detector.backend(), ActiveBackend::Cpu);
+    assert!(detector.reason().contains("feature `gpu`"));
+    let spheres = [Sphere::new([0.0; 3], 1.0); 2];
+    let found = detector.detect(&Step::new(&spheres, 1.0))?;
+    assert_eq!(found.pairs.len(), 1);
+    assert!(found.statistics.reason.contains("feature `gpu`"));
+    Ok(())
+}
+
+/// What can be read back reads back the same.
+#[cfg(feature = "serde")]
+#[test]
+fn results_go_through_json() -> Result<(), Box<dyn std::error::Error>> {
+    use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};
+
+    let spheres = [0.0, 1.5, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0).with_groups(1, 2));
+    let text = serde_json::to_string(&spheres)?;
+    assert_eq!(serde_json::from_str::<[Sphere; 3]>(&text)?, spheres);
+
+    let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+    let step = Step::between(&spheres[..1], &spheres, 1.0);
+    let found = detector.detect(&step)?;
+    let json = serde_json::to_value(&found)?;
+    assert_eq!(json["sphere_count"], 4);
+    assert_eq!(json["second_set_start"], 1);
+    assert_eq!(json["statistics"]["pairs"], found.statistics.pairs);
+    assert_eq!(json["statistics"]["backend"], "Cpu");
+    let pairs: Vec<Collision> = serde_json::from_value(json["pairs"].clone())?;
+    assert_eq!(pairs, found.pairs);
+
+    let contact = found.pairs[1].contact(&spheres[0], &spheres[1]);
+    let text = serde_json::to_string(&contact)?;
+    assert_eq!(serde_json::from_str::<carom::Contact>(&text)?, contact);
+    let text = serde_json::to_string(&found.earliest())?;
+    let earliest: Vec<Option<Earliest>> = serde_json::from_str(&text)?;
+    assert_eq!(earliest, found.earliest());
+    let text = serde_json::to_string(&found.contacts())?;
+    assert_eq!(serde_json::from_str::<Contacts>(&text)?, found.contacts());
+    let changes = found.changes_since(&carom::Collisions::default());
+    let text = serde_json::to_string(&changes)?;
+    assert_eq!(serde_json::from_str::<Changes>(&text)?, changes);
+    let truth = carom::verify(&step, &[])?;
+    let text = serde_json::to_string(&truth)?;
+    assert_eq!(serde_json::from_str::<carom::Verification>(&text)?, truth);
+    Ok(())
+}
