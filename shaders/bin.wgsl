@@ -1,39 +1,48 @@
 // Each proxy's cell and slot, and how many proxies a slot holds.
 // Twin of `src/cpu/bin.rs`.
 
+#import grid::{cell_of, slot_of}
+#import invocation::{invocation}
+#import segments::{middle, path_of}
+#import size_class::{size_class_power}
+#import spheres::{sphere_at}
+#import tag::{make_tag, slab_of}
+#import types::{Binned, Counters, Params, Plan, Segment, SortedCell, Sphere}
+
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> bin_of: array<u32>;
+@group(0) @binding(2) var<storage, read> size_class_of_sphere: array<u32>;
 @group(0) @binding(3) var<storage, read> segments: array<Segment>;
 @group(0) @binding(4) var<storage, read> plan: Plan;
-@group(0) @binding(5) var<storage, read_write> cells: array<SortedCell>;
+@group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-@group(0) @binding(7) var<storage, read_write> counts: array<atomic<u32>>;
+@group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
+// Proxies in the fullest slot that the workgroup has put one into.
 var<workgroup> sh_fullest: atomic<u32>;
 
-// Gives a proxy its place.
+// Gives a proxy its cell, its slot, and its place in that.
 fn put(proxy: u32) {
     var part = Segment(proxy, 0u);
     if proxy >= params.spheres {
         part = segments[proxy - params.spheres];
     }
-    let bin = bin_of[part.sphere];
-    if bin == NO_BIN {
-        binned[proxy].slot = NO_BIN;
+    let size_class = size_class_of_sphere[part.sphere];
+    if size_class == NO_SIZE_CLASS {
+        binned[proxy].slot = NO_SLOT;
         return;
     }
     let sphere = sphere_at(part.sphere);
-    let power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
-    let number = plan.level_of_bin[bin];
+    let power = size_class_power(size_class);
+    let number = plan.level_of_size_class[size_class];
     let level = plan.level[number];
-    let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, plan.frame);
-    let cell = cell_of(level, middle(motion, power, part.number));
+    let path = path_of(sphere.center, sphere.radius, sphere.velocity, plan.frame);
+    let cell = cell_of(level, middle(path, power, part.number));
     let tag = make_tag(number, power, part.number);
     let slot = slot_of(level, cell, slab_of(tag, level.time_power));
-    cells[proxy] = SortedCell(cell, tag);
-    let place = atomicAdd(&counts[slot], 1u);
+    proxy_cells[proxy] = SortedCell(cell, tag);
+    let place = atomicAdd(&slot_starts[slot], 1u);
     binned[proxy] = Binned(slot, place);
     if atomicLoad(&sh_fullest) <= place {
         atomicMax(&sh_fullest, place + 1u);

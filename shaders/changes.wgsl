@@ -1,25 +1,23 @@
-// Pairs that began, last and ended since the last complete step: one pass flags
-// those that began and those that ended, after the scan of the flags one writes
-// all, and the last keeps the sorted list for the next step.
-// Twin of `src/cpu/changes.rs`.
+// Pairs that began, last and ended since the last complete step. `flag` flags those that
+// began and those that ended; after the scan of the flags `write` writes all; and `keep`
+// keeps the sorted list for the next step.
+// Twin of `src/reduce/changes.rs`.
 
-const FLAG = 0u;
-const WRITE = 1u;
-const KEEP = 2u;
-
-override PASS: u32 = FLAG;
+#import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
+#import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-@group(0) @binding(1) var<storage, read> sorted: array<CaromCollision>;
+@group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
 // The pairs of the last complete step, and how many.
-@group(0) @binding(2) var<storage, read_write> kept: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> kept_count: array<u32, 1>;
-// A word for each place of `sorted`, for each of `kept`, and one more.
-@group(0) @binding(4) var<storage, read_write> table: array<u32>;
+@group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read_write> kept_count: u32;
+// A word for each place of `sorted_pairs`, for each of `kept_pairs`, and one more.
+@group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
+// A pair of this step.
 fn now(index: u32) -> vec2<u32> {
-    return vec2<u32>(sorted[index].a, carom_b(sorted[index]));
+    return vec2<u32>(sorted_pairs[index].a, carom_b(sorted_pairs[index]));
 }
 
 fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
@@ -29,7 +27,7 @@ fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
 // A pair of the last complete step, or of this one.
 fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     if of_kept {
-        return kept[place];
+        return kept_pairs[place];
     }
     return now(place);
 }
@@ -39,64 +37,100 @@ fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
     while low < high {
-        let middle = low + (high - low) / 2u;
-        if is_before(pair_at(middle, of_kept), pair) {
-            low = middle + 1u;
+        let half = low + (high - low) / 2u;
+        if is_before(pair_at(half, of_kept), pair) {
+            low = half + 1u;
         } else {
-            high = middle;
+            high = half;
         }
     }
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
+// Whether the list of this step is whole; another changes nothing.
+fn is_complete() -> bool {
+    return (results.status & CAROM_INCOMPLETE) == 0u;
+}
+
+// Pairs of this step.
+fn now_count() -> u32 {
+    return select(0u, results.sorted, is_complete());
+}
+
+// Pairs of the last complete step.
+fn before_count() -> u32 {
+    return select(0u, kept_count, is_complete());
+}
+
+// Where the flags of `kept_pairs` begin.
+fn kept_begin() -> u32 {
+    return arrayLength(&change_flags) / 2u;
+}
+
 @compute @workgroup_size(WORKGROUP)
-fn main(
+fn flag(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    let complete = (results.status & CAROM_INCOMPLETE) == 0u;
-    let count = select(0u, results.sorted, complete);
-    if PASS == KEEP {
-        if index < count {
-            kept[index] = now(index);
-        }
-        if complete && index == 0u {
-            kept_count[0] = count;
-        }
+    let half = kept_begin();
+    if index >= arrayLength(&change_flags) {
         return;
     }
-    let before = select(0u, kept_count[0], complete);
-    // Where the flags of `kept` begin.
-    let half = arrayLength(&table) / 2u;
-    if index >= arrayLength(&table) {
+    let count = now_count();
+    let before = before_count();
+    var changed = false;
+    if index < half {
+        changed = index < count && !is_among(now(index), before, true);
+    } else {
+        let of_kept = index - half;
+        changed = of_kept < before && !is_among(kept_pairs[of_kept], count, false);
+    }
+    change_flags[index] = select(0u, 1u, changed);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn write(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    let half = kept_begin();
+    if index >= arrayLength(&change_flags) {
         return;
     }
-    let of_kept = index - min(index, half);
-    if PASS == FLAG {
-        var flag = false;
-        if index < half {
-            flag = index < count && !is_among(now(index), before, true);
-        } else {
-            flag = of_kept < before && !is_among(kept[of_kept], count, false);
-        }
-        table[index] = select(0u, 1u, flag);
-        return;
-    }
-    let began = table[half];
+    let count = now_count();
+    let began = change_flags[half];
     if index < half {
         if index < count {
-            let own = table[index];
-            let to = select(began + index - own, own, table[index + 1u] > own);
+            let own = change_flags[index];
+            let to = select(began + index - own, own, change_flags[index + 1u] > own);
             changes[to] = now(index);
         }
-    } else if of_kept < before && table[index + 1u] > table[index] {
-        changes[count + table[index] - began] = kept[of_kept];
+    } else if index - half < before_count() && change_flags[index + 1u] > change_flags[index] {
+        changes[count + change_flags[index] - began] = kept_pairs[index - half];
     }
     if index == 0u {
         results.began = began;
         results.lasted = count - began;
-        results.ended = table[2u * half] - began;
+        results.ended = change_flags[2u * half] - began;
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn keep(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    let count = now_count();
+    if index < count {
+        kept_pairs[index] = now(index);
+    }
+    if is_complete() && index == 0u {
+        kept_count = count;
     }
 }

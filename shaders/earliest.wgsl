@@ -1,47 +1,84 @@
-// The earliest impact of each sphere: one pass fills the list with none, one finds
-// the time and one, of those at that time, the smallest partner.
-// Twin of `src/cpu/earliest.rs`.
+// The earliest impact of each sphere: `fill` fills the list with none, `times` finds the
+// time, and `partners`, of those at that time, the smallest partner.
+// Twin of `src/reduce/earliest.rs`.
 
-const FILL = 0u;
-const TIMES = 1u;
-const PARTNERS = 2u;
+#import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
+#import invocation::{invocation}
 
-override PASS: u32 = FILL;
+// A CaromEarliest as bits. Bits of numbers that are not negative are in the order of the
+// numbers.
+struct Earliest {
+    toi: atomic<u32>,
+    partner: atomic<u32>,
+}
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 // CaromCollision, as bits: times are compared as such, whatever arithmetic may do
 // to small numbers.
-@group(0) @binding(1) var<storage, read> pairs: array<vec4<u32>>;
-// CaromEarliest: time and partner of one sphere after the other.
-@group(0) @binding(2) var<storage, read_write> earliest: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
-// Bits of numbers that are not negative are in the order of the numbers.
-fn visit(row: u32, partner: u32, toi: u32) {
-    if PASS == TIMES {
-        atomicMin(&earliest[2u * row], toi);
-    } else if atomicLoad(&earliest[2u * row]) == toi {
-        atomicMin(&earliest[2u * row + 1u], partner);
+// A pair as both of its spheres see it.
+struct Seen {
+    // The rows of a and of b; and the index of b, in its own set.
+    row_a: u32,
+    row_b: u32,
+    b: u32,
+    // Bits of the time of impact.
+    toi: u32,
+}
+
+fn seen(pair: vec4<u32>) -> Seen {
+    let b = pair.y & ~CAROM_GRAZING;
+    // 0 may have a sign.
+    return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn fill(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let row = invocation(workgroup, workgroups, local, WORKGROUP);
+    if row < arrayLength(&earliest) {
+        atomicStore(&earliest[row].toi, bitcast<u32>(GREATEST));
+        atomicStore(&earliest[row].partner, CAROM_NONE);
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(
+fn times(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if PASS == FILL {
-        if 2u * index + 1u < arrayLength(&earliest) {
-            atomicStore(&earliest[2u * index], bitcast<u32>(GREATEST));
-            atomicStore(&earliest[2u * index + 1u], CAROM_NONE);
-        }
-    } else if index < results.pairs {
-        let pair = pairs[index];
-        let b = pair.y & ~CAROM_GRAZING;
-        // 0 may have a sign.
-        let toi = pair.z & 0x7fffffffu;
-        visit(pair.x, b, toi);
-        visit(b + results.split, pair.x, toi);
+    if index < results.pairs {
+        let pair = seen(pair_bits[index]);
+        atomicMin(&earliest[pair.row_a].toi, pair.toi);
+        atomicMin(&earliest[pair.row_b].toi, pair.toi);
+    }
+}
+
+// Makes a partner that of a row, if it is met first there and is the smallest.
+fn meet(row: u32, partner: u32, toi: u32) {
+    if atomicLoad(&earliest[row].toi) == toi {
+        atomicMin(&earliest[row].partner, partner);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn partners(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    if index < results.pairs {
+        let pair = seen(pair_bits[index]);
+        meet(pair.row_a, pair.b, pair.toi);
+        // The first sphere's row is its index.
+        meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

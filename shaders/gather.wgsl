@@ -1,17 +1,28 @@
-// The inputs of both spheres beside each pair, for the host to decide on: 16 words a
-// pair, as `Gathered` in `src/gpu/step.rs` has them.
+// The inputs of both spheres beside each pair, for the host to decide on.
+
+#import carom::{CaromCollision, CaromResults, carom_b}
+#import invocation::{invocation}
+#import types::{Sphere}
+
+// Twin of `Gathered` in `src/gpu/shader/layout.rs`.
+struct Gathered {
+    a: u32,
+    b_and_grazing: u32,
+    // Of both spheres: bits of centre, radius and velocity.
+    values: array<array<u32, 7>, 2>,
+}
 
 @group(0) @binding(0) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(1) var<storage, read> pairs: array<CaromCollision>;
 @group(0) @binding(2) var<storage, read> results: CaromResults;
-@group(0) @binding(3) var<storage, read_write> gathered: array<u32>;
+@group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
 
-fn put(at: u32, sphere: Sphere) {
+fn put(place: u32, side: u32, sphere: Sphere) {
     for (var axis = 0u; axis < 3u; axis++) {
-        gathered[at + axis] = bitcast<u32>(sphere.center[axis]);
-        gathered[at + 4u + axis] = bitcast<u32>(sphere.velocity[axis]);
+        gathered[place].values[side][axis] = bitcast<u32>(sphere.center[axis]);
+        gathered[place].values[side][4u + axis] = bitcast<u32>(sphere.velocity[axis]);
     }
-    gathered[at + 3u] = bitcast<u32>(sphere.radius);
+    gathered[place].values[side][3u] = bitcast<u32>(sphere.radius);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -20,13 +31,13 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i >= min(results.pairs, arrayLength(&gathered) / 16u) {
+    let place = invocation(workgroup, workgroups, local, WORKGROUP);
+    if place >= min(results.pairs, arrayLength(&gathered)) {
         return;
     }
-    let pair = pairs[i];
-    gathered[16u * i] = pair.a;
-    gathered[16u * i + 1u] = pair.b_and_grazing;
-    put(16u * i + 2u, spheres[pair.a]);
-    put(16u * i + 9u, spheres[carom_b(pair) + results.split]);
+    let pair = pairs[place];
+    gathered[place].a = pair.a;
+    gathered[place].b_and_grazing = pair.b_and_grazing;
+    put(place, 0u, spheres[pair.a]);
+    put(place, 1u, spheres[carom_b(pair) + results.b_offset]);
 }

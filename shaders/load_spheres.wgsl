@@ -1,6 +1,14 @@
-// The caller's spheres in the form in which the stages read them. One whose values
-// carom cannot work with is set aside, and counted.
-// Twin of `check_spheres` in `src/sphere.rs`.
+// The caller's spheres in the form in which the stages read them: `first_set` loads the
+// first set or the only one, `second_set` the second. A sphere whose values carom cannot
+// work with is set aside, and counted.
+// Twin of `check_spheres` in `src/validate.rs`.
+
+#import invocation::{invocation}
+#import opaque::{opaque}
+#import sets::{are_two_sets}
+#import sources::{SourceLayout}
+#import types::{Counters, Params, Sphere}
+#import units::{times_power}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> source: SourceLayout;
@@ -11,9 +19,7 @@
 @group(0) @binding(6) var<storage, read_write> spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> counters: Counters;
 
-// Whether these are of the second of two sets.
-override SECOND: bool = false;
-
+// Bits of the largest magnitude of a length of the workgroup's spheres.
 var<workgroup> sh_extent: atomic<u32>;
 // Spheres of the workgroup that are set aside, and how many there were before.
 var<workgroup> sh_invalid: atomic<u32>;
@@ -24,61 +30,80 @@ fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    let begin = select(0u, params.split, SECOND);
-    let end = select(select(params.spheres, params.split, params.split > 0u), params.spheres, SECOND);
+// A sphere as the caller has it. Magnitudes are bits: see magnitude().
+struct Loaded {
+    sphere: Sphere,
+    // The largest of its lengths.
+    lengths: u32,
+    // The largest of all its values.
+    most: u32,
+}
+
+fn radius_at(i: u32) -> u32 {
+    var radius = bitcast<u32>(source.constant_radius);
+    if source.radius.y > 0u {
+        radius = radii[source.radius.x + i * source.radius.y];
+    }
+    // A radius of -0 is 0.
+    return select(radius, 0u, radius == 0x80000000u);
+}
+
+fn groups_at(i: u32) -> u32 {
+    var own = source.constant_groups;
+    if source.groups.y > 0u {
+        own = groups[source.groups.x + i * source.groups.y];
+    }
+    return own;
+}
+
+// Adds centre and velocity along one axis.
+fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
+    let place = centers[source.center.x + i * source.center.y + axis];
+    (*loaded).sphere.center[axis] = bitcast<f32>(place);
+    (*loaded).lengths = max((*loaded).lengths, magnitude(place));
+    if source.motion_kind == MOTION_NONE {
+        return;
+    }
+    let motion = motions[source.motion.x + i * source.motion.y + axis];
+    (*loaded).most = max((*loaded).most, magnitude(motion));
+    var velocity = bitcast<f32>(motion);
+    if source.motion_kind == MOTION_PREVIOUS {
+        // It goes from there to here.
+        (*loaded).lengths = max((*loaded).lengths, magnitude(motion));
+        velocity = opaque(bitcast<f32>(place) - bitcast<f32>(motion));
+        (*loaded).sphere.center[axis] = bitcast<f32>(motion);
+        (*loaded).most = max((*loaded).most, magnitude(bitcast<u32>(velocity)));
+    }
+    (*loaded).sphere.velocity[axis] = velocity;
+    // Nothing that is too large may enter the arithmetic.
+    if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
+        let scaled = times_power(velocity, params.velocity_power);
+        (*loaded).lengths = max((*loaded).lengths, magnitude(bitcast<u32>(opaque(scaled * params.dt))));
+    }
+}
+
+fn sphere_of(i: u32) -> Loaded {
+    let radius = radius_at(i);
+    var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
+    for (var axis = 0u; axis < 3u; axis++) {
+        load_axis(&loaded, i, axis);
+    }
+    loaded.most = max(loaded.most, loaded.lengths);
+    return loaded;
+}
+
+// Loads sphere i of the set that begins at `begin` and ends before `end`.
+fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;
     var invalid = false;
     var place = 0u;
     if i < end - begin && to < end {
-        var radius = bitcast<u32>(source.constant_radius);
-        if source.radius.y > 0u {
-            radius = radii[source.radius.x + i * source.radius.y];
-        }
-        // A radius of -0 is 0.
-        radius = select(radius, 0u, radius == 0x80000000u);
-        var group = source.constant_groups;
-        if source.groups.y > 0u {
-            group = groups[source.groups.x + i * source.groups.y];
-        }
-        var most = radius;
-        lengths = radius;
-        var center: vec3<f32>;
-        var velocity: vec3<f32>;
-        for (var axis = 0u; axis < 3u; axis++) {
-            let place = centers[source.center.x + i * source.center.y + axis];
-            center[axis] = bitcast<f32>(place);
-            lengths = max(lengths, magnitude(place));
-            if source.motion_kind != MOTION_NONE {
-                let motion = motions[source.motion.x + i * source.motion.y + axis];
-                most = max(most, magnitude(motion));
-                velocity[axis] = bitcast<f32>(motion);
-                if source.motion_kind == MOTION_PREVIOUS {
-                    // It goes from there to here.
-                    lengths = max(lengths, magnitude(motion));
-                    velocity[axis] = opaque(center[axis] - bitcast<f32>(motion));
-                    center[axis] = bitcast<f32>(motion);
-                    most = max(most, magnitude(bitcast<u32>(velocity[axis])));
-                }
-                // Nothing that is too large may enter the arithmetic.
-                if most <= bitcast<u32>(MAX_MAGNITUDE) {
-                    let scaled = times_power(velocity[axis], params.velocity_power);
-                    lengths = max(lengths, magnitude(bitcast<u32>(opaque(scaled * params.dt))));
-                }
-            }
-        }
-        most = max(most, lengths);
-        if most <= bitcast<u32>(MAX_MAGNITUDE) {
-            spheres[to] = Sphere(center, bitcast<f32>(radius), velocity, group);
+        let loaded = sphere_of(i);
+        if loaded.most <= bitcast<u32>(MAX_MAGNITUDE) {
+            spheres[to] = loaded.sphere;
+            lengths = loaded.lengths;
         } else {
-            lengths = 0u;
             spheres[to] = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0u);
             invalid = true;
             place = atomicAdd(&sh_invalid, 1u);
@@ -98,4 +123,23 @@ fn main(
     if invalid && sh_before + place < INVALID_LISTED {
         atomicStore(&counters.invalid_index[sh_before + place], to);
     }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn first_set(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let end = select(params.spheres, params.b_offset, are_two_sets());
+    load(invocation(workgroup, workgroups, local, WORKGROUP), 0u, end, local);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn second_set(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    load(invocation(workgroup, workgroups, local, WORKGROUP), params.b_offset, params.spheres, local);
 }

@@ -1,6 +1,8 @@
 // The unit of length in which no square underflows that matters: a power of two.
 // One invocation.
-// Twin of `Units` in `src/units.rs`.
+// Twin of `Units` in `src/shared/units.rs`.
+
+#import types::{Counters, Params}
 
 @group(0) @binding(0) var<storage, read_write> params: Params;
 @group(0) @binding(1) var<storage, read_write> counters: Counters;

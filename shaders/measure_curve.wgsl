@@ -1,146 +1,192 @@
-// From what is known of the sample to how long segments should be, to how many
-// others one has near it, and to the frame. One workgroup.
-// Twin of `src/cpu/measure.rs`.
+// From the sample to the curve of how many others a sphere has near it, to the frame and
+// the trimmed box, and to how long segments should be. One workgroup.
+// Twin of `src/cpu/measure/curve.rs`.
+
+#import scan_block::{sh_sums, sum_before}
+#import segments::{Path, half_cell_of, largest, path_of, segments_power}
+#import space::{cell_edge, edge_at_least, others, sh_log_others}
+#import types::{Frame, Params, Ranks, Sampled, Space}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> octaves: array<u32, OCTAVES>;
-@group(0) @binding(2) var<storage, read> ranked: array<array<f32, 4>, QUANTITIES>;
+@group(0) @binding(2) var<storage, read> ranks: array<Ranks, QUANTITIES>;
 @group(0) @binding(3) var<storage, read> samples: array<Sampled>;
 @group(0) @binding(4) var<storage, read_write> space: Space;
 
 // So many invocations share the cost of one length.
 const PARTS = 8u;
-const_assert LENGTHS * PARTS <= OCTAVES;
+const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
+// The first octave up to whose end there are MIN_COUNTED_PAIRS pairs.
 var<workgroup> sh_first: u32;
-var<workgroup> sh_motion: array<Motion, WEIGHED>;
-var<workgroup> sh_cost: array<f32, LENGTHS * PARTS>;
-var<workgroup> sh_cost_of: array<f32, LENGTHS>;
+// Spheres of the sample that stand for all that would be cut.
+var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
+// Cost of each length: of a part of those spheres, and of all.
+var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
+var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
+// log2 of how many others are nearer than the lower end of an octave, when sh_sums has
+// the pairs that are nearer than the upper end of each.
+fn log_others_at(octave: u32, all: u32) -> f32 {
+    if all == 0u {
+        return LOG_OF_NONE;
+    }
+    let first = sh_first;
+    let at_first = log_pairs(sh_sums[first], all);
+    if first == 0u {
+        // What lies in one place does so at every scale.
+        return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
+    }
+    if octave > first {
+        return log_pairs(sh_sums[octave - 1u], all);
+    }
+    let next = log_pairs(sh_sums[min(first + 1u, OCTAVES - 1u)], all);
+    let slope = clamp(next - at_first, MIN_SLOPE, MAX_DIMENSION);
+    return at_first - slope * f32(first + 1u - octave);
+}
+
+// Writes the curve, an octave each.
+fn write_curve(octave: u32) {
+    // All ordered pairs nearer than the upper end of each octave: from here on in
+    // sh_sums.
+    let own = octaves[octave];
+    let before = sum_before(own, octave);
+    workgroupBarrier();
+    let all = sh_sums[OCTAVES - 1u];
+    let enough = min(MIN_COUNTED_PAIRS, all);
+    if before < enough && before + own >= enough {
+        sh_first = octave;
+    }
+    workgroupBarrier();
+    let log_others = log_others_at(octave, all);
+    sh_log_others[octave] = log_others;
+    space.log_others[octave] = log_others;
+}
+
+// A box that holds most spheres and no far stray, in the caller's coordinates, and the
+// frame.
+struct Trimmed {
+    low: vec3<f32>,
+    high: vec3<f32>,
+    center: vec3<f32>,
+    frame: Frame,
+}
+
+fn trimmed_box() -> Trimmed {
+    let low = vec3<f32>(ranks[0].low, ranks[1].low, ranks[2].low);
+    let center = vec3<f32>(ranks[0].median, ranks[1].median, ranks[2].median);
+    let high = vec3<f32>(ranks[0].high, ranks[1].high, ranks[2].high);
+    let drift = vec3<f32>(ranks[3].median, ranks[4].median, ranks[5].median);
+    // Where the middle was at the start of the step.
+    return Trimmed(low, high, center, Frame(center - drift * (0.5 * params.dt), drift));
+}
+
+// How much wider the box becomes on each side.
+fn wider(trimmed: Trimmed) -> vec3<f32> {
+    return (trimmed.high - trimmed.low) * TRIM_MARGIN;
+}
+
+fn write_frame(trimmed: Trimmed) {
+    space.frame = trimmed.frame;
+    space.trimmed_low = trimmed.low - wider(trimmed) - trimmed.center;
+    space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
+}
+
+// Edge of the cube that a sphere has to itself.
+fn spacing() -> f32 {
+    if params.sample <= 1u {
+        return GREATEST;
+    }
+    let medians = vec2<f32>(ranks[6].median, ranks[7].median);
+    let nearest = vec2<f32>(min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u)));
+    // Whether they fill space, a sheet, or a line.
+    var dimension = MAX_DIMENSION;
+    if medians.y > medians.x {
+        dimension = clamp(log2(nearest.y / nearest.x) / (medians.y - medians.x), MIN_DIMENSION, MAX_DIMENSION);
+    }
+    let nearer = nearest.x * (f32(params.spheres) / f32(params.sample));
+    return exp2(min(medians.x + 1.0 - log2(nearer) / dimension, 127.0));
+}
+
+// The shortest length of segments that is weighed.
+fn shortest_length(trimmed: Trimmed) -> f32 {
+    let extent = largest(trimmed.high - trimmed.low + 2.0 * wider(trimmed));
+    return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
+}
+
 // The length number k: an octave above the one before, and the last is one that
 // does not cut at all.
 fn length_of(k: u32, shortest: f32) -> f32 {
-    return select(shortest * exp2(f32(k)), GREATEST, k == LENGTHS - 1u);
+    return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-fn sampled_motion(k: u32, frame: Frame) -> Motion {
+fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
-    return motion_of(sampled.middle, sampled.radius, sampled.velocity, frame);
+    return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
 }
 
-// What it is expected to cost when each segment is within this length: that of a part
-// of some spheres that stand for all that would be cut. Unlike on the CPU, no segment
-// looks for what is not cut, be they few.
-fn cost_of_cutting(some: u32, part: u32, length: f32) -> f32 {
-    let looks = (OWN_RANGES + COARSER_RANGES) * LOOK;
-    let all = f32(params.spheres);
-    let least = cell_edge(all, 0.0);
-    var cost = 0.0;
-    for (var k = part; k < some; k += PARTS) {
-        let power = segments_power(sh_motion[k], length);
-        // As cell_edge(), without searching the same curve each time.
-        let cell = edge_at_least(least, half_cell_of(sh_motion[k], power));
-        cost += f32(1u << power) * (looks + 0.5 * others(all, 1.5 * cell));
-    }
-    return cost;
+// How many of the sample would be cut, and how many of those stand for them, in sh_path.
+struct Cut {
+    all: u32,
+    weighed: u32,
 }
 
-@compute @workgroup_size(OCTAVES)
-fn main(@builtin(local_invocation_index) local: u32) {
-    // All ordered pairs nearer than the upper end of each octave: from here on in
-    // sh_sums.
-    let own = octaves[local];
-    let before = sum_before(own, local);
-    workgroupBarrier();
-    let all = sh_sums[OCTAVES - 1u];
-    let enough = min(ENOUGH, all);
-    if before < enough && before + own >= enough {
-        sh_first = local;
-    }
-    workgroupBarrier();
-    var log_others = -64.0;
-    if all > 0u {
-        let first = sh_first;
-        let at_first = log_pairs(sh_sums[first], all);
-        if first == 0u {
-            // What lies in one place does so at every scale.
-            log_others = log_pairs(sh_sums[max(local, 1u) - 1u], all);
-        } else if local > first {
-            log_others = log_pairs(sh_sums[local - 1u], all);
-        } else {
-            let next = log_pairs(sh_sums[min(first + 1u, OCTAVES - 1u)], all);
-            let slope = clamp(next - at_first, 1.0, 3.0);
-            log_others = at_first - slope * f32(first + 1u - local);
-        }
-    }
-    sh_log_others[local] = log_others;
-    space.log_others[local] = log_others;
-
-    // The lowest that counts, the median and the highest that counts, of each
-    // quantity.
-    let low = vec3<f32>(ranked[0][0], ranked[1][0], ranked[2][0]);
-    let center = vec3<f32>(ranked[0][1], ranked[1][1], ranked[2][1]);
-    let high = vec3<f32>(ranked[0][2], ranked[1][2], ranked[2][2]);
-    let drift = vec3<f32>(ranked[3][1], ranked[4][1], ranked[5][1]);
-    let medians = vec2<f32>(ranked[6][1], ranked[7][1]);
-    let wider = (high - low) * 0.25;
-    // Where the middle was at the start of the step.
-    let frame = Frame(center - drift * (0.5 * params.dt), drift);
-    if local == 0u {
-        space.frame = frame;
-        space.trimmed_low = low - wider - center;
-        space.trimmed_high = high + wider - center;
-    }
-    // Edge of the cube that a sphere has to itself.
-    var spacing = GREATEST;
-    if params.sample > 1u {
-        let ranks = vec2<f32>(min(vec2<u32>(NEAREST, NEXT_NEAREST), vec2<u32>(params.sample - 1u)));
-        // Whether they fill space, a sheet, or a line.
-        var dimension = 3.0;
-        if medians.y > medians.x {
-            dimension = clamp(log2(ranks.y / ranks.x) / (medians.y - medians.x), 1.5, 3.0);
-        }
-        let others = ranks.x * (f32(params.spheres) / f32(params.sample));
-        spacing = exp2(min(medians.x + 1.0 - log2(others) / dimension, 127.0));
-    }
-    // The length of segments that is expected to cost least: the spacing, or
-    // where that would make more segments than they save tests, more.
-    let extent = largest(high - low + 2.0 * wider);
-    let shortest = max(max(spacing, extent * SHORTEST), SMALLEST_CELL);
-    // Those that would be cut: the others cost the same, whatever the length.
+// Puts into sh_path those of the sample that would be cut: the others cost the same,
+// whatever the length.
+fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
     let end_sampled = min(first_sampled + each_sampled, params.sample);
     var own_cut = 0u;
     for (var k = first_sampled; k < end_sampled; k++) {
-        own_cut += select(0u, 1u, segments_power(sampled_motion(k, frame), shortest) > 0u);
+        own_cut += select(0u, 1u, segments_power(sampled_path(k, frame), shortest) > 0u);
     }
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
-    let cut = sh_sums[OCTAVES - 1u];
+    let all = sh_sums[OCTAVES - 1u];
     // Some of them, if they are many.
-    let each = max((cut + WEIGHED - 1u) / WEIGHED, 1u);
-    let some = (cut + each - 1u) / each;
+    let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
-        let motion = sampled_motion(k, frame);
-        if segments_power(motion, shortest) > 0u {
+        let path = sampled_path(k, frame);
+        if segments_power(path, shortest) > 0u {
             if place % each == 0u {
-                sh_motion[place / each] = motion;
+                sh_path[place / each] = path;
             }
             place++;
         }
     }
-    workgroupBarrier();
-    if local < LENGTHS * PARTS {
-        sh_cost[local] = cost_of_cutting(some, local % PARTS, length_of(local / PARTS, shortest));
+    return Cut(all, (all + each - 1u) / each);
+}
+
+// What it is expected to cost when each segment is within this length: that of a part
+// of the spheres in sh_path. Unlike on the CPU, no segment searches for proxies that are
+// not cut, even if these are few.
+fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
+    let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
+    let all = f32(params.spheres);
+    let least = cell_edge(all, 0.0);
+    var cost = 0.0;
+    for (var k = part; k < weighed; k += PARTS) {
+        let power = segments_power(sh_path[k], length);
+        // As cell_edge(), without searching the same curve each time.
+        let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
+        cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
+    }
+    return cost;
+}
+
+// The number of the length that is expected to cost least: of one invocation, the first.
+fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
+    if local < SEGMENT_LENGTHS * PARTS {
+        sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
     }
     workgroupBarrier();
-    if local < LENGTHS {
+    if local < SEGMENT_LENGTHS {
         var cost = 0.0;
         for (var part = 0u; part < PARTS; part++) {
             cost += sh_cost[local * PARTS + part];
@@ -148,14 +194,32 @@ fn main(@builtin(local_invocation_index) local: u32) {
         sh_cost_of[local] = cost;
     }
     workgroupBarrier();
+    var best = 0u;
     if local == 0u {
-        var best = 0u;
-        for (var k = 1u; k < LENGTHS; k++) {
+        for (var k = 1u; k < SEGMENT_LENGTHS; k++) {
             if sh_cost_of[k] < sh_cost_of[best] {
                 best = k;
             }
         }
+    }
+    return best;
+}
+
+@compute @workgroup_size(OCTAVES)
+fn main(@builtin(local_invocation_index) local: u32) {
+    write_curve(local);
+    let trimmed = trimmed_box();
+    if local == 0u {
+        write_frame(trimmed);
+    }
+    // The length of segments that is expected to cost least: the spacing, or
+    // where that would make more segments than they save tests, more.
+    let shortest = shortest_length(trimmed);
+    let cut = gather_cut(trimmed.frame, shortest, local);
+    workgroupBarrier();
+    let best = weigh_lengths(cut.weighed, shortest, local);
+    if local == 0u {
         // What is cut though none of the sample is, is rare: this is what costs it least.
-        space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut == 0u);
+        space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

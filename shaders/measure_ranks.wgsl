@@ -1,14 +1,17 @@
 // Of each quantity that is known of the spheres of the sample: the median, and
 // the lowest and highest when strays are left out. One workgroup for RANKED of
 // the sample and one quantity.
-// Twin of `src/cpu/measure.rs`.
+// Twin of `src/cpu/measure/ranks.rs`.
+
+#import types::{Params, Ranks, Sampled}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> samples: array<Sampled>;
-// Not vectors: workgroups write single words.
-@group(0) @binding(2) var<storage, read_write> ranked: array<array<f32, 4>, QUANTITIES>;
+@group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
-var<workgroup> sh_value: array<f32, MOST_SAMPLED>;
+const MEASURE_RANKS_WORKGROUP = 256u;
+
+var<workgroup> sh_value: array<f32, MAX_SAMPLE>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
 fn value_of(k: u32, quantity: u32) -> f32 {
@@ -21,7 +24,40 @@ fn value_of(k: u32, quantity: u32) -> f32 {
     return samples[k].log_distance[quantity - 6u];
 }
 
-@compute @workgroup_size(256)
+// Counts for each of the RANKED from `first` on how many others of the sample come
+// before it. Several invocations share one of them, and compare it with a part of the
+// others each.
+fn count_before(first: u32, local: u32) {
+    let own = local % RANKED;
+    let k = first + own;
+    let parts = MEASURE_RANKS_WORKGROUP / RANKED;
+    let part = (params.sample + parts - 1u) / parts;
+    let begin = local / RANKED * part;
+    if k < params.sample {
+        var rank = 0u;
+        for (var other = begin; other < min(begin + part, params.sample); other++) {
+            let before = sh_value[other] < sh_value[k] || (sh_value[other] == sh_value[k] && other < k);
+            rank += select(0u, 1u, before);
+        }
+        atomicAdd(&sh_rank[own], rank);
+    }
+}
+
+// Writes number k of the sample, if it has one of the ranks that are asked for.
+fn write_rank(k: u32, rank: u32, quantity: u32) {
+    let strays = params.sample / TRIM_DIVISOR;
+    if rank == strays {
+        ranks[quantity].low = sh_value[k];
+    }
+    if rank == params.sample / 2u {
+        ranks[quantity].median = sh_value[k];
+    }
+    if rank == params.sample - 1u - strays {
+        ranks[quantity].high = sh_value[k];
+    }
+}
+
+@compute @workgroup_size(MEASURE_RANKS_WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
@@ -33,34 +69,14 @@ fn main(
     if first >= params.sample {
         return;
     }
-    for (var k = local; k < params.sample; k += 256u) {
+    for (var k = local; k < params.sample; k += MEASURE_RANKS_WORKGROUP) {
         sh_value[k] = value_of(k, quantity);
     }
     workgroupBarrier();
-    // Several invocations share one of the sample, and compare it with a part of
-    // the others each.
-    let own = local % RANKED;
-    let k = first + own;
-    let parts = 256u / RANKED;
-    let part = (params.sample + parts - 1u) / parts;
-    let begin = local / RANKED * part;
-    if k < params.sample {
-        var rank = 0u;
-        for (var other = begin; other < min(begin + part, params.sample); other++) {
-            let before = sh_value[other] < sh_value[k] || (sh_value[other] == sh_value[k] && other < k);
-            rank += select(0u, 1u, before);
-        }
-        atomicAdd(&sh_rank[own], rank);
-    }
+    count_before(first, local);
     workgroupBarrier();
+    let k = first + local;
     if local < RANKED && k < params.sample {
-        let out = params.sample / TRIM;
-        let ranks = vec3<u32>(out, params.sample / 2u, params.sample - 1u - out);
-        let rank = atomicLoad(&sh_rank[local]);
-        for (var asked = 0u; asked < 3u; asked++) {
-            if rank == ranks[asked] {
-                ranked[quantity][asked] = sh_value[k];
-            }
-        }
+        write_rank(k, atomicLoad(&sh_rank[local]), quantity);
     }
 }

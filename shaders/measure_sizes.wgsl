@@ -1,29 +1,39 @@
 // Cuts every sphere into segments and counts the proxies of each size.
-// Twin of `src/cpu/measure.rs`.
+// Twin of `src/cpu/measure/sizes.rs`.
+
+#import invocation::{invocation}
+#import scan_block::{sh_sums, sum_before}
+#import segments::{Path, half_cell_of, middle, path_of, segments_power}
+#import sets::{set_of}
+#import size_class::{size_class_of, size_class_power}
+#import sortable::{sortable}
+#import spheres::{is_invalid, sphere_at}
+#import types::{Counters, Params, Segment, SizeClass, Space, Sphere}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> space: Space;
-@group(0) @binding(3) var<storage, read_write> bin_of: array<u32>;
+@group(0) @binding(3) var<storage, read_write> size_class_of_sphere: array<u32>;
 @group(0) @binding(4) var<storage, read_write> segments: array<Segment>;
-@group(0) @binding(5) var<storage, read_write> bins: array<Bin>;
+@group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// What spheres add to a bin.
+// What spheres add to a size class.
 struct Addition {
     // Spheres, and 2^16 for each of them that is inside.
     spheres: u32,
     half_cell: u32,
-    // As those of a bin: words that only grow, the lower ones of the negated coordinate.
+    // As those of a size class: words that only grow, the lower ones of the negated
+    // coordinate.
     low: vec3<u32>,
     high: vec3<u32>,
 }
 
-// What those of the workgroup add to a bin: spheres are much alike and their bins
-// few, and memory that all share takes additions to one word one by one.
-struct Gathered {
-    // The bin and 1, or 0 if there is none.
-    bin: atomic<u32>,
+// What the workgroup's spheres add to a size class: spheres are much alike and their size
+// classes few, and memory that all share takes additions to one word one by one.
+struct GatheredClass {
+    // The size class and 1, or 0 if there is none.
+    size_class: atomic<u32>,
     spheres: atomic<u32>,
     half_cell: atomic<u32>,
     low: array<atomic<u32>, 3>,
@@ -31,19 +41,20 @@ struct Gathered {
 }
 
 const PLACES = 32u;
-var<workgroup> sh_gathered: array<Gathered, PLACES>;
+var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
+// Where the workgroup's segments begin.
 var<workgroup> sh_base: u32;
 
-// Where the workgroup gathers a bin; PLACES if there is no room for it.
-fn place_of(bin: u32) -> u32 {
-    var place = (bin + (bin >> BIN_BITS)) % PLACES;
+// Where the workgroup gathers a size class; PLACES if there is no room for it.
+fn place_of(size_class: u32) -> u32 {
+    var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
-        var found = atomicLoad(&sh_gathered[place].bin);
+        var found = atomicLoad(&sh_gathered[place].size_class);
         if found == 0u {
-            let taken = atomicCompareExchangeWeak(&sh_gathered[place].bin, 0u, bin + 1u);
-            found = select(taken.old_value, bin + 1u, taken.exchanged);
+            let taken = atomicCompareExchangeWeak(&sh_gathered[place].size_class, 0u, size_class + 1u);
+            found = select(taken.old_value, size_class + 1u, taken.exchanged);
         }
-        if found == bin + 1u {
+        if found == size_class + 1u {
             return place;
         }
         // It may also have failed for no reason.
@@ -52,7 +63,7 @@ fn place_of(bin: u32) -> u32 {
     return PLACES;
 }
 
-// Words that would not change are left alone.
+// Adds to a size class of the workgroup. Words that would not change are left alone.
 fn gather(place: u32, own: Addition) {
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
     if atomicLoad(&sh_gathered[place].half_cell) < own.half_cell {
@@ -68,40 +79,41 @@ fn gather(place: u32, own: Addition) {
     }
 }
 
-fn add(bin: u32, own: Addition) {
+// Adds to a size class of the whole world.
+fn add(size_class: u32, own: Addition) {
     // All that is there is asked for before any of it is waited for.
-    let half_cell = atomicLoad(&bins[bin].half_cell);
+    let half_cell = atomicLoad(&size_classes[size_class].half_cell);
     let low = vec3<u32>(
-        atomicLoad(&bins[bin].low[0]),
-        atomicLoad(&bins[bin].low[1]),
-        atomicLoad(&bins[bin].low[2]),
+        atomicLoad(&size_classes[size_class].low[0]),
+        atomicLoad(&size_classes[size_class].low[1]),
+        atomicLoad(&size_classes[size_class].low[2]),
     );
     let high = vec3<u32>(
-        atomicLoad(&bins[bin].high[0]),
-        atomicLoad(&bins[bin].high[1]),
-        atomicLoad(&bins[bin].high[2]),
+        atomicLoad(&size_classes[size_class].high[0]),
+        atomicLoad(&size_classes[size_class].high[1]),
+        atomicLoad(&size_classes[size_class].high[2]),
     );
-    let bit = 1u << (bin % 32u);
-    let used = atomicLoad(&counters.used[bin / 32u]);
+    let bit = 1u << (size_class % 32u);
+    let used = atomicLoad(&counters.used[size_class / 32u]);
 
-    let power = (bin >> BIN_BITS) & ((1u << POWER_BITS) - 1u);
-    atomicAdd(&bins[bin].count, (own.spheres & 0xffffu) << power);
+    let power = size_class_power(size_class);
+    atomicAdd(&size_classes[size_class].count, (own.spheres & 0xffffu) << power);
     if (own.spheres >> 16u) > 0u {
-        atomicAdd(&bins[bin].inside, (own.spheres >> 16u) << power);
+        atomicAdd(&size_classes[size_class].inside, (own.spheres >> 16u) << power);
     }
     if half_cell < own.half_cell {
-        atomicMax(&bins[bin].half_cell, own.half_cell);
+        atomicMax(&size_classes[size_class].half_cell, own.half_cell);
     }
     for (var axis = 0u; axis < 3u; axis++) {
         if low[axis] < own.low[axis] {
-            atomicMax(&bins[bin].low[axis], own.low[axis]);
+            atomicMax(&size_classes[size_class].low[axis], own.low[axis]);
         }
         if high[axis] < own.high[axis] {
-            atomicMax(&bins[bin].high[axis], own.high[axis]);
+            atomicMax(&size_classes[size_class].high[axis], own.high[axis]);
         }
     }
     if (used & bit) == 0u {
-        atomicOr(&counters.used[bin / 32u], bit);
+        atomicOr(&counters.used[size_class / 32u], bit);
     }
 }
 
@@ -121,73 +133,97 @@ fn owner_of(k: u32) -> u32 {
 }
 const_assert SCAN_WORKGROUP == 256u;
 
-@compute @workgroup_size(SCAN_WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = invocation(workgroup, workgroups, local, SCAN_WORKGROUP);
-    var bin = NO_BIN;
-    var own: Addition;
-    var more = 0u;
-    if i < params.spheres {
-        let sphere = sphere_at(i);
-        if !is_invalid(sphere) {
-            let motion = motion_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
-            let power = segments_power(motion, max(space.segment, params.shortest_segment));
-            own.half_cell = bitcast<u32>(half_cell_of(motion, power));
-            let of_set = select(0u, 1u, params.split > 0u && i >= params.split);
-            bin = ((own.half_cell >> SIZE_SHIFT) - FIRST_SIZE) | (power << BIN_BITS)
-                | (of_set << (BIN_BITS + POWER_BITS));
-            more = (1u << power) - 1u;
+// How a sphere is cut.
+struct Sized {
+    size_class: u32,
+    // Segments after its first.
+    further: u32,
+    addition: Addition,
+}
 
-            let first = middle(motion, power, 0u);
-            let last = middle(motion, power, (1u << power) - 1u);
-            let low = min(first, last);
-            let high = max(first, last);
-            let inside = all(low >= space.trimmed_low) && all(high <= space.trimmed_high);
-            own.spheres = select(1u, 0x10001u, inside);
-            for (var axis = 0u; axis < 3u; axis++) {
-                own.low[axis] = sortable(-low[axis]);
-                own.high[axis] = sortable(high[axis]);
-            }
-        }
-        bin_of[i] = bin;
+// What one sphere adds to its size class.
+fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
+    let first = middle(path, power, 0u);
+    let last = middle(path, power, (1u << power) - 1u);
+    let low = min(first, last);
+    let high = max(first, last);
+    let inside = all(low >= space.trimmed_low) && all(high <= space.trimmed_high);
+    var own: Addition;
+    own.spheres = select(1u, 0x10001u, inside);
+    own.half_cell = bitcast<u32>(half_cell);
+    for (var axis = 0u; axis < 3u; axis++) {
+        own.low[axis] = sortable(-low[axis]);
+        own.high[axis] = sortable(high[axis]);
     }
+    return own;
+}
+
+// A sphere that is set aside is of no size class.
+fn size_of(i: u32) -> Sized {
+    var sized: Sized;
+    sized.size_class = NO_SIZE_CLASS;
+    let sphere = sphere_at(i);
+    if is_invalid(sphere) {
+        return sized;
+    }
+    let path = path_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
+    let power = segments_power(path, max(space.segment, params.shortest_segment));
+    let half_cell = half_cell_of(path, power);
+    sized.size_class = size_class_of(half_cell, power, set_of(i));
+    sized.further = (1u << power) - 1u;
+    sized.addition = addition_of(path, power, half_cell);
+    return sized;
+}
+
+// Gathers each invocation's addition; one for which there is no room is added at once.
+fn gather_all(size_class: u32, own: Addition, local: u32) {
     // A few go first: the bounds that they set hold for most others, who then have
     // nothing to change.
     for (var turn = 0u; turn < 2u; turn++) {
-        if bin != NO_BIN && (local % 16u == 0u) == (turn == 0u) {
-            let place = place_of(bin);
+        if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
+            let place = place_of(size_class);
             if place < PLACES {
                 gather(place, own);
             } else {
-                add(bin, own);
+                add(size_class, own);
             }
         }
         workgroupBarrier();
     }
-    if local < PLACES && atomicLoad(&sh_gathered[local].bin) > 0u {
-        var all: Addition;
-        all.spheres = atomicLoad(&sh_gathered[local].spheres);
-        all.half_cell = atomicLoad(&sh_gathered[local].half_cell);
-        for (var axis = 0u; axis < 3u; axis++) {
-            all.low[axis] = atomicLoad(&sh_gathered[local].low[axis]);
-            all.high[axis] = atomicLoad(&sh_gathered[local].high[axis]);
-        }
-        add(atomicLoad(&sh_gathered[local].bin) - 1u, all);
-    }
+}
 
-    // The workgroup's further segments have places one after another, and all write
-    // them together.
-    let before = sum_before(more, local);
-    if local == SCAN_WORKGROUP - 1u && before + more > 0u {
-        let base = atomicAdd(&counters.segments[0], before + more);
-        if base + before + more < base {
-            atomicAdd(&counters.segments[1], 1u);
-        }
-        sh_base = base;
+// Adds what the workgroup has gathered in a place.
+fn add_gathered(place: u32) {
+    let gathered = atomicLoad(&sh_gathered[place].size_class);
+    if gathered == 0u {
+        return;
+    }
+    var sum: Addition;
+    sum.spheres = atomicLoad(&sh_gathered[place].spheres);
+    sum.half_cell = atomicLoad(&sh_gathered[place].half_cell);
+    for (var axis = 0u; axis < 3u; axis++) {
+        sum.low[axis] = atomicLoad(&sh_gathered[place].low[axis]);
+        sum.high[axis] = atomicLoad(&sh_gathered[place].high[axis]);
+    }
+    add(gathered - 1u, sum);
+}
+
+// Takes places for so many segments: the first of them.
+fn take_segments(count: u32) -> u32 {
+    let base = atomicAdd(&counters.segments[0], count);
+    if base + count < base {
+        atomicAdd(&counters.segments[1], 1u);
+    }
+    return base;
+}
+
+// Writes the workgroup's further segments, of which this invocation has so many: they
+// have places one after another, and all write them together. `begin` is the first of
+// the workgroup's spheres.
+fn write_segments(further: u32, begin: u32, local: u32) {
+    let before = sum_before(further, local);
+    if local == SCAN_WORKGROUP - 1u && before + further > 0u {
+        sh_base = take_segments(before + further);
     }
     workgroupBarrier();
     // A count that has wrapped lands on places that others have: no matter, such a
@@ -196,6 +232,26 @@ fn main(
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);
         let number = k - select(0u, sh_sums[max(owner, 1u) - 1u], owner > 0u);
-        segments[sh_base + k] = Segment(i - local + owner, number + 1u);
+        segments[sh_base + k] = Segment(begin + owner, number + 1u);
     }
+}
+
+@compute @workgroup_size(SCAN_WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, SCAN_WORKGROUP);
+    var own: Sized;
+    own.size_class = NO_SIZE_CLASS;
+    if i < params.spheres {
+        own = size_of(i);
+        size_class_of_sphere[i] = own.size_class;
+    }
+    gather_all(own.size_class, own.addition, local);
+    if local < PLACES {
+        add_gathered(local);
+    }
+    write_segments(own.further, i - local, local);
 }

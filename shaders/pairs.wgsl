@@ -1,16 +1,30 @@
 // The swept test of every proxy against those in reach of it; or, with TALLY,
 // only how many tests there will be, where these may be too many.
-// Twin of `src/cpu/pairs.rs`, and of how `Grid` in `src/grid.rs` looks around and beyond,
-// but that here no coarse proxy looks for finer ones, for its invocation would keep all
-// others waiting, and no balls or paths are tested before the sweep.
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, but that here no coarse proxy
+// searches for finer ones, for its invocation would keep all others waiting, and no balls
+// or paths are tested before the sweep.
+
+#import carom::{CAROM_GRAZING, CaromCollision}
+#import crowd::{may_be_crowded}
+#import filter::{Sweep, sweep}
+#import grid::{in_box, slot_of}
+#import impact::{impact}
+#import invocation::{invocation}
+#import opaque::{opaque3}
+#import ownership::{OTHER, SHARED, ownership}
+#import segments::{middle, path_of, reaches}
+#import sets::{are_two_sets}
+#import tag::{level_of, segment_of, segment_power, slab_of}
+#import types::{Counters, Params, Plan, SortedCell, SortedProxy, Sphere}
+#import units::{times_power}
 
 override TALLY: bool = false;
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> plan: Plan;
-@group(0) @binding(3) var<storage, read> starts: array<u32>;
-@group(0) @binding(4) var<storage, read> sorted: array<SortedProxy>;
+@group(0) @binding(3) var<storage, read> slot_starts: array<u32>;
+@group(0) @binding(4) var<storage, read> sorted_proxies: array<SortedProxy>;
 @group(0) @binding(5) var<storage, read> sorted_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
@@ -60,17 +74,20 @@ fn list_staged(staged: u32) {
     }
 }
 
-// Reports the pair of two proxies that may touch, if it is one to report, and
-// theirs.
+// Whether one of two spheres, by their collision groups, ignores the other.
+fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
+    return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
+}
+
+// Reports the pair of two proxies that may touch, if it is one to report, and these two
+// own it.
 fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
     if a == b {
         return;
     }
-    let groups_a = spheres[a].groups;
-    let groups_b = spheres[b].groups;
-    if ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u {
+    if ignore_each_other(spheres[a].groups, spheres[b].groups) {
         return;
     }
     let owned = ownership(s, tag_i, tag_j, params.dt);
@@ -81,7 +98,7 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let times = impact(s, params.dt);
     let found = CaromCollision(
         a,
-        (b - params.split) | select(0u, CAROM_GRAZING, grazing),
+        (b - params.b_offset) | select(0u, CAROM_GRAZING, grazing),
         times.x * params.time_unit,
         times_power(times.y, -params.length_power),
     );
@@ -99,44 +116,44 @@ fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
+// The first and the last of a level's 2^time_power slabs that a segment of 2^power spans.
+fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
+    if power >= time_power {
+        return vec2<u32>(segment >> (power - time_power));
+    }
+    let shift = time_power - power;
+    let first = segment << shift;
+    return vec2<u32>(first, first + (1u << shift) - 1u);
+}
+
 // Tests a proxy against those in reach of it, or only counts them: how many they
 // are, low word first.
 fn search(index: u32) -> vec2<u32> {
-    let proxy = sorted[index];
+    let proxy = sorted_proxies[index];
     let own = sorted_cells[index];
     let own_level = level_of(own.tag);
     let own_set = plan.level[own_level].of_set;
     let power = segment_power(own.tag);
     let segment = segment_of(own.tag);
-    let motion = motion_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
-    let center = middle(motion, power, segment);
-    let reach = reaches(motion, power);
+    let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
+    let center = middle(path, power, segment);
+    let reach = reaches(path, power);
     var tally = vec2<u32>(0u);
 
     // Goes once more round at the end: a driver that ends long loops never
     // comes to it.
     for (var number = own_level; number <= plan.levels; number++) {
         if number == plan.levels {
-            if params.watch != 0u {
+            if (params.flags & FLAG_WATCH) != 0u {
                 atomicAdd(&sh_finished, 1u);
             }
             break;
         }
         let level = plan.level[number];
-        if params.split > 0u && level.of_set == own_set {
+        if are_two_sets() && level.of_set == own_set {
             continue;
         }
-        // The slabs that its own time spans.
-        var first_slab = 0u;
-        var last_slab = 0u;
-        if power >= level.time_power {
-            first_slab = segment >> (power - level.time_power);
-            last_slab = first_slab;
-        } else {
-            let shift = level.time_power - power;
-            first_slab = segment << shift;
-            last_slab = first_slab + (1u << shift) - 1u;
-        }
+        let slabs = slabs_of(power, segment, level.time_power);
         // Own level: half the neighbourhood, so that each pair is met from one
         // side only. The others: as far as the two reach.
         var low = own.cell - vec3<i32>(1, 1, 0);
@@ -147,7 +164,7 @@ fn search(index: u32) -> vec2<u32> {
             low = vec3<i32>(floor(at - around));
             high = vec3<i32>(floor(at + around));
         }
-        for (var slab = first_slab; slab <= last_slab; slab++) {
+        for (var slab = slabs.x; slab <= slabs.y; slab++) {
             for (var z = low.z; z <= high.z; z++) {
                 let own_plane = number == own_level && z == own.cell.z;
                 for (var y = select(low.y, own.cell.y, own_plane); y <= high.y; y++) {
@@ -160,8 +177,8 @@ fn search(index: u32) -> vec2<u32> {
                     while x <= high.x {
                         let last_x = select(x, high.x, whole);
                         let slot = slot_of(level, vec3<i32>(x, y, z), slab);
-                        let end = starts[slot + u32(last_x - x) + 1u];
-                        var other = starts[slot];
+                        let end = slot_starts[slot + u32(last_x - x) + 1u];
+                        var other = slot_starts[slot];
                         if own_row && x == own.cell.x {
                             other = index + 1u;
                         }
@@ -170,7 +187,7 @@ fn search(index: u32) -> vec2<u32> {
                             other = end;
                         }
                         for (; other < end; other++) {
-                            let candidate = sorted[other];
+                            let candidate = sorted_proxies[other];
                             let s = sweep(proxy, candidate, params.dt);
                             if s.margin >= -s.bound {
                                 // Rows outside the box may share slots, so what is found
@@ -192,6 +209,39 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
+// Whether there is nothing to do: nothing to tally, or too much to test.
+fn is_idle() -> bool {
+    return (TALLY && !may_be_crowded()) || (!TALLY && refused());
+}
+
+// Adds to the workgroup's count of candidates.
+fn count_candidates(tally: vec2<u32>) {
+    let before = atomicAdd(&sh_candidates[0], tally.x);
+    let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
+    if carry > 0u {
+        atomicAdd(&sh_candidates[1], carry);
+    }
+}
+
+// Adds the workgroup's counts to those of all. Memory that all share takes additions to
+// one word one by one: one for all of the workgroup.
+fn count_for_all() {
+    let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
+    if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
+        let before = atomicAdd(&counters.candidates[0], tally.x);
+        let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
+        if carry > 0u {
+            atomicAdd(&counters.candidates[1], carry);
+        }
+    }
+    if atomicLoad(&sh_finished) > 0u {
+        atomicAdd(&counters.finished, atomicLoad(&sh_finished));
+    }
+    if atomicLoad(&sh_pairs) > 0u {
+        sh_base = reserve(min(atomicLoad(&sh_pairs), STAGED));
+    }
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -199,7 +249,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     if local == 0u {
-        sh_idle = select(0u, 1u, (TALLY && !may_be_crowded()) || (!TALLY && refused()));
+        sh_idle = select(0u, 1u, is_idle());
     }
     // The same for all, so that none waits for it at the barriers below.
     if workgroupUniformLoad(&sh_idle) != 0u {
@@ -207,31 +257,11 @@ fn main(
     }
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
     if index < plan.sorted {
-        let tally = search(index);
-        let before = atomicAdd(&sh_candidates[0], tally.x);
-        let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
-        if carry > 0u {
-            atomicAdd(&sh_candidates[1], carry);
-        }
+        count_candidates(search(index));
     }
     workgroupBarrier();
-    // Memory that all share takes additions to one word one by one: one for all of
-    // the workgroup.
     if local == 0u {
-        let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-        if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
-            let before = atomicAdd(&counters.candidates[0], tally.x);
-            let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
-            if carry > 0u {
-                atomicAdd(&counters.candidates[1], carry);
-            }
-        }
-        if atomicLoad(&sh_finished) > 0u {
-            atomicAdd(&counters.finished, atomicLoad(&sh_finished));
-        }
-        if atomicLoad(&sh_pairs) > 0u {
-            sh_base = reserve(min(atomicLoad(&sh_pairs), STAGED));
-        }
+        count_for_all();
     }
     workgroupBarrier();
     // Not in a loop, which a driver that ends long ones might not enter any more.

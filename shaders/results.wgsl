@@ -1,17 +1,50 @@
 // What the step came to, in the form in which a user's shaders read it, and how
 // large dispatches over the pairs have to be. One workgroup, for the list of those set
 // aside; one invocation for all else.
-// Twin of `Counts` in `src/gpu/step.rs`.
+
+#import carom::{CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
+#import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
+#import crowd::{may_be_crowded}
+#import dispatch::{DispatchArguments, dispatch_over}
+#import types::{Counters, Params, Plan, Space}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> plan: Plan;
 @group(0) @binding(2) var<storage, read> space: Space;
 @group(0) @binding(3) var<storage, read_write> counters: Counters;
 @group(0) @binding(4) var<storage, read_write> results: CaromResults;
-@group(0) @binding(5) var<storage, read_write> dispatch: array<u32, 3>;
+@group(0) @binding(5) var<storage, read_write> pairs_dispatch: DispatchArguments;
 
 fn more(count: vec2<u32>, limit: vec2<u32>) -> bool {
     return count.y > limit.y || (count.y == limit.y && count.x > limit.x);
+}
+
+fn found() -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&counters.pairs[0]), atomicLoad(&counters.pairs[1]));
+}
+
+fn candidates() -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&counters.candidates[0]), atomicLoad(&counters.candidates[1]));
+}
+
+fn segments() -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&counters.segments[0]), atomicLoad(&counters.segments[1]));
+}
+
+// What went wrong, as CAROM_ bits.
+fn status() -> u32 {
+    let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
+    // Each proxy comes to its end once, where it is tallied and where it is tested.
+    let times = select(1u, 2u, may_be_crowded() && !crowded);
+    let finished = atomicLoad(&counters.finished) == plan.sorted * times;
+    var status = 0u;
+    status |= select(0u, CAROM_TRUNCATED, more(found(), vec2<u32>(params.pair_capacity, 0u)));
+    status |= select(0u, CAROM_TOO_MANY_SEGMENTS, more(segments(), vec2<u32>(params.segment_capacity, 0u)));
+    status |= select(0u, CAROM_TOO_CROWDED, crowded);
+    status |= select(0u, CAROM_TOO_MANY_SPHERES, counters.spheres_needed > 0u);
+    status |= select(0u, CAROM_INVALID_SPHERES, atomicLoad(&counters.invalid) > 0u);
+    status |= select(0u, CAROM_UNFINISHED, (params.flags & FLAG_WATCH) != 0u && !finished);
+    return status;
 }
 
 @compute @workgroup_size(INVALID_LISTED)
@@ -20,29 +53,15 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local > 0u {
         return;
     }
-    let segments = vec2<u32>(atomicLoad(&counters.segments[0]), atomicLoad(&counters.segments[1]));
-    let candidates = vec2<u32>(atomicLoad(&counters.candidates[0]), atomicLoad(&counters.candidates[1]));
-    let found = vec2<u32>(atomicLoad(&counters.pairs[0]), atomicLoad(&counters.pairs[1]));
-    let invalid = atomicLoad(&counters.invalid);
-    let crowded = more(candidates, vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // Each proxy comes to its end once, where it is tallied and where it is tested.
-    let times = select(1u, 2u, may_be_crowded() && !crowded);
-    let finished = atomicLoad(&counters.finished) == plan.sorted * times;
-    var status = 0u;
-    status |= select(0u, CAROM_TRUNCATED, more(found, vec2<u32>(params.pair_capacity, 0u)));
-    status |= select(0u, CAROM_TOO_MANY_SEGMENTS, more(segments, vec2<u32>(params.segment_capacity, 0u)));
-    status |= select(0u, CAROM_TOO_CROWDED, crowded);
-    status |= select(0u, CAROM_TOO_MANY_SPHERES, counters.spheres_needed > 0u);
-    status |= select(0u, CAROM_INVALID_SPHERES, invalid > 0u);
-    status |= select(0u, CAROM_UNFINISHED, params.watch != 0u && !finished);
-    results.status = status;
-    results.pairs = select(min(found.x, params.pair_capacity), params.pair_capacity, found.y > 0u);
-    results.found = found;
-    results.candidates = candidates;
-    results.segments = segments;
+    let all = found();
+    results.status = status();
+    results.pairs = select(min(all.x, params.pair_capacity), params.pair_capacity, all.y > 0u);
+    results.found = all;
+    results.candidates = candidates();
+    results.segments = segments();
     results.spheres = params.spheres;
-    results.split = params.split;
-    results.invalid = invalid;
+    results.b_offset = params.b_offset;
+    results.invalid = atomicLoad(&counters.invalid);
     results.spheres_needed = max(params.spheres, counters.spheres_needed);
     results.proxies = plan.sorted;
     results.levels = plan.levels;
@@ -52,10 +71,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.began = 0u;
     results.lasted = 0u;
     results.ended = 0u;
-    let size = dispatch_over(results.pairs);
-    results.columns = size.x;
     results.sorted_columns = 0u;
-    dispatch[0] = size.x;
-    dispatch[1] = size.y;
-    dispatch[2] = 1u;
+    pairs_dispatch = dispatch_over(results.pairs);
+    results.columns = pairs_dispatch.x;
 }

@@ -2,6 +2,8 @@
 // the blocks before it.
 // Twin of `src/cpu/scan.rs`.
 
+#import scan_block::{sum_before}
+
 @group(0) @binding(0) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 

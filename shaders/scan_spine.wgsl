@@ -1,6 +1,8 @@
 // Exclusive prefix sums of at most SCAN_BLOCK words, in place. One workgroup.
 // Twin of `src/cpu/scan.rs`.
 
+#import scan_block::{sum_before}
+
 @group(0) @binding(0) var<storage, read_write> sums: array<u32>;
 
 @compute @workgroup_size(SCAN_WORKGROUP)

@@ -2,14 +2,18 @@
 // them.
 // Twin of `src/cpu/scatter.rs`.
 
+#import invocation::{invocation}
+#import spheres::{sphere_at}
+#import types::{Binned, Params, Plan, Segment, SortedCell, SortedProxy, Sphere}
+
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> segments: array<Segment>;
 @group(0) @binding(3) var<storage, read> plan: Plan;
-@group(0) @binding(4) var<storage, read> cells: array<SortedCell>;
+@group(0) @binding(4) var<storage, read> proxy_cells: array<SortedCell>;
 @group(0) @binding(5) var<storage, read> binned: array<Binned>;
-@group(0) @binding(6) var<storage, read> starts: array<u32>;
-@group(0) @binding(7) var<storage, read_write> sorted: array<SortedProxy>;
+@group(0) @binding(6) var<storage, read> slot_starts: array<u32>;
+@group(0) @binding(7) var<storage, read_write> sorted_proxies: array<SortedProxy>;
 @group(0) @binding(8) var<storage, read_write> sorted_cells: array<SortedCell>;
 
 @compute @workgroup_size(WORKGROUP)
@@ -26,11 +30,11 @@ fn main(
     if proxy >= params.spheres {
         i = segments[proxy - params.spheres].sphere;
     }
-    if binned[proxy].slot == NO_BIN {
+    if binned[proxy].slot == NO_SLOT {
         return;
     }
     let sphere = sphere_at(i);
-    let to = starts[binned[proxy].slot] + binned[proxy].place;
-    sorted[to] = SortedProxy(sphere.center, sphere.radius, sphere.velocity, i);
-    sorted_cells[to] = cells[proxy];
+    let to = slot_starts[binned[proxy].slot] + binned[proxy].place;
+    sorted_proxies[to] = SortedProxy(sphere.center, sphere.radius, sphere.velocity, i);
+    sorted_cells[to] = proxy_cells[proxy];
 }

@@ -1,12 +1,15 @@
 // How many items of each block have each digit: a row of the table for each digit,
 // so that its prefix sums are where the digit's items of each block go. Blocks
 // without items write zeros.
-// Twin of `src/cpu/sort.rs`, where a library sorts.
+// Twin of `src/reduce/sort.rs`, where a library sorts.
+
+#import carom::{CaromResults}
+#import digit::{Digit, digit_of, item_count}
 
 @group(0) @binding(0) var<uniform> digit: Digit;
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> items_before: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read_write> table: array<u32>;
+@group(0) @binding(3) var<storage, read_write> sort_counts: array<u32>;
 
 var<workgroup> sh_counts: array<atomic<u32>, DIGITS>;
 
@@ -19,14 +22,14 @@ fn main(
     let block = workgroup.x + workgroup.y * workgroups.x;
     for (var k = local; k < SORT_BLOCK; k += WORKGROUP) {
         let i = block * SORT_BLOCK + k;
-        if i < items() {
+        if i < item_count() {
             atomicAdd(&sh_counts[digit_of(items_before[i])], 1u);
         }
     }
     workgroupBarrier();
-    let blocks = arrayLength(&table) / DIGITS;
+    let blocks = arrayLength(&sort_counts) / DIGITS;
     // A folded dispatch has workgroups to spare.
     if local < DIGITS && block < blocks {
-        table[local * blocks + block] = atomicLoad(&sh_counts[local]);
+        sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }
 }

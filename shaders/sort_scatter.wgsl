@@ -1,6 +1,9 @@
 // The items of each block in the order of their digits, those of the same digit in
 // the order in which they were.
-// Twin of `src/cpu/sort.rs`, where a library sorts.
+// Twin of `src/reduce/sort.rs`, where a library sorts.
+
+#import carom::{CaromResults}
+#import digit::{Digit, digit_of, item_count}
 
 // Each word counts two digits, as a block has few items.
 const WORDS = DIGITS / 2u;
@@ -12,32 +15,28 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(0) var<uniform> digit: Digit;
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> items_before: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read> table: array<u32>;
+@group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
 // First the invocations' counts in the first word, then those in the second …
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let block = workgroup.x + workgroup.y * workgroups.x;
-    let begin = block * SORT_BLOCK + local * EACH;
-    let end = min(begin + EACH, items());
-    var counts = array<u32, WORDS>();
+// What one invocation counts: two digits a word.
+alias Counts = array<u32, WORDS>;
+
+// How many of the items from `begin` to `end` have each digit.
+fn count_digits(begin: u32, end: u32) -> Counts {
+    var counts = Counts();
     for (var i = begin; i < end; i++) {
         let d = digit_of(items_before[i]);
         counts[d / 2u] += 1u << (d % 2u * 16u);
     }
-    for (var word = 0u; word < WORDS; word++) {
-        sh_counts[word * WORKGROUP + local] = counts[word];
-    }
-    workgroupBarrier();
-    // From counts to the sums of those before, for each word by itself.
+    return counts;
+}
+
+// From sh_counts to the sums of those before, for each word by itself.
+fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;
     for (var k = first; k < first + COUNTS; k++) {
@@ -54,17 +53,34 @@ fn main(
         sh_counts[k] = sum;
         sum += count;
     }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let block = workgroup.x + workgroup.y * workgroups.x;
+    let begin = block * SORT_BLOCK + local * EACH;
+    let end = min(begin + EACH, item_count());
+    var counts = count_digits(begin, end);
+    for (var word = 0u; word < WORDS; word++) {
+        sh_counts[word * WORKGROUP + local] = counts[word];
+    }
+    workgroupBarrier();
+    sum_counts(local);
     workgroupBarrier();
     for (var word = 0u; word < WORDS; word++) {
         counts[word] = sh_counts[word * WORKGROUP + local];
     }
-    let blocks = arrayLength(&table) / DIGITS;
+    let blocks = arrayLength(&sort_counts) / DIGITS;
     for (var i = begin; i < end; i++) {
         let item = items_before[i];
         let d = digit_of(item);
         let half = d % 2u * 16u;
         let rank = (counts[d / 2u] >> half) & 0xffffu;
         counts[d / 2u] += 1u << half;
-        items_after[table[d * blocks + block] + rank] = item;
+        items_after[sort_counts[d * blocks + block] + rank] = item;
     }
 }

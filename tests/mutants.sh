@@ -64,7 +64,7 @@ mutant 'no quadratic term' src/shared/filter.rs \
     'QUADRATIC: f32 = 25.0' 'QUADRATIC: f32 = 0.0' "${tangency[@]}"
 mutant 'no absolute term' src/shared/filter.rs \
     'ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32' 'ABSOLUTE: f32 = 0.0' "${tangency[@]}"
-mutant 'no barrier, and a compiler that reassociates' shaders/shared/sweep.wgsl \
+mutant 'no barrier, and a compiler that reassociates' shaders/shared/filter.wgsl \
     'opaque3(p + v * t)' '(j.center + j.velocity * t) - (i.center + i.velocity * t)' "${tangency[@]}"
 mutant 'no bound in float64' src/exact/float64.rs \
     'error: moved + 16.0 * U * (cross + rrvv)' 'error: 0.0' "${tangency[@]}"
@@ -101,7 +101,7 @@ mutant 'pairs that several segments report get lost' src/cpu/pairs/sweeper.rs \
     'self.shared.push(ReportedPair' 'let _ = std::convert::identity(ReportedPair' "${spans[@]}cpu"
 mutant 'spans compared as open ones, on the CPU' src/shared/ownership.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
-mutant 'spans compared as open ones, on the GPU' shaders/shared/sweep.wgsl \
+mutant 'spans compared as open ones, on the GPU' shaders/shared/ownership.wgsl \
     'k < (first >> shift) || k > (last >> shift)' 'k <= (first >> shift) || k > (last >> shift)' "${spans[@]}gpu"
 mutant 'ties rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number

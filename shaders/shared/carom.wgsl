@@ -40,10 +40,11 @@ struct CaromResults {
     // Pairs that were to be tested, and time segments besides each sphere's first.
     candidates: vec2<u32>,
     segments: vec2<u32>,
-    // Spheres, how many of them are of the first set (0 for one set), and how many
-    // were set aside for values that carom cannot work with.
+    // Spheres; what is added to the index of a pair's second sphere to find its row, which
+    // is how many spheres the first of two sets has, or 0 for one set; and how many
+    // spheres were set aside for values that carom cannot work with.
     spheres: u32,
-    split: u32,
+    b_offset: u32,
     invalid: u32,
     // How many spheres there should have been.
     spheres_needed: u32,
@@ -95,7 +96,7 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
 
 // What is made of the list on request follows. Where spheres have a row each, spheres
 // of the second of two sets follow those of the first: sphere i of the second has row
-// results.split + i. Of a list that is truncated, all this is of the pairs that stand
+// results.b_offset + i. Of a list that is truncated, all this is of the pairs that stand
 // in it.
 
 // The first impact of a sphere: when, and with which other one, the smallest index if

@@ -1,6 +1,7 @@
 // Whether there may be more candidates than allowed, so that they have to be counted
-// before they are tested. Twin of `most_candidates` in `src/cpu/plan.rs`. Reads
-// `params`, `plan` and `counters`.
+// before they are tested. Twin of `most_candidates` in `src/cpu/plan`.
+
+#needs params, plan, counters
 
 // If no slot holds more than the fullest: each proxy looks into half its
 // neighbourhood, and at most 4 cells along each axis in all time slabs of the coarser

@@ -1,7 +1,18 @@
+// Arguments of dispatch_workgroups_indirect.
+
+#import carom::{CAROM_WORKGROUP}
+
+struct DispatchArguments {
+    x: u32,
+    y: u32,
+    z: u32,
+}
+
 // Workgroups of CAROM_WORKGROUP along x and y that are enough for `count`, at most
 // 65 535 along either.
-fn dispatch_over(count: u32) -> vec2<u32> {
+fn dispatch_over(count: u32) -> DispatchArguments {
     let workgroups = count / CAROM_WORKGROUP + select(0u, 1u, count % CAROM_WORKGROUP > 0u);
     let rows = workgroups / 65535u + select(0u, 1u, workgroups % 65535u > 0u);
-    return vec2<u32>(workgroups / max(rows, 1u) + select(0u, 1u, rows > 0u && workgroups % max(rows, 1u) > 0u), rows);
+    let rest = select(0u, 1u, rows > 0u && workgroups % max(rows, 1u) > 0u);
+    return DispatchArguments(workgroups / max(rows, 1u) + rest, rows, 1u);
 }

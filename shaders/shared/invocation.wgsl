@@ -1,3 +1,5 @@
+// Which invocation of a dispatch this is.
+
 // The number of an invocation in a dispatch that may be folded into rows,
 // because a dispatch has at most 65 535 workgroups an axis.
 fn invocation(workgroup: vec3<u32>, workgroups: vec3<u32>, local: u32, size: u32) -> u32 {

@@ -1,5 +1,9 @@
-// The same value, in a way that no compiler sees through: it may fuse and
-// reassociate what stands on either side, but not across. Reads `params`.
+// A barrier for compilers: what stands on either side of it is neither fused nor
+// reassociated across it.
+
+#needs params
+
+// The same value, in a way that no compiler sees through.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

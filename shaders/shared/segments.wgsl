@@ -1,8 +1,12 @@
 // How a sphere is cut into time segments, and how large each is. Twin of
-// `Motion` and `Size` in `src/segments.rs`. Reads `params`, for opaque().
+// `src/shared/segments.rs`.
 
-// A sphere's path, as seen from the frame.
-struct Motion {
+#import opaque::{opaque3}
+#import types::{Frame}
+#needs params
+
+// The path of a sphere during the step, as seen from the frame.
+struct Path {
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
@@ -10,9 +14,9 @@ struct Motion {
     shift: vec3<f32>,
 }
 
-fn motion_of(center: vec3<f32>, radius: f32, velocity: vec3<f32>, frame: Frame) -> Motion {
+fn path_of(center: vec3<f32>, radius: f32, velocity: vec3<f32>, frame: Frame) -> Path {
     let own = opaque3(velocity - frame.drift);
-    return Motion(opaque3(center - frame.origin), radius, own, own * params.dt);
+    return Path(opaque3(center - frame.origin), radius, own, own * params.dt);
 }
 
 fn largest(v: vec3<f32>) -> f32 {
@@ -25,16 +29,16 @@ fn part_of(power: u32) -> f32 {
 }
 
 // The middle of segment k of 2^power.
-fn middle(motion: Motion, power: u32, segment: u32) -> vec3<f32> {
+fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
-    return opaque3(motion.center + motion.velocity * (part * params.dt));
+    return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
 // The power of two of segments that a sphere is cut into.
-fn segments_power(motion: Motion, length: f32) -> u32 {
-    let longest = max(2.0 * motion.radius, length);
+fn segments_power(path: Path, length: f32) -> u32 {
+    let longest = max(2.0 * path.radius, length);
     var power = 0u;
-    var own = largest(abs(motion.shift));
+    var own = largest(abs(path.shift));
     while own > longest && power < SEGMENT_BITS {
         own *= 0.5;
         power += 1u;
@@ -44,14 +48,14 @@ fn segments_power(motion: Motion, length: f32) -> u32 {
 
 // How far a segment of 2^power reaches from its middle along each axis, with the margin
 // for rounding.
-fn reaches(motion: Motion, power: u32) -> vec3<f32> {
-    let shift = abs(motion.shift);
-    let far = largest(abs(motion.center) + shift);
-    let half = motion.radius + shift * part_of(power + 1u);
+fn reaches(path: Path, power: u32) -> vec3<f32> {
+    let shift = abs(path.shift);
+    let far = largest(abs(path.center) + shift);
+    let half = path.radius + shift * part_of(power + 1u);
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
 // Half of the smallest cell that a segment of 2^power may lie in.
-fn half_cell_of(motion: Motion, power: u32) -> f32 {
-    return max(largest(reaches(motion, power)), 0.5 * SMALLEST_CELL);
+fn half_cell_of(path: Path, power: u32) -> f32 {
+    return max(largest(reaches(path, power)), 0.5 * SMALLEST_CELL);
 }

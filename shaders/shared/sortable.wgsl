@@ -1,5 +1,6 @@
-// Words that sort as the floats they stand for, and are never 0 but for NaN;
-// and back.
+// Floats as words, for atomicMax().
+
+// A word that sorts as the float it stands for, and is never 0 but for NaN.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);

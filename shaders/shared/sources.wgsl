@@ -1,5 +1,5 @@
 // Where the spheres of a caller's buffers are. Twin of `SourceLayout` in
-// `src/gpu/source.rs`.
+// `src/gpu/shader/layout.rs`.
 
 // Of each: the word at which it begins, and how many words it is to the next.
 struct SourceLayout {
@@ -21,7 +21,3 @@ struct SourceLayout {
     used: u32,
     unused: u32,
 }
-
-const MOTION_NONE = 0u;
-const MOTION_VELOCITY = 1u;
-const MOTION_PREVIOUS = 2u;

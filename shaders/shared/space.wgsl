@@ -1,7 +1,9 @@
-// How many spheres are near one, and how far apart they are. Twin of `Space` in
-// `src/cpu/measure.rs`. Reads `params`, and what the kernel has put into
-// sh_log_others: space.log_others.
+// How many spheres are near one, and how far apart they are. Twin of
+// `src/shared/space.rs`.
 
+#needs params
+
+// The kernel fills it with space.log_others.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
 // Of `proxies` that lie as the spheres do, how many others are within the cube
@@ -47,5 +49,5 @@ fn edge_at_least(least: f32, half_cell: f32) -> f32 {
 // not much finer than the spacing between them. `proxies` are those of one time
 // slab.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
-    return edge_at_least(FINEST * spacing_of(proxies), half_cell);
+    return edge_at_least(MIN_CELL_PER_SPACING * spacing_of(proxies), half_cell);
 }

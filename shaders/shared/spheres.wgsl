@@ -1,4 +1,8 @@
-// The spheres in the units that the stages work in. Reads `spheres` and `params`.
+// The spheres in the units that the stages work in.
+
+#import types::{Sphere}
+#import units::{times_power}
+#needs params, spheres
 
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];

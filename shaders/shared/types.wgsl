@@ -1,11 +1,11 @@
-// What the stages pass to one another. Each has its twin of the same name and
-// fields in Rust: `src/gpu/buffers.rs`, or `src/grid.rs` for those that the CPU
-// uses alike. A test compares the offsets.
+// What the stages pass to one another. Each structure has a twin with the same fields in
+// `src/gpu/shader/layout.rs`; a test compares sizes and offsets.
 
 struct Params {
     spheres: u32,
-    // Where the second of two sets begins, 0 if there is one set.
-    split: u32,
+    // Added to the second index of a pair to find its row: how many spheres the first of
+    // two sets has; 0 for one set.
+    b_offset: u32,
     dt: f32,
     // 0, in a way that no compiler knows: see opaque().
     zero: u32,
@@ -21,9 +21,9 @@ struct Params {
     // The limit, low word first: past it `pairs` does nothing.
     most_candidates_low: u32,
     most_candidates_high: u32,
-    // Not 0 for a driver that may end a long loop before it is done, as
-    // llvmpipe does.
-    watch: u32,
+    // FLAG_TWO_SETS when only pairs between two sets count. FLAG_WATCH for a driver that
+    // may end a long loop before it is done, as llvmpipe does.
+    flags: u32,
     // Lengths are as the caller has them times 2^this, and so are velocities: see
     // sphere_at().
     length_power: i32,
@@ -50,7 +50,7 @@ struct Counters {
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
     // Invocations of `pairs`, tallying or testing, that came to their end;
-    // counted with `watch`.
+    // counted with FLAG_WATCH.
     finished: atomic<u32>,
     // How many spheres there should have been, when they do not fit.
     spheres_needed: u32,
@@ -61,8 +61,8 @@ struct Counters {
     extent: atomic<u32>,
     // Proxies in the slot that has most.
     fullest: atomic<u32>,
-    // A bit for each bin that is not empty.
-    used: array<atomic<u32>, BINS / 32u>,
+    // A bit for each size class that is not empty.
+    used: array<atomic<u32>, SIZE_CLASSES / 32u>,
 }
 
 // Where cells are counted from: a place amid the world, moving as most of it
@@ -87,7 +87,7 @@ struct Space {
 
 // What the sample tells of one of its spheres.
 struct Sampled {
-    // log2 of the distances to the NEAREST and the NEXT_NEAREST.
+    // log2 of the distances to the NEAR_RANK and the FAR_RANK.
     log_distance: vec2<f32>,
     radius: f32,
     unused: f32,
@@ -95,11 +95,20 @@ struct Sampled {
     velocity: vec3<f32>,
 }
 
-// All are 0 at first, and only grow: bounds are kept as sortable() words, the
-// lower ones of the negated coordinate.
-struct Bin {
+// The lowest that counts, the median and the highest that counts, of one quantity of
+// the sample. Not a vector: workgroups write single words.
+struct Ranks {
+    low: f32,
+    median: f32,
+    high: f32,
+    unused: f32,
+}
+
+// Proxies of one size class. All words are 0 at first, and only grow: bounds are kept as
+// sortable() words, the lower ones of the negated coordinate.
+struct SizeClass {
     count: atomic<u32>,
-    // How many of them are of spheres that begin and end within the trimmed
+    // How many of the proxies are of spheres that begin and end within the trimmed
     // box.
     inside: atomic<u32>,
     half_cell: atomic<u32>,
@@ -139,7 +148,7 @@ struct Plan {
     sorted: u32,
     frame: Frame,
     level: array<Level, MAX_LEVELS>,
-    level_of_bin: array<u32, BINS>,
+    level_of_size_class: array<u32, SIZE_CLASSES>,
 }
 
 // Where a proxy goes.

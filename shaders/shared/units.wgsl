@@ -1,3 +1,5 @@
+// Changes of units, exact but for subnormal numbers. Twin of `src/shared/units.rs`.
+
 // x times 2^power, exactly, but 0 in place of a subnormal number. In integers,
 // because arithmetic may take a subnormal x for 0.
 fn times_power(x: f32, power: i32) -> f32 {

@@ -1,17 +1,15 @@
 //! Attributes in buffers of the application, checked and ready to be bound.
 
+use bytemuck::Zeroable;
 use wgpu::BufferUsages;
 
-use super::buffers::{Buffers, SourceLayout};
+use super::buffers::Buffers;
 use super::device_spheres::{
     Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
 };
+use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
+use super::shader::layout::SourceLayout;
 use crate::Error;
-
-/// Twins of those in `shaders/shared/sources.wgsl`.
-const MOTION_NONE: u32 = 0;
-const MOTION_VELOCITY: u32 = 1;
-const MOTION_PREVIOUS: u32 = 2;
 
 /// A part of a buffer as it is bound.
 #[derive(Clone, Copy)]
@@ -145,12 +143,12 @@ impl<'a> BoundSpheres<'a> {
         spheres: &DeviceSpheres<'a>,
     ) -> Result<Self, Error> {
         let unused = Window {
-            buffer: &own.plan,
+            buffer: &own.results,
             start: 0,
         };
         let mut layout = SourceLayout {
             used: 1,
-            ..SourceLayout::default()
+            ..SourceLayout::zeroed()
         };
         let mut count = unused;
         layout.at_most = match spheres.count {

@@ -2,25 +2,15 @@
 
 use std::time::Duration;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 
-use super::buffers::{CaromCollision, CaromResults};
 use super::pair_list::{ExactStep, PairList, RawCollision, RawStep};
+use super::shader::layout::{CaromCollision, CaromResults, Gathered};
 use super::status::{TOO_CROWDED, TOO_MANY_SPHERES, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::exact::{GRAZING, ReportedPair, decide};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
-
-/// A pair with its two spheres: twin of `shaders/gather.wgsl`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-pub(super) struct Gathered {
-    a: u32,
-    b_and_grazing: u32,
-    /// Centre, radius and velocity.
-    values: [[f32; 7]; 2],
-}
 
 /// The facts of a recording that its readbacks need.
 #[derive(Clone, Debug)]

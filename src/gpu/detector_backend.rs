@@ -2,12 +2,13 @@
 
 use wgpu::DeviceType;
 
-use super::buffers::{Buffers, Capacity, CaromCollision};
+use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::CollisionBuffers;
 use super::decode::unfinished;
 use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
 use super::readback;
+use super::shader::layout::CaromCollision;
 use super::status::{TOO_CROWDED, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Error;
@@ -355,24 +356,7 @@ impl Gpu {
             return;
         };
         let mut rng = fastrand::Rng::with_seed(seed);
-        let all = [
-            &b.spheres,
-            &b.octaves,
-            &b.space,
-            &b.bin_of,
-            &b.samples,
-            &b.ranked,
-            &b.segments,
-            &b.bins,
-            &b.counters,
-            &b.plan,
-            &b.cells,
-            &b.binned,
-            &b.sorted,
-            &b.sorted_cells,
-            &b.pairs,
-        ];
-        for buffer in all.into_iter().chain(&b.table) {
+        for buffer in &b.storage {
             let noise: Vec<u32> = (0..buffer.size() / 4).map(|_| rng.u32(..)).collect();
             self.queue
                 .write_buffer(buffer, 0, bytemuck::cast_slice(&noise));
@@ -388,9 +372,8 @@ mod tests {
     use crate::blocking::block_on;
     use crate::cpu::measure;
     use crate::cpu::plan::plan;
-    use crate::gpu::buffers::{Bin, Counters, Plan, Space};
+    use crate::gpu::shader::layout::{Counters, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace};
     use crate::reuse::ReusedVec;
-    use crate::shared::segments::Segment;
     use crate::shared::sets::Sets;
     use crate::shared::tag::SEGMENT_BITS;
     use crate::shared::units::Units;
@@ -476,11 +459,12 @@ mod tests {
     }
 
     /// What stands in a buffer now.
-    fn contents<T: bytemuck::Pod>(gpu: &Gpu, of: impl Fn(&Buffers) -> &wgpu::Buffer) -> Vec<T> {
+    fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
         let Some(buffers) = &gpu.buffers else {
             panic!("there are no buffers");
         };
-        let buffer = of(&buffers.buffers);
+        let scope = &buffers.buffers.scope;
+        let buffer = (scope.buffer(name)).unwrap_or_else(|error| panic!("{error}"));
         let mut read = Vec::new();
         let part = (buffer, 0, buffer.size());
         readback::read(
@@ -494,7 +478,7 @@ mod tests {
         read
     }
 
-    /// Radii over many octaves, so that a workgroup has more bins than it gathers.
+    /// Radii over many octaves, so that a workgroup has more size classes than it gathers.
     fn of_all_sizes(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(3);
         let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -548,7 +532,7 @@ mod tests {
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
             // What the CPU makes of it, with the same frame and length of segments.
-            let own: Space = contents(&gpu, |b| &b.space)[0];
+            let own: GpuSpace = contents(&gpu, "space")[0];
             let scale = &Units::default().scale(1.0);
             let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
             let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
@@ -560,41 +544,44 @@ mod tests {
             let sizes = measure::measure_sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-            let bin_of: Vec<u32> = contents(&gpu, |b| &b.bin_of);
-            let expected: Vec<u32> = sizes.class_of.iter().map(|&bin| bin.into()).collect();
-            assert!(bin_of[..spheres.len()] == expected, "{name}: other bins");
+            let class_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
+            let expected: Vec<u32> = sizes.class_of.iter().map(|&class| class.into()).collect();
+            assert!(
+                class_of[..spheres.len()] == expected,
+                "{name}: other size classes"
+            );
 
-            let bins: Vec<Bin> = contents(&gpu, |b| &b.bins);
-            let counters: Counters = contents(&gpu, |b| &b.counters)[0];
+            let classes: Vec<GpuSizeClass> = contents(&gpu, "size_classes");
+            let counters: Counters = contents(&gpu, "counters")[0];
             let mut used = vec![0; counters.used.len()];
             for (number, expected) in sizes.classes {
                 used[number / 32] |= 1_u32 << (number % 32);
-                let bin = &bins[*number];
+                let class = &classes[*number];
                 assert_eq!(
-                    (bin.count, bin.inside),
+                    (class.count, class.inside),
                     (expected.count, expected.inside),
-                    "{name}, bin {number}"
+                    "{name}, size class {number}"
                 );
                 let close = |found: f32, expected: f32| {
                     assert!(
                         (found - expected).abs() <= 1e-5 * expected.abs().max(1e-3),
-                        "{name}, bin {number}: {found} is not {expected}"
+                        "{name}, size class {number}: {found} is not {expected}"
                     );
                 };
-                close(f32::from_bits(bin.half_cell), expected.half_cell);
+                close(f32::from_bits(class.half_cell), expected.half_cell);
                 // A word is that of a float32 with its sign bit turned, or all its bits.
                 let float = |word: u32| match word >> 31 {
                     1 => f32::from_bits(word & 0x7fff_ffff),
                     _ => f32::from_bits(!word),
                 };
                 for axis in 0..3 {
-                    close(-float(bin.low[axis]), expected.bounds[0][axis]);
-                    close(float(bin.high[axis]), expected.bounds[1][axis]);
+                    close(-float(class.low[axis]), expected.bounds[0][axis]);
+                    close(float(class.high[axis]), expected.bounds[1][axis]);
                 }
             }
-            let total: u64 = bins.iter().map(|bin| u64::from(bin.count)).sum();
+            let total: u64 = classes.iter().map(|class| u64::from(class.count)).sum();
             let proxies = spheres.len() + sizes.segments.len();
-            assert_eq!(total, proxies as u64, "{name}: more bins");
+            assert_eq!(total, proxies as u64, "{name}: more size classes");
             assert!(counters.used[..] == used, "{name}: other bits");
             if name.starts_with("most segments") {
                 assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
@@ -604,28 +591,26 @@ mod tests {
             space.log_others = own.log_others;
             let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
             let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
-            let own: Plan = contents(&gpu, |b| &b.plan)[0];
+            let own: GpuPlan = contents(&gpu, "plan")[0];
             assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
             for &(number, _) in sizes.classes {
                 let level = u32::from(expected.level_of_class[number]);
-                assert_eq!(own.level_of_bin[number], level, "{name}, bin {number}");
+                assert_eq!(
+                    own.level_of_size_class[number], level,
+                    "{name}, size class {number}"
+                );
             }
 
-            let segments: Vec<Segment> = contents(&gpu, |b| &b.segments);
-            let of = |segments: &[Segment]| {
-                let mut all: Vec<(u32, u32)> = segments
-                    .iter()
-                    .map(|segment| (segment.sphere, segment.number))
-                    .collect();
-                all.sort_unstable();
-                all
-            };
+            let segments: Vec<GpuSegment> = contents(&gpu, "segments");
             let further = sizes.segments.len();
+            let found = segments[..further].iter();
+            let mut found: Vec<_> = found.map(|own| (own.sphere, own.number)).collect();
+            found.sort_unstable();
+            let expected = sizes.segments.iter();
+            let mut expected: Vec<_> = expected.map(|own| (own.sphere, own.number)).collect();
+            expected.sort_unstable();
             assert_eq!(counters.segments, [further as u32, 0], "{name}");
-            assert!(
-                of(&segments[..further]) == of(sizes.segments),
-                "{name}: other segments"
-            );
+            assert!(found == expected, "{name}: other segments");
         }
     }
 

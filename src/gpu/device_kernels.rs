@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
-use super::kernels::{Gather, Load, Reduce, Stages};
-use super::record::Binder;
+use super::dispatch::Binder;
+use super::shader::kernels::{Gather, Load, Reduce, Stages};
+use crate::Error;
 
 /// What a pipeline and all of its buffers have in common.
 pub(super) struct DeviceKernels {
@@ -18,15 +19,15 @@ pub(super) struct DeviceKernels {
 
 impl DeviceKernels {
     /// Compiles all kernels but those of reductions. To be called in a scope.
-    pub(super) fn new(context: Arc<Context>) -> Self {
+    pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let device = &context.device;
-        Self {
-            stages: Stages::new(device),
-            load: Load::new(device),
-            gather: Gather::new(device),
+        Ok(Self {
+            stages: Stages::new(device)?,
+            load: Load::new(device)?,
+            gather: Gather::new(device)?,
             reduce: OnceLock::new(),
             context,
-        }
+        })
     }
 
     pub(super) fn binder(&self) -> Binder<'_> {
@@ -37,8 +38,11 @@ impl DeviceKernels {
     }
 
     /// The kernels of reductions. To be called in a scope.
-    pub(super) fn reduce(&self) -> &Reduce {
-        self.reduce
-            .get_or_init(|| Reduce::new(&self.context.device))
+    pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
+        if let Some(reduce) = self.reduce.get() {
+            return Ok(reduce);
+        }
+        let reduce = Reduce::new(&self.context.device)?;
+        Ok(self.reduce.get_or_init(|| reduce))
     }
 }

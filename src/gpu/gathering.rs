@@ -2,9 +2,10 @@
 //! host to decide exactly.
 
 use super::buffers::Buffers;
-use super::decode::Gathered;
 use super::device_kernels::DeviceKernels;
-use super::record::{Dispatch, workgroups};
+use super::dispatch::{Dispatch, workgroups};
+use super::scope::Scope;
+use super::shader::layout::Gathered;
 use crate::Error;
 
 /// Room for gathered pairs, and the dispatch that fills it.
@@ -27,10 +28,12 @@ impl Gathering {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        let bound = [&b.spheres, &b.pairs, &b.results, &buffer];
-        let dispatch = kernels
-            .binder()
-            .whole(&kernels.gather.gather, &bound, workgroups(room));
+        let own = Scope::default().with::<Gathered>("gathered", &buffer);
+        let dispatch = kernels.binder().dispatch(
+            &kernels.gather.gather,
+            &[&b.scope, &own],
+            workgroups(room),
+        )?;
         Ok(Self {
             room,
             buffer,

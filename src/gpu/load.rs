@@ -1,10 +1,16 @@
 //! Loading of a step's spheres from buffers of the application.
 
+use bytemuck::Zeroable;
+
 use super::bound_spheres::{BoundSpheres, Window, check_motions};
-use super::buffers::{Buffers, SourceLayout};
+use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
 use super::device_spheres::DeviceSpheres;
-use super::record::{Dispatch, Stage, workgroups};
+use super::dispatch::{Dispatch, workgroups};
+use super::scope::Scope;
+use super::shader::layout::SourceLayout;
+use super::stages::Stage;
+use super::upload_layout::UploadLayout;
 use crate::Error;
 
 /// The bind groups that were used last. Applications swap few buffers.
@@ -54,7 +60,7 @@ impl Loads {
             one.layout,
             other
                 .as_ref()
-                .map_or_else(SourceLayout::default, |other| other.layout),
+                .map_or_else(SourceLayout::zeroed, |other| other.layout),
         ];
         let mut dispatches = self.dispatches(kernels, own, &one, other.as_ref())?;
         let widest = limits.max_compute_workgroups_per_dimension;
@@ -89,7 +95,7 @@ impl Loads {
         match self.known.iter().position(same) {
             Some(at) => self.known[..=at].rotate_right(1),
             None => {
-                let bind = || Ok(load(kernels, own, one, other));
+                let bind = || load(kernels, own, one, other);
                 let dispatches = kernels.context.scoped(bind).map_err(cannot_be_bound)?;
                 let windows = windows
                     .iter()
@@ -128,58 +134,52 @@ fn cannot_be_bound(error: Error) -> Error {
     }
 }
 
-/// As much of a window as can be bound.
-fn bind<'a>(&Window { buffer, start }: &Window<'a>, most: u64) -> wgpu::BindingResource<'a> {
+/// Names as much of a window as can be bound.
+fn name(scope: &mut Scope, name: &'static str, window: &Window<'_>, most: u64) {
+    let &Window { buffer, start } = window;
     let size = (buffer.size() / 4 * 4 - start).min(most);
-    wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-        buffer,
-        offset: start,
-        size: std::num::NonZeroU64::new(size),
-    })
+    scope.words(name, buffer, [start, size]);
 }
+
+/// Names the layout of a set.
+fn name_layout(scope: &mut Scope, name: &'static str, own: &Buffers, set: usize) {
+    let offset = UploadLayout::source_offset(set);
+    scope.one_at::<SourceLayout>(name, &own.source_layouts, offset);
+}
+
+/// The names of what [`BoundSpheres::values`] are.
+const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,
     one: &BoundSpheres<'_>,
     other: Option<&BoundSpheres<'_>>,
-) -> Vec<Dispatch> {
+) -> Result<Vec<Dispatch>, Error> {
     let binder = kernels.binder();
     let most = kernels.context.limits.max_storage_buffer_binding_size / 4 * 4;
-    let bind = |window| bind(window, most);
-    let layout = |set: u64| {
-        wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &own.layouts,
-            offset: 256 * set,
-            size: std::num::NonZeroU64::new(size_of::<SourceLayout>() as u64),
-        })
-    };
-    let params = own.params.as_entire_binding();
-    let counters = own.counters.as_entire_binding();
     let unused = Window {
-        buffer: &own.plan,
+        buffer: &own.results,
         start: 0,
     };
-    let mut dispatches = vec![binder.dispatch(
-        &kernels.load.load_params,
-        &[
-            params.clone(),
-            layout(0),
-            layout(1),
-            bind(&one.count),
-            bind(other.map_or(&unused, |other| &other.count)),
-            counters.clone(),
-        ],
-        1,
-    )];
-    let of_sets = [&kernels.load.load_first, &kernels.load.load_second];
-    for ((set, kernel), bound) in (0..).zip(of_sets).zip([Some(one), other]) {
+    let mut counts = Scope::default();
+    name_layout(&mut counts, "first_source", own, 0);
+    name_layout(&mut counts, "second_source", own, 1);
+    name(&mut counts, "first_count", &one.count, most);
+    let second = other.map_or(&unused, |other| &other.count);
+    name(&mut counts, "second_count", second, most);
+    let kernels = &kernels.load;
+    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[&own.scope, &counts], 1)?];
+    let of_sets = [&kernels.load_first, &kernels.load_second];
+    for (set, (kernel, bound)) in of_sets.into_iter().zip([Some(one), other]).enumerate() {
         let Some(bound) = bound else { continue };
-        let mut bindings = vec![params.clone(), layout(set)];
-        bindings.extend(bound.values.iter().map(bind));
-        bindings.extend([own.spheres.as_entire_binding(), counters.clone()]);
-        dispatches.push(binder.dispatch(kernel, &bindings, 1));
+        let mut values = Scope::default();
+        name_layout(&mut values, "source", own, set);
+        for (value, window) in VALUES.into_iter().zip(&bound.values) {
+            name(&mut values, value, window, most);
+        }
+        dispatches.push(binder.dispatch(kernel, &[&own.scope, &values], 1)?);
     }
-    dispatches.push(binder.whole(&kernels.load.load_units, &[&own.params, &own.counters], 1));
-    dispatches
+    dispatches.push(binder.dispatch(&kernels.load_units, &[&own.scope], 1)?);
+    Ok(dispatches)
 }

@@ -166,6 +166,7 @@
     reason = "what a buffer holds is checked against the device's limits, far below 2³²"
 )]
 
+mod allocator;
 mod bound_spheres;
 mod buffers;
 mod collision_buffers;
@@ -175,10 +176,10 @@ mod detector_backend;
 mod device_kernels;
 mod device_spheres;
 mod device_step;
+mod dispatch;
 mod gathering;
 mod growth;
 mod host_step;
-mod kernels;
 mod load;
 mod options;
 mod outputs;
@@ -186,10 +187,13 @@ mod pair_list;
 mod pipeline;
 mod read_results;
 mod readback;
-mod record;
 mod record_step;
 mod reductions;
+mod scan;
+mod scope;
+mod shader;
 mod sized_parts;
+mod stages;
 mod staging;
 pub mod status;
 mod summary;
@@ -198,6 +202,9 @@ pub(crate) mod sweep_on_gpu;
 mod ticket;
 mod timing;
 mod upload;
+mod upload_layout;
+#[cfg(test)]
+mod wiring_tests;
 
 pub use collision_buffers::CollisionBuffers;
 pub(crate) use detector_backend::Gpu;

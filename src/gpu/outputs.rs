@@ -19,7 +19,7 @@ impl CollisionBuffers {
     /// Arguments for `dispatch_workgroups_indirect` over the pairs, for workgroups of
     /// `CAROM_WORKGROUP`. Usages `INDIRECT` and `COPY_SRC`.
     pub fn dispatch(&self) -> &wgpu::Buffer {
-        &self.buffers.dispatch
+        &self.buffers.pairs_dispatch
     }
 
     /// Each sphere's earliest impact: `array<CaromEarliest>`, as many as there may be

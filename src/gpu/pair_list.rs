@@ -1,6 +1,6 @@
 //! Lists of pairs as the host reads them back.
 
-use super::buffers::CaromCollision;
+use super::shader::layout::CaromCollision;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Collisions;
 use crate::exact::GRAZING;

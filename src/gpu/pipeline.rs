@@ -99,7 +99,7 @@ impl CollisionPipeline {
     }
 
     fn compile(context: &Arc<Context>) -> Result<Self, Error> {
-        let kernels = DeviceKernels::new(context.clone());
+        let kernels = DeviceKernels::new(context.clone())?;
         context.probe()?;
         Ok(Self {
             kernels: Arc::new(kernels),

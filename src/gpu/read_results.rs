@@ -1,10 +1,10 @@
 //! Copies of a step's results for the host.
 
-use super::buffers::{CaromCollision, CaromResults};
 use super::collision_buffers::CollisionBuffers;
-use super::decode::{Gathered, Read, ReadRoom, Recorded};
+use super::decode::{Read, ReadRoom, Recorded};
 use super::gathering::Gathering;
 use super::pair_list::{ExactStep, PairList, RawStep};
+use super::shader::layout::{CaromCollision, CaromResults, Gathered};
 use super::staging::{Part, Reserved};
 use super::summary::StepSummary;
 use super::ticket::Ticket;

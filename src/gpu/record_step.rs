@@ -1,12 +1,15 @@
 //! The recording of one step.
 
-use super::buffers::Params;
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
 use super::device_spheres::DeviceSpheres;
 use super::host_step::HostStep;
 use super::load::Loading;
-use super::upload::{HEADER, Submitted, Written};
+use super::shader::constants::FLAG_WATCH;
+use super::shader::layout::Params;
+use super::upload::{Submitted, Written};
+use super::upload_layout::UploadLayout;
+use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::validate::check_dt;
@@ -111,9 +114,10 @@ impl CollisionBuffers {
         let count = parts[0].len() + parts[1].len();
         self.fits(count as u64)?;
         let units = Units::new(dt, summary.extent());
-        let params = Params::new(count, sets.b_offset().min(count), dt, units);
+        let params = Params::new(count, sets, dt, units);
         let [first, second] = parts.map(bytemuck::cast_slice::<Sphere, u8>);
-        let parts = [(HEADER, first), (HEADER + first.len() as u64, second)];
+        let begin = UploadLayout::SPHERES;
+        let parts = [(begin, first), (begin + first.len() as u64, second)];
         let recorded = self.about(dt, 1.0, sets.are_two());
         self.ready(params, &parts, None, recorded)
     }
@@ -135,12 +139,12 @@ impl CollisionBuffers {
             (dt, 1.0)
         };
         // The device finds out how many spheres there are, and how large.
-        let mut params = Params::new(0, 0, own_dt, Units::new(own_dt, 0.0));
+        let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let layouts = loading.layouts;
         let parts = [
-            (256, bytemuck::bytes_of(&layouts[0])),
-            (512, bytemuck::bytes_of(&layouts[1])),
+            (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
+            (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
         ];
         let recorded = self.about(own_dt, times, second.is_some());
         self.ready(params, &parts, Some(loading), recorded)
@@ -181,6 +185,7 @@ impl CollisionBuffers {
     ) -> Result<Ready, Error> {
         let capacity = self.buffers.capacity;
         let context = &self.kernels.context;
+        let watch = if context.software { FLAG_WATCH } else { 0 };
         let params = Params {
             segment_capacity: capacity.segments as u32,
             pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
@@ -188,20 +193,20 @@ impl CollisionBuffers {
             shortest_segment: self.shortest_segment,
             most_candidates_low: self.options.max_candidates as u32,
             most_candidates_high: (self.options.max_candidates >> 32) as u32,
-            watch: u32::from(context.software),
+            flags: params.flags | watch,
             serial: recorded.serial,
             ..params
         };
         let uploaded = u64::from(params.spheres);
         let size = if uploaded > 0 {
-            HEADER + capacity.spheres * size_of::<Sphere>() as u64
+            UploadLayout::SPHERES + capacity.spheres * size_of::<Sphere>() as u64
         } else {
-            HEADER
+            UploadLayout::SPHERES
         };
         let load = loading.as_ref().map(|loading| &loading.stage);
         let stages = self.recording.stages(load).map(|stage| stage.name);
         recorded.stages = stages.collect();
-        let mut all = vec![(0, bytemuck::bytes_of(&params))];
+        let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
         all.extend_from_slice(parts);
         let most = self.options.recordings;
         Ok(Ready {
@@ -222,13 +227,15 @@ impl CollisionBuffers {
         } = ready;
         let from = written.buffer();
         let b = &self.buffers;
-        encoder.copy_buffer_to_buffer(from, 0, &b.params, 0, size_of::<Params>() as u64);
+        let size = size_of::<Params>() as u64;
+        encoder.copy_buffer_to_buffer(from, UploadLayout::PARAMS, &b.params, 0, size);
         if loading.is_some() {
-            encoder.copy_buffer_to_buffer(from, 256, &b.layouts, 0, 512);
+            let (begin, size) = (UploadLayout::SOURCES[0], UploadLayout::SOURCES_SIZE);
+            encoder.copy_buffer_to_buffer(from, begin, &b.source_layouts, 0, size);
         }
         if uploaded > 0 {
             let size = uploaded * size_of::<Sphere>() as u64;
-            encoder.copy_buffer_to_buffer(from, HEADER, &b.spheres, 0, size);
+            encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, &b.spheres, 0, size);
         }
         let submitted = written.release_on_submit(encoder);
         self.continue_changes(encoder, submitted);

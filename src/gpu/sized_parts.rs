@@ -2,8 +2,8 @@
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
-use super::record::Recording;
 use super::reductions::{Reductions, Wanted};
+use super::stages::Recording;
 use crate::Error;
 
 /// Buffers of a capacity, and the stages that work on them.
@@ -23,10 +23,10 @@ impl SizedParts {
         let limits = &kernels.context.limits;
         let buffers = Buffers::new(&kernels.context.device, limits, capacity)?;
         let binder = kernels.binder();
-        let mut recording = Recording::new(binder, &kernels.stages, &buffers);
+        let mut recording = Recording::new(binder, &kernels.stages, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
-            let reduce = kernels.reduce();
+            let reduce = kernels.reduce()?;
             reductions =
                 Reductions::new(binder, &kernels.stages, reduce, &buffers, limits, wanted)?;
             recording.append(reductions.take_stages());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::buffers::CaromResults;
+use super::shader::layout::CaromResults;
 use super::status::{INCOMPLETE, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED};
 
 /// The room that a step needs. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
@@ -101,7 +101,7 @@ impl StepSummary {
             found: wide(results.found),
             pairs: results.pairs.into(),
             spheres: results.spheres.into(),
-            second_set_start: two_sets.then_some(results.split.into()),
+            second_set_start: two_sets.then_some(results.b_offset.into()),
             invalid: results.invalid.into(),
             invalid_spheres: results.invalid_index[..listed].to_vec(),
             proxies: results.proxies.into(),

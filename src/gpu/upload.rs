@@ -8,10 +8,6 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use super::context::Context;
 use crate::Error;
 
-/// Bytes before the spheres: the parameters, and the layouts of two sets in buffers of
-/// the application, each at an offset that any device can bind.
-pub(super) const HEADER: u64 = 768;
-
 /// Mapped, and free to be written.
 const FREE: u8 = 0;
 /// Read by a recording.

@@ -109,7 +109,7 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Margin and bound, as `sweep` in `shaders/shared/sweep.wgsl`.
+    /// Margin and bound, as `sweep` in `shaders/shared/filter.wgsl`.
     pub(super) fn sweep(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);

@@ -1,0 +1,47 @@
+// Which two of their time segments report a pair. Twin of `src/shared/ownership.rs`.
+
+#import filter::{Sweep, sum}
+#import segments::{largest}
+#import tag::{segment_of, segment_power}
+
+// The pair belongs to these two segments alone; to other ones; or rounding leaves open
+// to which, and all that it may belong to report it.
+const OWN = 0u;
+const OTHER = 1u;
+const SHARED = 2u;
+
+// Whether the pair belongs to the two time segments that met: to those that
+// contain the time of closest approach.
+fn ownership(s: Sweep, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
+    if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
+        return OWN;
+    }
+    // In units of the finest segment.
+    let finest = f32(1u << SEGMENT_BITS);
+    let speed = largest(abs(s.v));
+    var low = 0.0;
+    var high = finest;
+    if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
+        high = 0.0;
+    } else if !s.slow {
+        let at = s.t / dt;
+        let error = TIME * EPSILON * (sum(abs(s.p)) / speed / dt + at + 1.0);
+        low = (at - error) * finest;
+        high = (at + error) * finest;
+    }
+    let first = u32(clamp(low, 0.0, finest - 1.0));
+    let last = u32(clamp(high, 0.0, finest - 1.0));
+    var found = OWN;
+    for (var side = 0u; side < 2u; side++) {
+        let tag = select(tag_j, tag_i, side == 0u);
+        let shift = SEGMENT_BITS - segment_power(tag);
+        let k = segment_of(tag);
+        if k < (first >> shift) || k > (last >> shift) {
+            return OTHER;
+        }
+        if (first >> shift) != (last >> shift) {
+            found = SHARED;
+        }
+    }
+    return found;
+}

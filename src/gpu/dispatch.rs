@@ -1,0 +1,82 @@
+//! Dispatches: a kernel with what is bound to it, and how many workgroups.
+
+use super::scope::{Scope, resolve};
+use super::shader::constants::WORKGROUP;
+use super::shader::kernels::Compiled;
+use crate::Error;
+
+/// Workgroups along x and y, at most `widest` along either.
+fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
+    if workgroups <= u64::from(widest) {
+        return [workgroups as u32, 1];
+    }
+    let x = (workgroups as f64).sqrt().ceil() as u64;
+    [x as u32, workgroups.div_ceil(x) as u32]
+}
+
+/// Workgroups for one invocation each.
+pub(crate) fn workgroups(count: u64) -> u64 {
+    count.div_ceil(u64::from(WORKGROUP))
+}
+
+/// One dispatch, ready to be recorded.
+#[derive(Clone)]
+pub(crate) struct Dispatch {
+    pipeline: wgpu::ComputePipeline,
+    bind_group: wgpu::BindGroup,
+    /// Along x and y.
+    workgroups: [u32; 2],
+}
+
+impl Dispatch {
+    /// The same with so many workgroups, at most `widest` along an axis.
+    pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
+        self.workgroups = fold(workgroups, widest);
+    }
+
+    /// Records it.
+    pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
+        let [x, y] = self.workgroups;
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.dispatch_workgroups(x, y, 1);
+    }
+}
+
+/// Makes dispatches ready.
+#[derive(Clone, Copy)]
+pub(crate) struct Binder<'a> {
+    pub(crate) device: &'a wgpu::Device,
+    /// The most workgroups that a dispatch has along an axis.
+    pub(crate) widest: u32,
+}
+
+impl Binder<'_> {
+    /// A dispatch of so many workgroups, with the buffers bound that have the names of the
+    /// kernel's variables in these scopes.
+    pub(crate) fn dispatch(
+        &self,
+        kernel: &Compiled,
+        scopes: &[&Scope],
+        workgroups: u64,
+    ) -> Result<Dispatch, Error> {
+        let entry = |(index, binding): (u32, &super::shader::bindings::Binding)| {
+            let bound = resolve(scopes, binding.name, binding.kind)?;
+            Ok(wgpu::BindGroupEntry {
+                binding: index,
+                resource: wgpu::BindingResource::Buffer(bound),
+            })
+        };
+        let entries = (0..).zip(&kernel.bindings).map(entry);
+        let entries: Vec<_> = entries.collect::<Result<_, Error>>()?;
+        Ok(Dispatch {
+            pipeline: kernel.pipeline.clone(),
+            bind_group: self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(&kernel.label),
+                layout: &kernel.layout,
+                entries: &entries,
+            }),
+            workgroups: fold(workgroups, self.widest),
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! What changed since the last complete step. Twin of `src/reduce/changes.rs`.
+
+use wgpu::BufferUsages;
+
+use super::super::dispatch::workgroups;
+use super::super::scan::scan;
+use super::super::scope::Scope;
+use super::super::stages::Stage;
+use super::maker::Maker;
+use crate::Error;
+
+/// What changed since the last complete step.
+pub(crate) struct Changes {
+    /// Pairs: those that began, then those that last, then those that ended.
+    pub(crate) list: wgpu::Buffer,
+    /// The pairs of the last complete step, in order.
+    kept: wgpu::Buffer,
+    /// How many these are.
+    kept_count: wgpu::Buffer,
+}
+
+impl Changes {
+    /// Whether this buffer is kept from step to step.
+    #[cfg(test)]
+    pub(super) fn keeps(&self, buffer: &wgpu::Buffer) -> bool {
+        [&self.kept, &self.kept_count].contains(&buffer)
+    }
+
+    /// Takes over what smaller buffers have kept; does nothing if they are larger.
+    pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
+        if self.kept.size() >= old.kept.size() {
+            let mut copy = |from: &wgpu::Buffer, to| {
+                encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+            };
+            copy(&old.kept, &self.kept);
+            copy(&old.kept_count, &self.kept_count);
+        }
+    }
+}
+
+impl Maker<'_> {
+    /// Made from the sorted list.
+    pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<Changes, Error> {
+        let pairs = self.pairs();
+        let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
+        let both = BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let made = &mut self.made;
+        let list = made.array::<[u32; 2]>("changes", "changes", 2 * pairs, source)?;
+        let flags = made.table("change_flags", "flags of changes", 2 * pairs + 1, none)?;
+        let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
+        // Zero at first, as all new buffers are.
+        let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
+        let dispatch = |kernel, count| self.dispatch(kernel, &Scope::default(), workgroups(count));
+        let over = 2 * pairs + 1;
+        let mut dispatches = vec![dispatch(&self.kernels.changes_flag, over)?];
+        dispatches.extend(scan(self.binder, self.stages, &flags)?);
+        dispatches.push(dispatch(&self.kernels.changes_write, over)?);
+        dispatches.push(dispatch(&self.kernels.changes_keep, pairs)?);
+        stages.push(Stage::new("changes", dispatches));
+        Ok(Changes {
+            list,
+            kept,
+            kept_count,
+        })
+    }
+}

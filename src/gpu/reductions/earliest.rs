@@ -1,0 +1,34 @@
+//! The earliest impact of each sphere. Twin of `src/reduce/earliest.rs`.
+
+use wgpu::BufferUsages;
+
+use super::super::dispatch::workgroups;
+use super::super::scope::Scope;
+use super::super::shader::layout::GpuEarliest;
+use super::super::stages::Stage;
+use super::maker::Maker;
+use crate::Error;
+
+impl Maker<'_> {
+    /// The buffer that has them, a row for each sphere that fits.
+    pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<wgpu::Buffer, Error> {
+        let spheres = self.buffers.capacity.spheres.max(1);
+        let earliest = self.made.array::<GpuEarliest>(
+            "earliest",
+            "earliest impacts",
+            spheres,
+            BufferUsages::COPY_SRC,
+        )?;
+        let bits = Scope::default().with::<[u32; 4]>("pair_bits", &self.buffers.pairs);
+        let pairs = workgroups(self.pairs());
+        stages.push(Stage::new(
+            "earliest",
+            vec![
+                self.dispatch(&self.kernels.earliest_fill, &bits, workgroups(spheres))?,
+                self.dispatch(&self.kernels.earliest_times, &bits, pairs)?,
+                self.dispatch(&self.kernels.earliest_partners, &bits, pairs)?,
+            ],
+        ));
+        Ok(earliest)
+    }
+}

@@ -1,0 +1,184 @@
+//! The sorted list, each pair once. Twin of `src/reduce/sort.rs`.
+
+use std::ops::Range;
+
+use wgpu::BufferUsages;
+
+use super::super::allocator::ScanTable;
+use super::super::dispatch::{Dispatch, workgroups};
+use super::super::scan::scan;
+use super::super::scope::Scope;
+use super::super::shader::constants::{DIGIT_BITS, DIGITS, SORT_BLOCK};
+use super::super::shader::layout::{CaromCollision, Digit, DispatchArguments, UNIFORM_ALIGNMENT};
+use super::super::stages::Stage;
+use super::maker::Maker;
+use crate::Error;
+
+/// Each pair once, in order.
+pub(crate) struct Sorted {
+    /// [`CaromCollision`]s, as many as the results say.
+    pub(crate) list: wgpu::Buffer,
+    /// Arguments of indirect dispatches over them.
+    pub(crate) dispatch: wgpu::Buffer,
+}
+
+/// Room for sorting as many items as there are pairs.
+pub(super) struct Sorter {
+    /// The [`Digit`] of each pass, [`UNIFORM_ALIGNMENT`] apart: see [`By`].
+    digits: wgpu::Buffer,
+    /// How many digits an index of a sphere has.
+    count: u32,
+    /// The items before a pass and after it, in turns.
+    pub(super) items: [wgpu::Buffer; 2],
+    /// How many of each digit, in each block.
+    table: ScanTable,
+}
+
+/// Words of the items by which passes sort.
+#[derive(Clone, Copy)]
+pub(super) enum By {
+    /// By a, those of the same a by b.
+    Pair,
+    /// By the first word, items as many as sorted pairs.
+    FirstWord,
+}
+
+/// The digits of all passes: those of b and those of a, and then those of the first word.
+fn digits(count: u32) -> impl Iterator<Item = Digit> {
+    let passes = [(1, 0), (0, 0), (0, 1)];
+    passes.into_iter().flat_map(move |(word, distinct)| {
+        (0..count).map(move |digit| Digit {
+            word,
+            shift: digit * DIGIT_BITS,
+            distinct,
+            unused: 0,
+        })
+    })
+}
+
+/// A uniform buffer of digits.
+fn upload(
+    device: &wgpu::Device,
+    digits: impl Iterator<Item = Digit>,
+) -> Result<wgpu::Buffer, Error> {
+    let bytes: Vec<u8> = digits
+        .flat_map(|digit| {
+            let mut bytes = [0; UNIFORM_ALIGNMENT as usize];
+            bytes[..size_of::<Digit>()].copy_from_slice(bytemuck::bytes_of(&digit));
+            bytes
+        })
+        .collect();
+    let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("carom digits to sort by"),
+        size: bytes.len() as u64,
+        usage: BufferUsages::UNIFORM,
+        mapped_at_creation: true,
+    });
+    uniform
+        .slice(..)
+        .get_mapped_range_mut()
+        .map_err(Error::device_failed)?
+        .copy_from_slice(&bytes);
+    uniform.unmap();
+    Ok(uniform)
+}
+
+impl Sorter {
+    pub(super) fn new(maker: &mut Maker<'_>) -> Result<Self, Error> {
+        let last = maker.buffers.capacity.spheres.saturating_sub(1).max(1);
+        let count = (last.ilog2() + 1).div_ceil(DIGIT_BITS);
+        let pairs = maker.pairs();
+        let blocks = pairs.div_ceil(u64::from(SORT_BLOCK));
+        let mut items = || (maker.made).nameless::<[u32; 4]>("pairs while they are sorted", pairs);
+        Ok(Self {
+            items: [items()?, items()?],
+            digits: upload(maker.binder.device, digits(count))?,
+            count,
+            table: maker.made.table(
+                "sort_counts",
+                "digits of the pairs",
+                u64::from(DIGITS) * blocks,
+                BufferUsages::empty(),
+            )?,
+        })
+    }
+
+    /// The passes that sort by these words, in order.
+    fn passes(&self, by: By) -> Range<u32> {
+        match by {
+            By::Pair => 0..2 * self.count,
+            By::FirstWord => 2 * self.count..3 * self.count,
+        }
+    }
+
+    /// The other buffer of items.
+    fn other(&self, one: &wgpu::Buffer) -> wgpu::Buffer {
+        let [first, second] = &self.items;
+        if one == first { second } else { first }.clone()
+    }
+
+    /// Dispatches that sort the items in a buffer, and the buffer where they then are.
+    pub(super) fn sort(
+        &self,
+        maker: &Maker<'_>,
+        by: By,
+        items: &wgpu::Buffer,
+    ) -> Result<(Vec<Dispatch>, wgpu::Buffer), Error> {
+        let [words, ..] = &self.table.levels[..] else {
+            return Ok((Vec::new(), items.clone()));
+        };
+        let blocks = words.size() / size_of::<u32>() as u64 / u64::from(DIGITS);
+        let mut dispatches = Vec::new();
+        let mut before = items.clone();
+        for pass in self.passes(by) {
+            let after = self.other(&before);
+            let mut scope = Scope::default()
+                .with::<[u32; 4]>("items_before", &before)
+                .with::<[u32; 4]>("items_after", &after);
+            scope.one_at::<Digit>("digit", &self.digits, u64::from(pass) * UNIFORM_ALIGNMENT);
+            let kernels = maker.kernels;
+            dispatches.push(maker.dispatch(&kernels.sort_count, &scope, blocks)?);
+            dispatches.extend(scan(maker.binder, maker.stages, &self.table)?);
+            dispatches.push(maker.dispatch(&kernels.sort_scatter, &scope, blocks)?);
+            before = after;
+        }
+        Ok((dispatches, before))
+    }
+}
+
+impl Maker<'_> {
+    pub(super) fn sorted(
+        &mut self,
+        sorter: &Sorter,
+        stages: &mut Vec<Stage>,
+    ) -> Result<Sorted, Error> {
+        let pairs = self.pairs();
+        let list = self.made.array::<CaromCollision>(
+            "sorted_pairs",
+            "sorted pairs",
+            pairs,
+            BufferUsages::COPY_SRC,
+        )?;
+        let dispatch = self.made.one::<DispatchArguments>(
+            "sorted_dispatch",
+            "dispatch over the sorted pairs",
+            BufferUsages::COPY_SRC | BufferUsages::INDIRECT,
+        )?;
+        let flags = self.made.table(
+            "first_flags",
+            "first ones of repeated pairs",
+            pairs + 1,
+            BufferUsages::empty(),
+        )?;
+        let (mut dispatches, repeated) = sorter.sort(self, By::Pair, &self.buffers.pairs)?;
+        let scope = Scope::default()
+            .with::<[u32; 4]>("repeated_pairs", &repeated)
+            .with::<[u32; 4]>("sorted_bits", &list);
+        let over = workgroups(pairs + 1);
+        dispatches.push(self.dispatch(&self.kernels.unique_flag, &scope, over)?);
+        dispatches.extend(scan(self.binder, self.stages, &flags)?);
+        dispatches.push(self.dispatch(&self.kernels.unique_write, &scope, over)?);
+        stages.push(Stage::new("sort", dispatches));
+        Ok(Sorted { list, dispatch })
+    }
+}

@@ -1,0 +1,423 @@
+use super::super::buffers::Capacity;
+use super::super::collision_buffers::CollisionBuffers;
+use super::super::detector_backend::{Gpu, encoder};
+use super::super::dispatch::workgroups;
+use super::super::options::BufferOptions;
+use super::super::readback;
+use super::super::shader::layout::CaromResults;
+use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
+use super::super::summary::RequiredCapacity;
+use super::super::sweep_on_gpu::adapter;
+use crate::exact::GRAZING;
+use crate::reduce;
+use crate::shared::sets::Sets;
+use crate::step::UncheckedStep;
+use crate::{Collision, Error, Sphere};
+
+/// A device, buffers full of noise, and what a step should say is new.
+struct Rig {
+    gpu: Gpu,
+    buffers: CollisionBuffers,
+    previous: Vec<Collision>,
+}
+
+/// What a step left, as words.
+#[derive(Default)]
+struct Left {
+    raw: Vec<u32>,
+    earliest: Vec<u32>,
+    sorted: Vec<u32>,
+    dispatch: Vec<u32>,
+    offsets: Vec<u32>,
+    indices: Vec<u32>,
+    changes: Vec<u32>,
+}
+
+fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
+    let [spheres, segments, pairs] = [spheres, segments, pairs].map(|count| count as u64);
+    Capacity {
+        spheres,
+        segments,
+        pairs,
+    }
+}
+
+impl Rig {
+    fn new(capacity: Capacity) -> Self {
+        Self::with(adapter(), capacity)
+    }
+
+    /// Dispatches may be no wider than `widest`.
+    fn folded(capacity: Capacity, widest: u32) -> Self {
+        let mut gpu = adapter();
+        gpu.limits().max_compute_workgroups_per_dimension = widest;
+        Self::with(gpu, capacity)
+    }
+
+    fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
+        gpu.noise = Some(7);
+        let options = BufferOptions {
+            earliest: true,
+            sorted: true,
+            contacts: true,
+            changes: true,
+            ..BufferOptions::new(capacity.spheres as u32)
+        };
+        let buffers = (gpu.pipeline.with_capacity(&options, capacity))
+            .unwrap_or_else(|error| panic!("{error}"));
+        gpu.fill_with_noise(&buffers.buffers);
+        let mut rng = fastrand::Rng::with_seed(8);
+        for buffer in &buffers.reductions.volatile {
+            let noise: Vec<u32> = (0..buffer.size() / 4).map(|_| rng.u32(..)).collect();
+            gpu.queue
+                .write_buffer(buffer, 0, bytemuck::cast_slice(&noise));
+        }
+        Self {
+            gpu,
+            buffers,
+            previous: Vec::new(),
+        }
+    }
+
+    fn parts(&self) -> Result<[&wgpu::Buffer; 8], Error> {
+        let buffers = &self.buffers;
+        Ok([
+            buffers.results(),
+            buffers.pairs(),
+            buffers.earliest()?,
+            buffers.sorted()?,
+            buffers.sorted_dispatch()?,
+            buffers.contact_offsets()?,
+            buffers.contact_indices()?,
+            buffers.changes()?,
+        ])
+    }
+
+    /// One step, and what it left.
+    fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
+        self.try_step(spheres, split)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_step(
+        &mut self,
+        spheres: &[Sphere],
+        split: usize,
+    ) -> Result<(CaromResults, Left), Error> {
+        let step = UncheckedStep {
+            spheres,
+            sets: sets(split),
+            dt: 1.0,
+        };
+        let mut recorded = encoder(&self.gpu.device);
+        self.buffers.record_checked(&mut recorded, step.check()?)?;
+        self.gpu.queue.submit([recorded.finish()]);
+        let mut results = Vec::new();
+        let mut left = Left::default();
+        let into = [
+            &mut results,
+            &mut left.raw,
+            &mut left.earliest,
+            &mut left.sorted,
+            &mut left.dispatch,
+            &mut left.offsets,
+            &mut left.indices,
+            &mut left.changes,
+        ];
+        let Gpu { device, queue, .. } = &self.gpu;
+        for (part, words) in self.parts()?.into_iter().zip(into) {
+            let part = [(part, 0, part.size())];
+            readback::read(device, queue, encoder(device), &part, words)?;
+        }
+        let results: &[u8] = bytemuck::cast_slice(&results);
+        Ok((bytemuck::pod_read_unaligned(results), left))
+    }
+
+    /// One step: what it left is what the CPU makes of its list.
+    fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
+        let sets = sets(split);
+        let (results, left) = self.step(spheres, split);
+        let mut raw: Vec<[u32; 4]> = left
+            .raw
+            .chunks_exact(4)
+            .map(|words| [words[0], words[1], words[2], words[3]])
+            .take(results.pairs as usize)
+            .collect();
+        assert_eq!(
+            (results.spheres as usize, results.b_offset as usize),
+            (spheres.len(), split)
+        );
+        let any_order = collisions(&raw);
+        reduce::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
+        let pairs = collisions(&raw);
+        // Repeats are the same in all their bits.
+        let mut found: Vec<[u32; 4]> = any_order.iter().map(bits).collect();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, pairs.iter().map(bits).collect::<Vec<_>>());
+
+        assert_eq!(results.sorted as usize, raw.len());
+        assert!(
+            left.sorted[..4 * raw.len()] == *raw.as_flattened(),
+            "sorted"
+        );
+        let [x, y, z] = left.dispatch[..] else {
+            panic!("not three words");
+        };
+        assert_eq!((x, z), (results.sorted_columns, 1));
+        let enough = workgroups(raw.len() as u64);
+        assert!((enough..=enough + u64::from(y)).contains(&(u64::from(x) * u64::from(y))));
+
+        let capacity = left.offsets.len() - 1;
+        let mut earliest: Vec<u32> = reduce::earliest::earliest(&any_order, spheres.len(), sets)
+            .into_iter()
+            .flat_map(|first| match first {
+                Some(first) => [first.toi.to_bits(), first.partner],
+                None => [f32::MAX.to_bits(), u32::MAX],
+            })
+            .collect();
+        let none = [f32::MAX.to_bits(), u32::MAX];
+        earliest.extend(none.repeat(capacity.max(1) - spheres.len()));
+        assert!(left.earliest == earliest, "earliest");
+
+        let contacts = reduce::contacts::contacts(&pairs, spheres.len(), sets);
+        let mut offsets: Vec<u32> = contacts.offsets.iter().map(|&at| at as u32).collect();
+        offsets.resize(capacity + 1, 2 * pairs.len() as u32);
+        assert!(left.offsets == offsets, "offsets");
+        assert!(
+            left.indices[..2 * pairs.len()] == contacts.indices,
+            "indices"
+        );
+
+        let counts = [results.began, results.lasted, results.ended];
+        if results.status & (TRUNCATED | TOO_MANY_SEGMENTS) != 0 {
+            assert_eq!(counts, [0; 3]);
+        } else {
+            let changes = reduce::changes::changes(&self.previous, &pairs);
+            let all = [changes.began, changes.lasted, changes.ended];
+            assert_eq!(counts, [0, 1, 2].map(|k| all[k].len() as u32));
+            let all = all.concat();
+            assert!(
+                left.changes[..2 * all.len()] == *all.as_flattened(),
+                "changes"
+            );
+            self.previous = pairs;
+        }
+        results
+    }
+}
+
+/// Two sets when a second one begins at `split`, which is not 0.
+fn sets(split: usize) -> Sets {
+    match split {
+        0 => Sets::One,
+        first => Sets::Two { first },
+    }
+}
+
+fn bits(pair: &Collision) -> [u32; 4] {
+    [pair.a, pair.b, pair.toi.to_bits(), pair.depth.to_bits()]
+}
+
+fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
+    let collision = |&[a, b, toi, depth]: &[u32; 4]| Collision {
+        a,
+        b: b & !GRAZING,
+        toi: f32::from_bits(toi),
+        depth: f32::from_bits(depth),
+    };
+    pairs.iter().map(collision).collect()
+}
+
+/// A gas with some bullets in it, `time` after its start.
+fn gas(count: usize, time: f32) -> Vec<Sphere> {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let side = (count as f32 * 6.0).cbrt();
+    let mut draw = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
+    (0..count)
+        .map(|i| {
+            let (at, velocity) = (draw(side), draw(if i % 50 == 0 { side } else { 0.5 }));
+            let at = [0, 1, 2].map(|k| at[k] + time * velocity[k]);
+            Sphere::new(at, 0.5).with_velocity(velocity)
+        })
+        .collect()
+}
+
+#[test]
+fn steps_of_a_gas() {
+    let mut rig = Rig::new(capacity(5000, 60_000, 9000));
+    let steps = [
+        (5000, 0.0),
+        (5000, 0.25),
+        (5000, 0.25),
+        (0, 0.0),
+        (5000, 0.5),
+        (800, 0.0),
+        (2, 0.0),
+        (1, 0.0),
+        (4000, 3.0),
+    ];
+    let mut counts = Vec::new();
+    for (count, time) in steps {
+        let results = rig.check(&gas(count, time), 0);
+        assert_eq!(results.status, 0, "{count} spheres");
+        counts.push([results.began, results.lasted, results.ended]);
+    }
+    assert!(counts[0][0] > 1000 && counts[0][1..] == [0, 0]);
+    assert!(counts[1].iter().all(|&count| count > 100));
+    assert!(counts[2][0] == 0 && counts[2][1] > 1000 && counts[2][2] == 0);
+    assert!(counts[3][..2] == [0, 0] && counts[3][2] > 1000);
+}
+
+#[test]
+fn nothing_leans_on_how_wide_dispatches_are() {
+    for widest in [3, 13, 30] {
+        let mut rig = Rig::folded(capacity(3000, 40_000, 5000), widest);
+        for time in [0.0, 0.25] {
+            assert_eq!(rig.check(&gas(3000, time), 0).status, 0);
+        }
+    }
+}
+
+#[test]
+fn two_sets() {
+    let mut rig = Rig::new(capacity(3000, 60_000, 5000));
+    for (split, time) in [(1, 0.0), (100, 0.25), (100, 0.5), (2900, 0.5), (2999, 0.0)] {
+        let results = rig.check(&gas(3000, time), split);
+        assert!(results.status == 0 && results.sorted > 0);
+    }
+}
+
+#[test]
+fn one_crowded_point() {
+    let mut rig = Rig::new(capacity(400, 10, 79_800));
+    for count in [400, 300, 400] {
+        let results = rig.check(&vec![Sphere::new([1.0; 3], 0.5); count], 0);
+        assert_eq!(results.sorted as usize, count * (count - 1) / 2);
+    }
+    assert_eq!(
+        rig.check(&vec![Sphere::new([1.0; 3], 0.5); 400], 200)
+            .sorted,
+        40_000
+    );
+}
+
+/// Each has up to six neighbours that it touches at the same time, and just so.
+#[test]
+fn ties_in_a_lattice() {
+    let lattice: Vec<Sphere> = (0..4096)
+        .map(|i: u32| {
+            let at = [i % 16, i / 16 % 16, i / 256].map(|k| k as f32);
+            // Odd ones move at the even ones.
+            let speed = if at.iter().sum::<f32>() % 2.0 == 1.0 {
+                0.5
+            } else {
+                0.0
+            };
+            Sphere::new(at, 0.375).with_velocity([speed, 0.0, 0.0])
+        })
+        .collect();
+    let mut rig = Rig::new(capacity(4096, 4096, 40_000));
+    assert!(rig.check(&lattice, 0).sorted > 1000);
+    let touching: Vec<Sphere> = lattice
+        .iter()
+        .map(|sphere| Sphere::new(sphere.center, 0.5).with_velocity([40.0, 0.0, 0.0]))
+        .collect();
+    let results = rig.check(&touching, 0);
+    assert_eq!(results.status, 0);
+    assert!(results.sorted >= 11_520);
+}
+
+/// Bullets that meet half way, where one segment ends and the next begins, so
+/// that several report them.
+#[test]
+fn pairs_that_stand_in_the_list_several_times() {
+    let mut spheres = gas(10_000, 0.0);
+    for i in 0..20 {
+        let [y, z] = [i % 5, i / 5].map(|k| 4.0 * k as f32 - 8.0);
+        for side in [-1.0, 1.0] {
+            let bullet = Sphere::new([side * 32.0, y, z], 0.2);
+            spheres.push(bullet.with_velocity([side * -64.0, 0.0, 0.0]));
+        }
+    }
+    let mut rng = fastrand::Rng::with_seed(6);
+    let mut rig = Rig::new(capacity(10_040, 100_000, 40_000));
+    let mut repeats = 0;
+    for split in [0, 5000, 0, 5000] {
+        rng.shuffle(&mut spheres);
+        let results = rig.check(&spheres, split);
+        assert_eq!(results.status, 0);
+        repeats += results.pairs - results.sorted;
+    }
+    assert!(repeats >= 10, "{repeats}");
+}
+
+#[test]
+fn a_list_too_short_and_segments_too_few_change_nothing() {
+    let mut rig = Rig::new(capacity(3000, 10_000, 2500));
+    assert_eq!(rig.check(&gas(3000, 0.0), 0).status, 0);
+    let mut dense = gas(3000, 0.25);
+    dense.iter_mut().for_each(|sphere| sphere.radius = 1.0);
+    let truncated = rig.check(&dense, 0);
+    assert_eq!((truncated.status, truncated.pairs), (TRUNCATED, 2500));
+    assert!(truncated.sorted > 0);
+    let fast: Vec<Sphere> = gas(3000, 0.0)
+        .into_iter()
+        .map(|sphere| sphere.with_velocity(sphere.center.map(|x| 100.0 * x)))
+        .collect();
+    let refused = rig.check(&fast, 0);
+    assert_eq!(refused.status & TOO_MANY_SEGMENTS, TOO_MANY_SEGMENTS);
+    let results = rig.check(&gas(3000, 0.25), 0);
+    assert_eq!(results.status, 0);
+    assert!(results.began > 0 && results.lasted > 0 && results.ended > 0);
+}
+
+#[test]
+fn room_for_nothing() {
+    let mut rig = Rig::new(capacity(2, 0, 0));
+    assert_eq!(rig.check(&[], 0).status, 0);
+    let truncated = rig.check(&[Sphere::new([0.0; 3], 1.0); 2], 0);
+    assert_eq!((truncated.status, truncated.sorted), (TRUNCATED, 0));
+    assert_eq!(rig.check(&[Sphere::new([0.0; 3], 1.0)], 0).status, 0);
+}
+
+#[test]
+fn larger_buffers_go_on_from_smaller_ones() {
+    let mut small = Rig::new(capacity(1000, 20_000, 2000));
+    let before = small.check(&gas(1000, 0.0), 0);
+    let mut large = small;
+    let needed = RequiredCapacity {
+        spheres: 2000,
+        segments: 40_000,
+        pairs: 4000,
+        segment: 0.0,
+    };
+    // Twice, with no step in between.
+    for needed in [
+        RequiredCapacity {
+            pairs: 2001,
+            ..needed
+        },
+        needed,
+    ] {
+        (large.buffers.grow(&needed)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let results = large.check(&gas(1000, 0.0), 0);
+    assert_eq!((results.began, results.lasted), (0, before.sorted));
+}
+
+/// A row of a hundred thousand is no slower than so many rows.
+#[test]
+fn a_giant_among_many() {
+    let count = 100_000;
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut spheres: Vec<Sphere> = (0..count)
+        .map(|_| Sphere::new([0; 3].map(|_| rng.f32() * 100.0), 0.05))
+        .collect();
+    spheres[count / 2] = Sphere::new([50.0; 3], 100.0);
+    let mut rig = Rig::new(capacity(count, 10, 2 * count));
+    for _ in 0..2 {
+        let results = rig.check(&spheres, 0);
+        assert!(results.status == 0 && results.sorted as usize >= count - 1);
+    }
+}

@@ -1,0 +1,183 @@
+//! The constants that shaders share with the host, written from the host's.
+
+use std::fmt::Write as _;
+
+use super::layout::INVALID_LISTED;
+use crate::MAX_MAGNITUDE;
+use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
+
+/// What `measure_ranks` ranks: place and velocity along each axis, and two
+/// distances.
+pub(crate) const QUANTITIES: u32 = 8;
+/// Spheres of the sample that one workgroup of `measure_spacing` has: where the others
+/// are is worked out once for all of these.
+pub(crate) const MEASURED: u32 = 4;
+/// Spheres of the sample that one workgroup of `measure_ranks` ranks.
+pub(crate) const RANKED: u32 = 64;
+
+/// Invocations of a workgroup, where each does one sphere or proxy.
+pub(crate) const WORKGROUP: u32 = 64;
+/// Invocations of a workgroup of the scan.
+pub(crate) const SCAN_WORKGROUP: u32 = 256;
+// Where invocations have an octave each, they sum up as the scan does.
+const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
+/// Counts that one workgroup of the scan works through.
+pub(crate) const SCAN_BLOCK: u32 = 2048;
+
+/// Items that one workgroup of the sort works through.
+pub(crate) const SORT_BLOCK: u32 = 256;
+/// Bits by which one pass of the sort sorts.
+pub(crate) const DIGIT_BITS: u32 = 4;
+/// Values of so many bits.
+pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
+
+/// The bit of `Params::flags` that says that only pairs between two sets count.
+pub(crate) const FLAG_TWO_SETS: u32 = 1;
+/// The bit of `Params::flags` for a driver that may end loops before they are done.
+pub(crate) const FLAG_WATCH: u32 = 2;
+
+/// `SourceLayout::motion_kind` of spheres that do not move.
+pub(crate) const MOTION_NONE: u32 = 0;
+/// `SourceLayout::motion_kind` of spheres that have velocities.
+pub(crate) const MOTION_VELOCITY: u32 = 1;
+/// `SourceLayout::motion_kind` of spheres that have previous centres.
+pub(crate) const MOTION_PREVIOUS: u32 = 2;
+
+/// The value of a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value {
+    Word(u32),
+    Number(f32),
+}
+
+impl From<u32> for Value {
+    fn from(word: u32) -> Self {
+        Self::Word(word)
+    }
+}
+
+impl From<f32> for Value {
+    fn from(number: f32) -> Self {
+        Self::Number(number)
+    }
+}
+
+macro_rules! constants {
+    ($($name:ident: $kind:ident = $value:expr;)*) => {
+        /// All constants of the shaders.
+        pub(super) fn constants() -> Vec<(&'static str, Value)> {
+            vec![$((stringify!($name), Value::from($value as $kind))),*]
+        }
+    };
+}
+
+constants! {
+    // Workgroups, and what one of them does.
+    WORKGROUP: u32 = WORKGROUP;
+    SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
+    SCAN_BLOCK: u32 = SCAN_BLOCK;
+    SCAN_EACH: u32 = SCAN_BLOCK / SCAN_WORKGROUP;
+    SORT_BLOCK: u32 = SORT_BLOCK;
+    DIGITS: u32 = DIGITS;
+    MEASURED: u32 = MEASURED;
+    RANKED: u32 = RANKED;
+    QUANTITIES: u32 = QUANTITIES;
+
+    // Words that stand for something.
+    FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
+    FLAG_WATCH: u32 = FLAG_WATCH;
+    MOTION_NONE: u32 = MOTION_NONE;
+    MOTION_PREVIOUS: u32 = MOTION_PREVIOUS;
+    NO_SIZE_CLASS: u32 = u32::MAX;
+    NO_SLOT: u32 = u32::MAX;
+    INVALID_LISTED: u32 = INVALID_LISTED;
+
+    // float32.
+    GREATEST: f32 = f32::MAX;
+    MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
+    EPSILON: f32 = filter::EPSILON;
+    MAX_MAGNITUDE: f32 = MAX_MAGNITUDE;
+    LEAST_USUAL: f32 = units::LEAST_USUAL;
+
+    // Tags, size classes, cells and slots.
+    SEGMENT_BITS: u32 = tag::SEGMENT_BITS;
+    POWER_BITS: u32 = tag::POWER_BITS;
+    LEVEL_BITS: u32 = tag::LEVEL_BITS;
+    MAX_LEVELS: u32 = tag::MAX_LEVELS;
+    SIZE_CLASSES: u32 = size_class::SIZE_CLASSES;
+    SIZE_BITS: u32 = size_class::SIZE_BITS;
+    SIZE_SHIFT: u32 = size_class::SIZE_SHIFT;
+    FIRST_SIZE: u32 = size_class::FIRST_SIZE;
+    SMALLEST_CELL: f32 = size_class::SMALLEST_CELL;
+    MARGIN: f32 = segments::MARGIN;
+    SLAB_HASH: u32 = grid::SLAB_HASH;
+    Y_HASH: u32 = grid::Y_HASH;
+    Z_HASH: u32 = grid::Z_HASH;
+    ROW_HASH: u32 = grid::ROW_HASH;
+
+    // The sample, and what it tells.
+    SAMPLE_DIVISOR: u32 = tuning::SAMPLE_DIVISOR;
+    SMALL_SAMPLE_DIVISOR: u32 = tuning::SMALL_SAMPLE_DIVISOR;
+    MAX_SAMPLE: u32 = tuning::MAX_SAMPLE;
+    MIN_SAMPLE: u32 = tuning::MIN_SAMPLE;
+    MIN_SMALL_SAMPLE: u32 = tuning::MIN_SMALL_SAMPLE;
+    SAMPLE_HASH: u32 = tuning::SAMPLE_HASH[0];
+    SAMPLE_HASH_MIX: u32 = tuning::SAMPLE_HASH[1];
+    OCTAVES: u32 = tuning::OCTAVES;
+    MIN_COUNTED_PAIRS: u32 = tuning::MIN_COUNTED_PAIRS;
+    NEAR_RANK: u32 = tuning::NEAR_RANK;
+    FAR_RANK: u32 = tuning::FAR_RANK;
+    TRIM_DIVISOR: u32 = tuning::TRIM_DIVISOR;
+    TRIM_MARGIN: f32 = tuning::TRIM_MARGIN;
+    MIN_DIMENSION: f32 = tuning::MIN_DIMENSION;
+    MAX_DIMENSION: f32 = tuning::MAX_DIMENSION;
+    MIN_SLOPE: f32 = tuning::MIN_SLOPE;
+    LOG_OF_NONE: f32 = tuning::LOG_OF_NONE;
+
+    // Cells and segments.
+    MIN_CELL_PER_SPACING: f32 = tuning::MIN_CELL_PER_SPACING;
+    SEGMENT_LENGTHS: u32 = tuning::SEGMENT_LENGTHS;
+    MIN_SEGMENT_PER_EXTENT: f32 = tuning::MIN_SEGMENT_PER_EXTENT;
+    MAX_WEIGHED: u32 = tuning::MAX_WEIGHED;
+
+    // Costs.
+    SEARCH_COST: f32 = tuning::SEARCH_COST;
+    HASHED_SEARCH_COST: f32 = tuning::HASHED_SEARCH_COST;
+    OWN_RANGES: f32 = tuning::OWN_RANGES;
+    HASHED_OWN_RANGES: f32 = tuning::HASHED_OWN_RANGES;
+    COARSER_RANGES: f32 = tuning::COARSER_RANGES;
+    HASHED_COARSER_RANGES: f32 = tuning::HASHED_COARSER_RANGES;
+
+    // Levels and their slots.
+    MAX_RANGE_SHIFT: u32 = tuning::MAX_RANGE_SHIFT;
+    MAX_SLABS_POWER: u32 = tuning::MAX_SLABS_POWER;
+    USABLE_SLOTS: f32 = tuning::USABLE_SLOTS;
+    MIN_HASHED_SHARE: f32 = tuning::MIN_HASHED_SHARE;
+    MIN_HASHED_SLOTS: u32 = tuning::MIN_HASHED_SLOTS;
+    CELL_GROWTH: f32 = tuning::CELL_GROWTH;
+    CELL_GROWTH_STEPS: u32 = tuning::CELL_GROWTH_STEPS;
+
+    // The swept test, and which segments own a pair.
+    ROUNDING: f32 = filter::ROUNDING;
+    LINEAR: f32 = filter::LINEAR;
+    SQUARES: f32 = filter::SQUARES;
+    QUADRATIC: f32 = filter::QUADRATIC;
+    ABSOLUTE: f32 = filter::ABSOLUTE;
+    SLOW: f32 = filter::SLOW;
+    SLOWLY: f32 = filter::SLOWLY;
+    TIME: f32 = ownership::TIME;
+    STILL: f32 = ownership::STILL;
+}
+
+/// WGSL that declares all constants.
+pub(super) fn prelude() -> String {
+    let mut text = String::new();
+    for (name, value) in constants() {
+        // Writing to a string cannot fail.
+        let _ = match value {
+            Value::Word(word) => writeln!(text, "const {name}: u32 = {word}u;"),
+            Value::Number(number) => writeln!(text, "const {name}: f32 = {number:e}f;"),
+        };
+    }
+    text
+}

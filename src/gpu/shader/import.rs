@@ -1,0 +1,198 @@
+//! `#import` and `#needs`: one WGSL module from a kernel and the shared parts that it
+//! takes items from.
+
+use std::fmt::{Display, Formatter};
+
+/// The shared parts, by name.
+macro_rules! parts {
+    ($($name:literal),* $(,)?) => {
+        pub(super) const PARTS: &[(&str, &str)] = &[$((
+            $name,
+            include_str!(concat!("../../../shaders/shared/", $name, ".wgsl")),
+        )),*];
+    };
+}
+
+parts![
+    "carom",
+    "crowd",
+    "digit",
+    "dispatch",
+    "filter",
+    "grid",
+    "impact",
+    "invocation",
+    "opaque",
+    "ownership",
+    "sample",
+    "scan_block",
+    "segments",
+    "sets",
+    "size_class",
+    "sortable",
+    "sources",
+    "space",
+    "spheres",
+    "tag",
+    "types",
+    "units",
+];
+
+/// Why a module cannot be put together.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum BadImport {
+    /// A line is no directive, though it begins with `#`.
+    Directive(String),
+    /// There is no such part.
+    Part(String),
+    /// The part does not declare the item.
+    Item { part: String, item: String },
+    /// The part imports itself, directly or not.
+    Cycle(String),
+    /// A part needs a variable that the kernel does not declare.
+    Need(String),
+}
+
+impl Display for BadImport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Directive(line) => write!(f, "`{line}` is neither `#import` nor `#needs`"),
+            Self::Part(part) => write!(f, "there is no part `{part}`"),
+            Self::Item { part, item } => write!(f, "the part `{part}` has no `{item}`"),
+            Self::Cycle(part) => write!(f, "the part `{part}` imports itself"),
+            Self::Need(name) => write!(f, "the kernel does not declare `{name}`"),
+        }
+    }
+}
+
+/// A line that begins with `#`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Directive<'a> {
+    /// `#import part::{item, item}`
+    Import { part: &'a str, items: Vec<&'a str> },
+    /// `#needs name, name`
+    Needs(Vec<&'a str>),
+}
+
+fn names(list: &str) -> Vec<&str> {
+    list.split(',').map(str::trim).collect()
+}
+
+fn directive(line: &str) -> Result<Directive<'_>, BadImport> {
+    let import = |rest: &'_ str| -> Option<(usize, usize)> {
+        let braces = rest.find("::{")?;
+        rest.ends_with('}').then_some((braces, rest.len() - 1))
+    };
+    if let Some(rest) = line.strip_prefix("#import ")
+        && let Some((braces, end)) = import(rest)
+    {
+        return Ok(Directive::Import {
+            part: &rest[..braces],
+            items: names(&rest[braces + 3..end]),
+        });
+    }
+    match line.strip_prefix("#needs ") {
+        Some(rest) => Ok(Directive::Needs(names(rest))),
+        None => Err(BadImport::Directive(line.to_owned())),
+    }
+}
+
+/// The directives of a file.
+pub(super) fn directives(text: &str) -> Result<Vec<Directive<'_>>, BadImport> {
+    let lines = text.lines().filter(|line| line.starts_with('#'));
+    lines.map(directive).collect()
+}
+
+/// The name of what a line declares at the level of the module.
+fn declared_by(line: &str) -> Option<&str> {
+    let line = match line.strip_prefix("@group(") {
+        Some(_) => &line[line.find("var<")?..],
+        None => line,
+    };
+    let rest = if line.starts_with("var<") {
+        &line[line.find("> ")? + 2..]
+    } else {
+        let keywords = ["fn ", "struct ", "alias ", "const ", "override "];
+        keywords.iter().find_map(|word| line.strip_prefix(word))?
+    };
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next()
+}
+
+/// The names of what a file declares at the level of the module.
+pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(declared_by)
+}
+
+/// What is put together, and what is under way.
+#[derive(Default)]
+struct Module {
+    text: String,
+    done: Vec<&'static str>,
+    open: Vec<&'static str>,
+    needs: Vec<&'static str>,
+}
+
+impl Module {
+    /// Adds a file after all that it imports.
+    fn add(&mut self, text: &'static str, parts: &Parts) -> Result<(), BadImport> {
+        for directive in directives(text)? {
+            match directive {
+                Directive::Needs(names) => self.needs.extend(names),
+                Directive::Import { part, items } => self.import(part, &items, parts)?,
+            }
+        }
+        let code = text.lines().filter(|line| !line.starts_with('#'));
+        for line in code {
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        Ok(())
+    }
+
+    fn import(
+        &mut self,
+        part: &'static str,
+        items: &[&'static str],
+        parts: &Parts,
+    ) -> Result<(), BadImport> {
+        let found = parts.iter().find(|(name, _)| *name == part);
+        let Some(&(_, text)) = found else {
+            return Err(BadImport::Part(part.to_owned()));
+        };
+        if let Some(item) = items
+            .iter()
+            .find(|&&item| declared(text).all(|own| own != item))
+        {
+            return Err(BadImport::Item {
+                part: part.to_owned(),
+                item: (*item).to_owned(),
+            });
+        }
+        if self.open.contains(&part) {
+            return Err(BadImport::Cycle(part.to_owned()));
+        }
+        if !self.done.contains(&part) {
+            self.open.push(part);
+            self.add(text, parts)?;
+            self.open.pop();
+            self.done.push(part);
+        }
+        Ok(())
+    }
+}
+
+/// Parts by name.
+type Parts = [(&'static str, &'static str)];
+
+/// The kernel with all that it imports, each part once and after those that it imports
+/// itself.
+pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
+    let mut module = Module::default();
+    module.add(kernel, parts)?;
+    let missing = |name: &&&str| declared(kernel).all(|own| own != **name);
+    match module.needs.iter().find(missing) {
+        Some(name) => Err(BadImport::Need((*name).to_owned())),
+        None => Ok(module.text),
+    }
+}

@@ -1,0 +1,195 @@
+//! The kernels, and the pipelines made of them.
+
+use super::bindings::{self, Access, Binding};
+use super::constants::prelude;
+use super::import::{PARTS, resolve};
+use crate::Error;
+
+/// An entry point of a shader, and how it is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    /// Name of the file in `shaders/`.
+    pub(crate) file: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) entry: &'static str,
+    /// Values of its override constants.
+    pub(crate) constants: &'static [(&'static str, f64)],
+}
+
+macro_rules! kernel {
+    ($file:literal, $entry:literal, $constants:tt) => {
+        Kernel {
+            file: $file,
+            text: include_str!(concat!("../../../shaders/", $file, ".wgsl")),
+            entry: $entry,
+            constants: &$constants,
+        }
+    };
+}
+
+/// A set of kernels, each of which is compiled once a device: a field, a file, an entry
+/// point and the values of override constants each.
+macro_rules! kernels {
+    (
+        $(#[$doc:meta])* $set:ident, $all:ident:
+        $($field:ident: $file:literal, $entry:literal, $constants:tt;)*
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $set {
+            $(pub(crate) $field: Compiled,)*
+        }
+
+        impl $set {
+            pub(crate) fn new(device: &wgpu::Device) -> Result<Self, Error> {
+                Ok(Self {
+                    $($field: compile(device, &kernel!($file, $entry, $constants))?,)*
+                })
+            }
+        }
+
+        #[cfg(test)]
+        pub(super) const $all: &[Kernel] = &[$(kernel!($file, $entry, $constants)),*];
+    };
+}
+
+kernels! {
+    /// The kernels of the stages that every step has.
+    Stages, STAGES:
+    measure_spacing: "measure_spacing", "main", [];
+    measure_ranks: "measure_ranks", "main", [];
+    measure_curve: "measure_curve", "main", [];
+    measure_sizes: "measure_sizes", "main", [];
+    plan: "plan", "main", [];
+    bin: "bin", "main", [];
+    scan_reduce: "scan_reduce", "main", [];
+    scan_spine: "scan_spine", "main", [];
+    scan_apply: "scan_apply", "main", [];
+    scatter: "scatter", "main", [];
+    // An override, so that the compiler drops the test.
+    tally: "pairs", "main", [("TALLY", 1.0)];
+    pairs: "pairs", "main", [];
+    results: "results", "main", [];
+}
+
+kernels! {
+    /// The kernels that read a caller's buffers.
+    Load, LOAD:
+    load_params: "load_params", "main", [];
+    load_first: "load_spheres", "first_set", [];
+    load_second: "load_spheres", "second_set", [];
+    load_units: "load_units", "main", [];
+}
+
+kernels! {
+    /// The kernel of exact readbacks.
+    Gather, GATHER:
+    gather: "gather", "main", [];
+}
+
+kernels! {
+    /// The kernels that make more of the list of pairs.
+    Reduce, REDUCE:
+    earliest_fill: "earliest", "fill", [];
+    earliest_times: "earliest", "times", [];
+    earliest_partners: "earliest", "partners", [];
+    sort_count: "sort_count", "main", [];
+    sort_scatter: "sort_scatter", "main", [];
+    unique_flag: "unique", "flag", [];
+    unique_write: "unique", "write", [];
+    contacts_copy: "contacts", "copy", [];
+    contacts_rows: "contacts", "rows", [];
+    contacts_fill: "contacts", "fill", [];
+    changes_flag: "changes", "flag", [];
+    changes_write: "changes", "write", [];
+    changes_keep: "changes", "keep", [];
+}
+
+impl Kernel {
+    /// The whole WGSL module: constants, shared parts, the kernel.
+    pub(crate) fn wgsl(&self) -> Result<String, Error> {
+        let module = resolve(self.text, PARTS).map_err(|bad| self.error(&bad))?;
+        Ok(prelude() + &module)
+    }
+
+    /// Its bindings in group 0, in order.
+    pub(crate) fn bindings(&self) -> Result<Vec<Binding>, Error> {
+        bindings::parse(self.text)
+            .map_err(|line| self.error(&format_args!("`{line}` is not the next binding")))
+    }
+
+    fn error(&self, problem: &dyn std::fmt::Display) -> Error {
+        Error::device(format!(
+            "carom's shader `{}` is wrong: {problem}",
+            self.file
+        ))
+    }
+}
+
+/// A kernel made ready for a device.
+pub(crate) struct Compiled {
+    /// Label of all that is made of it.
+    pub(crate) label: String,
+    /// What is bound to it, in order.
+    pub(crate) bindings: Vec<Binding>,
+    /// What its bind groups look like.
+    pub(crate) layout: wgpu::BindGroupLayout,
+    /// The pipeline.
+    pub(crate) pipeline: wgpu::ComputePipeline,
+}
+
+fn layout_entry((index, binding): (u32, &Binding)) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding: index,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: match binding.access {
+                Access::Uniform => wgpu::BufferBindingType::Uniform,
+                Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                Access::Write => wgpu::BufferBindingType::Storage { read_only: false },
+            },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    }
+}
+
+/// Compiles a kernel.
+pub(crate) fn compile(device: &wgpu::Device, kernel: &Kernel) -> Result<Compiled, Error> {
+    let label = match kernel.entry {
+        "main" => format!("carom {}", kernel.file),
+        entry => format!("carom {} {entry}", kernel.file),
+    };
+    let bindings = kernel.bindings()?;
+    let entries: Vec<_> = (0..).zip(&bindings).map(layout_entry).collect();
+    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some(&label),
+        entries: &entries,
+    });
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some(&label),
+        source: wgpu::ShaderSource::Wgsl(kernel.wgsl()?.into()),
+    });
+    let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(&label),
+        bind_group_layouts: &[Some(&layout)],
+        immediate_size: 0,
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(&label),
+        layout: Some(&pipeline_layout),
+        module: &module,
+        entry_point: Some(kernel.entry),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: kernel.constants,
+            zero_initialize_workgroup_memory: true,
+        },
+        cache: None,
+    });
+    Ok(Compiled {
+        label,
+        bindings,
+        layout,
+        pipeline,
+    })
+}

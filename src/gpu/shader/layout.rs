@@ -1,0 +1,308 @@
+//! What is in the buffers: twins of the structures of the same fields in `shaders/`. Those
+//! that the CPU backend has under the same name begin with `Gpu` here.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::constants::FLAG_TWO_SETS;
+use crate::Sphere;
+use crate::shared::sets::Sets;
+use crate::shared::size_class::SIZE_CLASSES;
+use crate::shared::tag::MAX_LEVELS;
+use crate::shared::tuning::{OCTAVES, sample_size};
+use crate::shared::units::Units;
+
+/// How many of the spheres set aside are listed.
+pub(crate) const INVALID_LISTED: usize = 32;
+
+/// Uniform buffers are bound at multiples of this on every device.
+pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
+
+/// A value of a buffer.
+pub(crate) trait Element: Pod {
+    /// Its type in WGSL.
+    const WGSL: &'static str;
+}
+
+impl Element for u32 {
+    const WGSL: &'static str = "u32";
+}
+
+impl Element for [u32; 2] {
+    const WGSL: &'static str = "vec2<u32>";
+}
+
+impl Element for [u32; 4] {
+    const WGSL: &'static str = "vec4<u32>";
+}
+
+impl Element for Sphere {
+    const WGSL: &'static str = "Sphere";
+}
+
+/// Size of a structure, and offsets of its fields by name.
+#[cfg(test)]
+pub(super) struct Layout {
+    pub(super) wgsl: &'static str,
+    pub(super) size: usize,
+    pub(super) fields: &'static [(&'static str, usize)],
+}
+
+/// Structures, each with its name in WGSL. Fields that begin with `unused` are padding.
+macro_rules! layouts {
+    ($(
+        $(#[$doc:meta])*
+        struct $name:ident = $wgsl:literal {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
+        }
+    )*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C)]
+            #[derive(Clone, Copy, Debug, Pod, Zeroable)]
+            pub(crate) struct $name {
+                $($(#[$field_doc])* pub(crate) $field: $type,)*
+            }
+
+            impl Element for $name {
+                const WGSL: &'static str = $wgsl;
+            }
+        )*
+
+        /// All structures, for a test.
+        #[cfg(test)]
+        pub(super) const LAYOUTS: &[Layout] = &[$(Layout {
+            wgsl: $wgsl,
+            size: size_of::<$name>(),
+            fields: &[$((stringify!($field), std::mem::offset_of!($name, $field))),*],
+        }),*];
+    };
+}
+
+layouts! {
+    /// What a step is about.
+    struct Params = "Params" {
+        spheres: u32,
+        b_offset: u32,
+        dt: f32,
+        zero: u32,
+        segment_capacity: u32,
+        pair_capacity: u32,
+        slots: u32,
+        shortest_segment: f32,
+        sample: u32,
+        most_candidates_low: u32,
+        most_candidates_high: u32,
+        flags: u32,
+        length_power: i32,
+        velocity_power: i32,
+        time_unit: f32,
+        serial: u32,
+    }
+
+    /// What the stages count: pairs and the like in two words each, low first.
+    struct Counters = "Counters" {
+        segments: [u32; 2],
+        candidates: [u32; 2],
+        pairs: [u32; 2],
+        finished: u32,
+        spheres_needed: u32,
+        invalid: u32,
+        invalid_index: [u32; INVALID_LISTED],
+        extent: u32,
+        fullest: u32,
+        used: [u32; SIZE_CLASSES / 32],
+    }
+
+    /// Where the spheres of a caller's buffers are.
+    struct SourceLayout = "SourceLayout" {
+        center: [u32; 2],
+        radius: [u32; 2],
+        motion: [u32; 2],
+        groups: [u32; 2],
+        constant_radius: f32,
+        constant_groups: u32,
+        motion_kind: u32,
+        count_word: u32,
+        counted: u32,
+        at_most: u32,
+        used: u32,
+        unused: u32,
+    }
+
+    /// A pair as it stands in the list.
+    struct CaromCollision = "CaromCollision" {
+        a: u32,
+        b_and_grazing: u32,
+        toi: f32,
+        depth: f32,
+    }
+
+    /// What a step came to.
+    struct CaromResults = "CaromResults" {
+        status: u32,
+        pairs: u32,
+        found: [u32; 2],
+        candidates: [u32; 2],
+        segments: [u32; 2],
+        spheres: u32,
+        b_offset: u32,
+        invalid: u32,
+        spheres_needed: u32,
+        proxies: u32,
+        levels: u32,
+        segment: f32,
+        sorted: u32,
+        began: u32,
+        lasted: u32,
+        ended: u32,
+        columns: u32,
+        sorted_columns: u32,
+        serial: u32,
+        invalid_index: [u32; INVALID_LISTED],
+    }
+
+    /// Where cells are counted from.
+    struct GpuFrame = "Frame" {
+        origin: [f32; 3],
+        unused: f32,
+        drift: [f32; 3],
+        unused_too: f32,
+    }
+
+    /// What the sample tells of one of its spheres.
+    struct Sampled = "Sampled" {
+        log_distance: [f32; 2],
+        radius: f32,
+        unused: f32,
+        middle: [f32; 3],
+        unused_too: f32,
+        velocity: [f32; 3],
+        unused_as_well: f32,
+    }
+
+    /// Of one quantity of the sample: the lowest that counts, the median, and the highest
+    /// that counts.
+    struct Ranks = "Ranks" {
+        low: f32,
+        median: f32,
+        high: f32,
+        unused: f32,
+    }
+
+    /// How the spheres lie in space.
+    struct GpuSpace = "Space" {
+        log_others: [f32; OCTAVES],
+        frame: GpuFrame,
+        trimmed_low: [f32; 3],
+        segment: f32,
+        trimmed_high: [f32; 3],
+        unused: f32,
+    }
+
+    /// The proxies of one size class.
+    struct GpuSizeClass = "SizeClass" {
+        count: u32,
+        inside: u32,
+        half_cell: u32,
+        low: [u32; 3],
+        high: [u32; 3],
+    }
+
+    /// A time segment after a sphere's first.
+    struct GpuSegment = "Segment" {
+        sphere: u32,
+        number: u32,
+    }
+
+    /// One uniform grid, and its part of the slot table.
+    struct GpuLevel = "Level" {
+        origin: [i32; 3],
+        first_slot: u32,
+        dims: [u32; 3],
+        first_hashed: u32,
+        cell: f32,
+        inverse_cell: f32,
+        hash_mask: u32,
+        time_power: u32,
+        of_set: u32,
+        reach: f32,
+        unused: [u32; 2],
+    }
+
+    /// The levels of a step.
+    struct GpuPlan = "Plan" {
+        levels: u32,
+        slots: u32,
+        proxies: u32,
+        sorted: u32,
+        frame: GpuFrame,
+        level: [GpuLevel; MAX_LEVELS],
+        level_of_size_class: [u32; SIZE_CLASSES],
+    }
+
+    /// Where a proxy goes.
+    struct GpuBinned = "Binned" {
+        slot: u32,
+        place: u32,
+    }
+
+    /// What the swept test reads of a proxy, in the units of the step.
+    struct GpuSortedProxy = "SortedProxy" {
+        center: [f32; 3],
+        radius: f32,
+        velocity: [f32; 3],
+        sphere: u32,
+    }
+
+    /// A proxy's cell.
+    struct GpuSortedCell = "SortedCell" {
+        cell: [i32; 3],
+        tag: u32,
+    }
+
+    /// What one pass of the sort goes by.
+    struct Digit = "Digit" {
+        word: u32,
+        shift: u32,
+        distinct: u32,
+        unused: u32,
+    }
+
+    /// Arguments of an indirect dispatch.
+    struct DispatchArguments = "DispatchArguments" {
+        x: u32,
+        y: u32,
+        z: u32,
+    }
+
+    /// The first impact of a sphere: the bits of its time, and the other sphere.
+    struct GpuEarliest = "Earliest" {
+        toi: u32,
+        partner: u32,
+    }
+
+    /// A pair with centre, radius and velocity of both spheres.
+    struct Gathered = "Gathered" {
+        a: u32,
+        b_and_grazing: u32,
+        values: [[f32; 7]; 2],
+    }
+}
+
+impl Params {
+    /// For spheres on the host.
+    pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
+        let [length_power, velocity_power] = units.powers(dt);
+        Self {
+            spheres: spheres as u32,
+            b_offset: sets.b_offset() as u32,
+            dt: units.step(dt),
+            sample: sample_size(spheres) as u32,
+            flags: if sets.are_two() { FLAG_TWO_SETS } else { 0 },
+            length_power,
+            velocity_power,
+            time_unit: units.time(),
+            ..Self::zeroed()
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The recording of all stages.
+
+use super::buffers::Buffers;
+use super::dispatch::{Binder, Dispatch, workgroups};
+use super::scan::scan;
+use super::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
+use super::shader::kernels::{Compiled, Stages};
+use crate::Error;
+use crate::shared::tuning::sample_size;
+
+/// One compute pass.
+pub(crate) struct Stage {
+    pub(crate) name: &'static str,
+    label: String,
+    dispatches: Vec<Dispatch>,
+}
+
+impl Stage {
+    pub(crate) fn new(name: &'static str, dispatches: Vec<Dispatch>) -> Self {
+        Self {
+            name,
+            label: format!("carom {name}"),
+            dispatches,
+        }
+    }
+}
+
+/// All stages of a step for buffers as large as they are, made once: to record
+/// them makes nothing anew.
+pub(crate) struct Recording {
+    /// Buffers that begin each step with zeros.
+    cleared: Vec<wgpu::Buffer>,
+    stages: Vec<Stage>,
+}
+
+/// The stages that every step has.
+fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage>, Error> {
+    // No fewer spheres have a larger one.
+    let sample = sample_size(b.capacity.spheres as usize) as u64;
+    let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
+    let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
+    let make = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.scope], workgroups);
+    Ok(vec![
+        Stage::new(
+            "measure",
+            vec![
+                make(&kernels.measure_spacing, sample.div_ceil(MEASURED.into()))?,
+                make(
+                    &kernels.measure_ranks,
+                    u64::from(QUANTITIES) * sample.div_ceil(RANKED.into()),
+                )?,
+                make(&kernels.measure_curve, 1)?,
+                make(&kernels.measure_sizes, blocks)?,
+            ],
+        ),
+        Stage::new("plan", vec![make(&kernels.plan, 1)?]),
+        Stage::new("bin", vec![make(&kernels.bin, proxies)?]),
+        Stage::new("scan", scan(binder, kernels, &b.slot_starts)?),
+        Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
+        Stage::new("tally", vec![make(&kernels.tally, proxies)?]),
+        Stage::new(
+            "pairs",
+            vec![make(&kernels.pairs, proxies)?, make(&kernels.results, 1)?],
+        ),
+    ])
+}
+
+impl Recording {
+    pub(crate) fn new(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Self, Error> {
+        let cleared = ["octaves", "size_classes", "counters", "slot_starts"];
+        let cleared = cleared
+            .into_iter()
+            .map(|name| b.scope.buffer(name).cloned());
+        Ok(Self {
+            cleared: cleared.collect::<Result<_, _>>()?,
+            stages: stages(binder, kernels, b)?,
+        })
+    }
+
+    /// Lets more stages follow.
+    pub(crate) fn append(&mut self, stages: Vec<Stage>) {
+        self.stages.extend(stages);
+    }
+
+    /// The stages of a step, in order; `load` comes first.
+    pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
+        load.into_iter().chain(&self.stages)
+    }
+
+    /// Records all stages. `timestamps` has two queries a stage.
+    pub(crate) fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        load: Option<&Stage>,
+        timestamps: Option<&wgpu::QuerySet>,
+    ) {
+        for cleared in &self.cleared {
+            encoder.clear_buffer(cleared, 0, None);
+        }
+        for (query, stage) in (0..).step_by(2).zip(self.stages(load)) {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some(&stage.label),
+                timestamp_writes: timestamps.map(|query_set| wgpu::ComputePassTimestampWrites {
+                    query_set,
+                    beginning_of_pass_write_index: Some(query),
+                    end_of_pass_write_index: Some(query + 1),
+                }),
+            });
+            for dispatch in &stage.dispatches {
+                dispatch.record(&mut pass);
+            }
+        }
+    }
+}
