@@ -27,10 +27,6 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Spheres that are prefetched before they are worked on: as many as the first cache holds
-/// with ease.
-const PREFETCHED: usize = 128;
-
 /// The proxies of a bucket are brought together first if they are, on average, from more
 /// chunks than this. Otherwise most of them are still in the cache: the world is small, or its
 /// spheres lie in memory as they lie in space.
@@ -140,18 +136,10 @@ impl<'a> Part<'a> {
 
     /// Writes the sorted spheres and their tags, read from `source` in this order.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
-        for (block, order) in order.chunks(PREFETCHED).enumerate() {
-            // From anywhere in the source. Asking for both ends of many spheres before working
-            // on any, the processor waits for all of them at once.
-            let ahead = order.iter().map(|[from, ..]| {
-                let sphere = &source[*from as usize];
-                sphere.center()[0].to_bits() ^ sphere.velocity()[2].to_bits()
-            });
-            std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
-            for (k, &[from, sphere, tag]) in (block * PREFETCHED..).zip(order) {
-                self.tags[k] = tag;
-                self.spheres[k] = SortedSphere::new(&source[from as usize], sphere);
-            }
+        let targets = self.tags.iter_mut().zip(&mut *self.spheres);
+        for ((own_tag, own_sphere), &[from, sphere, tag]) in targets.zip(order) {
+            *own_tag = tag;
+            *own_sphere = SortedSphere::new(&source[from as usize], sphere);
         }
     }
 }
