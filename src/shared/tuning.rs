@@ -98,6 +98,11 @@ pub(crate) const CELL_GROWTH: f32 = 1.125;
 /// Edges of cells that are tried, each [`CELL_GROWTH`] times the one before.
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
+/// Cells of half a neighbourhood, and one more.
+pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
+/// Cells of a coarser level that a proxy can reach: 4 along each axis.
+pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
+
 /// Slots per proxy at most, on the CPU. Its table is allocated after the plan and only as
 /// large as the plan needs, so the limit is generous: a box of the narrowest cells has 4 for
 /// each sphere, and a world of clusters more.

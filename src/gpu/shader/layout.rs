@@ -3,16 +3,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::constants::FLAG_TWO_SETS;
+use super::constants::{FLAG_TWO_SETS, INVALID_LISTED};
 use crate::Sphere;
 use crate::shared::sets::Sets;
 use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{OCTAVES, sample_size};
 use crate::shared::units::Units;
-
-/// How many of the spheres set aside are listed.
-pub(crate) const INVALID_LISTED: usize = 32;
 
 /// Uniform buffers are bound at multiples of this on every device.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
