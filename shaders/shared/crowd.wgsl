@@ -1,5 +1,6 @@
 // Whether there may be more candidates than allowed, so that they have to be counted
-// before they are tested. Twin of `most_candidates` in `src/cpu/plan`.
+// before they are tested. Twin of `max_candidates` in
+// `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 

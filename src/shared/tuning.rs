@@ -1,4 +1,5 @@
-//! The numbers that `measure` and `plan` go by, on the CPU and in the shaders.
+//! The numbers that `measure` and `plan` go by, on the CPU and in the shaders. `sample_size` has
+//! a twin in `shaders/load_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;

@@ -71,7 +71,8 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 /// An upper bound of the number of candidates, if no slot holds more than `fullest`: each
 /// proxy searches half its neighbourhood, and along each axis at most 4 cells of coarser
 /// levels, in all time slabs, and of finer ones as many as its own cell is wide, and 3 more,
-/// but no more than there are.
+/// but no more than there are. Twin of `shaders/shared/crowd.wgsl`, where no level searches a
+/// finer one.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

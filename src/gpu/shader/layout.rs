@@ -1,5 +1,8 @@
 //! What is in the buffers: twins of the structures of the same fields in `shaders/`. Those
-//! that the CPU backend has under the same name begin with `Gpu` here.
+//! that the CPU backend has under the same name begin with `Gpu` here. The stages' are in
+//! `shaders/shared/types.wgsl`, results in `shaders/shared/carom.wgsl`, the layout of a caller's
+//! buffers in `shaders/shared/sources.wgsl`. `Params::new` has a twin in
+//! `shaders/load_params.wgsl`, and `Gathered` one in `shaders/gather.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
