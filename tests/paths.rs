@@ -1,5 +1,5 @@
 //! Every path that comments and documents name exists: a file or folder that moves takes its
-//! mentions along.
+//! mentions along. And a shader and the Rust file that is its twin name one another.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,13 +31,25 @@ fn is_of_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
 }
 
-/// The paths that a line names, from the root of the repository.
-fn paths(line: &str) -> impl Iterator<Item = &str> {
+/// The words of a line that may be paths: no addresses of sites.
+fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_of_path(c))
-        .map(|word| word.trim_start_matches(['.', '/']))
-        .map(|word| word.trim_end_matches('.'))
-        .filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder)))
+        .filter(|word| !word.starts_with("//"))
+        .map(|word| word.trim_start_matches(['.', '/']).trim_end_matches('.'))
         .filter(|word| !word.contains(['*', '{', '}']))
+}
+
+/// Whether this is a path from the root of the repository.
+fn is_from_root(word: &str) -> bool {
+    FOLDERS.iter().any(|folder| word.starts_with(folder))
+}
+
+/// Whether this is the name of a file of code, perhaps with some of the folders that it is in.
+fn is_file_name(word: &str) -> bool {
+    let stem = word
+        .strip_suffix(".rs")
+        .or_else(|| word.strip_suffix(".wgsl"));
+    stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
 }
 
 /// Whether a file or folder has this path; its extension may be left out.
@@ -57,6 +69,11 @@ fn every_path_that_is_named_exists() {
     files(&root.join("shaders"), "wgsl", &mut code);
     let mut documents = vec![root.join("README.md")];
     files(&root.join("docs"), "md", &mut documents);
+    let mut all = code.clone();
+    for folder in ["tests", "crates", "examples"] {
+        files(&root.join(folder), "rs", &mut all);
+        files(&root.join(folder), "wgsl", &mut all);
+    }
 
     let (mut named, mut missing) = (0, Vec::new());
     for file in code.iter().chain(&documents) {
@@ -68,9 +85,16 @@ fn every_path_that_is_named_exists() {
             } else {
                 line
             };
-            for path in paths(prose) {
+            for path in words(prose) {
+                let found = if is_from_root(path) {
+                    exists(root, path)
+                } else if is_file_name(path) {
+                    all.iter().any(|file| file.ends_with(path))
+                } else {
+                    continue;
+                };
                 named += 1;
-                if !exists(root, path) {
+                if !found {
                     let file = file.strip_prefix(root).unwrap();
                     missing.push(format!("{}:{}: {path}", file.display(), number + 1));
                 }
@@ -92,7 +116,8 @@ fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
         let header: String = header.map(|line| line.trim_start_matches("//")).collect();
         if let Some((_, twin)) = header.split_once("Twin of") {
             let name = shader.strip_prefix(root).unwrap().display().to_string();
-            let twins = paths(twin).map(str::to_owned).collect();
+            let twins = words(twin).filter(|word| is_from_root(word));
+            let twins = twins.map(str::to_owned).collect();
             found.push((name, twins));
         }
     }

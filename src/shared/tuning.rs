@@ -105,10 +105,11 @@ pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
 /// Slots per proxy at most, on the CPU. Its table is allocated after the plan and only as
-/// large as the plan needs, so the limit is generous: a box of the narrowest cells has 4 for
-/// each sphere, and a world of clusters more.
+/// large as the plan needs, so the limit is generous: a box of the narrowest cells has about
+/// 1 / [`MIN_CELL_PER_SPACING`]³ for each proxy, which is 4, and a world of clusters more.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
 /// Slots per proxy on a GPU. Its table is allocated before the plan is known, for all steps
-/// to come: 4 are enough for a box of the narrowest cells.
+/// to come. A box of the narrowest cells has about 1 / [`MIN_CELL_PER_SPACING`]³ for each proxy,
+/// which is 4.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;
