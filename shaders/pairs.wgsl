@@ -1,14 +1,14 @@
-// The swept test of every proxy against those in reach of it; or, with TALLY,
-// only how many tests there will be, where these may be too many.
+// The filter on every proxy and each of those in reach of it; or, with TALLY, only how
+// many tests there will be, where these may be too many.
 // Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, but that here no coarse proxy
 // searches for finer ones, for its invocation would keep all others waiting, and no balls
-// or paths are tested before the sweep.
+// or paths are tested before the filter.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
-#import filter::{Sweep, sweep}
+#import filter::{Filtered, filter_pair}
 #import grid::{in_box, slot_of}
-#import impact::{impact}
+#import impact::{rough_impact}
 #import invocation::{invocation}
 #import opaque::{opaque3}
 #import ownership::{OTHER, SHARED, ownership}
@@ -81,7 +81,7 @@ fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
 
 // Reports the pair of two proxies that may touch, if it is one to report, and these two
 // own it.
-fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
+fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
     if a == b {
@@ -95,7 +95,7 @@ fn report(s: Sweep, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
         return;
     }
     let grazing = owned == SHARED || s.margin <= s.bound;
-    let times = impact(s, params.dt);
+    let times = rough_impact(s, params.dt);
     let found = CaromCollision(
         a,
         (b - params.b_offset) | select(0u, CAROM_GRAZING, grazing),
@@ -188,7 +188,7 @@ fn search(index: u32) -> vec2<u32> {
                         }
                         for (; other < end; other++) {
                             let candidate = sorted_proxies[other];
-                            let s = sweep(proxy, candidate, params.dt);
+                            let s = filter_pair(proxy, candidate, params.dt);
                             if s.margin >= -s.bound {
                                 // Rows outside the box may share slots, so what is found
                                 // is compared with what was asked for.

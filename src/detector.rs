@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::blocking::{Wait, block_on};
 use crate::cpu::Cpu;
-use crate::exact::decide_step;
+use crate::exact::decide_reported;
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
@@ -252,7 +252,7 @@ impl Detector {
                 Ok((mut outcome, mut reported)) => {
                     let clock = Instant::now();
                     let count = reported.len();
-                    let decide = || decide_step(&step, &mut reported, &mut pairs);
+                    let decide = || decide_reported(&step, &mut reported, &mut pairs);
                     outcome.grazing = threads.run(count, decide)?;
                     limits.allow_pairs(pairs.len() as u64)?;
                     outcome.stages.push(("decide", clock.elapsed()));

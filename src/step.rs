@@ -1,4 +1,9 @@
 //! The request: which spheres move, and for how long.
+//!
+//! Callers make a [`Step`]. [`Detector`](crate::Detector) makes an [`UncheckedStep`] of it,
+//! all spheres in one slice, and checks that once: both backends, retries and the decision
+//! get the [`CheckedStep`]. Where the spheres are only uploaded, two sets stay in two slices:
+//! that is `HostStep` in `src/gpu/host_step.rs`.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Which values of spheres and time steps carom can work with.
+//! Which values of spheres and time steps carom can work with. `check_spheres` has a twin in
+//! `shaders/load_spheres.wgsl`.
 
 use rayon::prelude::*;
 use wide::f32x4;

@@ -47,8 +47,8 @@ const TAG: u64 = 4;
 /// Slot, sphere and tag of a proxy before it is sorted; and where it is read from, sphere and tag.
 const ENTRY: u64 = 12;
 const ORDER: u64 = 12;
-/// The bin of a sphere in the histogram of sizes.
-const BIN: u64 = 2;
+/// The size class of a sphere.
+const SIZE_CLASS: u64 = 2;
 /// A word of the slot table.
 const SLOT: u64 = 4;
 
@@ -60,13 +60,13 @@ const STAGES: [Stage; 5] = [
     // Each sphere is read when it is checked, and when its size is measured.
     Stage {
         name: "measure",
-        sphere: 2 * SPHERE + BIN,
+        sphere: 2 * SPHERE + SIZE_CLASS,
         ..NOTHING
     },
     // Each proxy reads its sphere, and is written, and sorted by bucket.
     Stage {
         name: "bin",
-        proxy: SPHERE + BIN + 3 * ENTRY,
+        proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
     // The table is cleared, and summed up. Each proxy is read, counted and placed; its record, its

@@ -7,6 +7,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, ValueEnum, error::ErrorKind};
 
 use crate::input::{Format, Input, Pick, extension, time_step};
+use crate::list::ListFile;
 
 /// Finds every pair of moving spheres that touch during a time step, and when.
 ///
@@ -60,8 +61,8 @@ pub(crate) struct Args {
     /// `depth` is how deep the two overlap at the start. Numbers read back the
     /// same. The file appears whole or not at all. Without this option the first
     /// ten pairs are printed.
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(output_path))]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(ListFile::from_path))]
+    pub(crate) output: Option<ListFile>,
 
     /// Draw the spheres and the pairs into this picture
     ///
@@ -123,7 +124,8 @@ impl Args {
 impl Args {
     /// Why these arguments do not go together, if they do not.
     fn conflict(&self) -> Option<String> {
-        for (option, file) in [("--output", &self.output), ("--plot", &self.plot)] {
+        let list = self.output.as_ref().map(|list| &list.path);
+        for (option, file) in [("--output", list), ("--plot", self.plot.as_ref())] {
             if let (Some(path), Some(file)) = (&self.input.path, file)
                 && same_file(path, file)
             {
@@ -164,13 +166,6 @@ impl From<Where> for Backend {
             Where::Gpu => Self::Gpu,
             Where::Cpu => Self::Cpu,
         }
-    }
-}
-
-fn output_path(path: PathBuf) -> Result<PathBuf, &'static str> {
-    match extension(&path).as_str() {
-        "csv" | "npy" => Ok(path),
-        _ => Err("the name must end in .csv or .npy"),
     }
 }
 

@@ -1,8 +1,8 @@
-//! The list of pairs in a file: CSV or NumPy.
+//! The list of pairs as a file, and its formats: CSV, or an array of records for NumPy.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Context;
 use npyz::{DType, DTypeError, Field, NpyWriter, Serialize, TypeWrite, WriterBuilder};
@@ -11,12 +11,40 @@ use crate::input::extension;
 use crate::output::Output;
 use crate::pairs::Pair;
 
-/// What each pair has besides time and depth.
+/// A format of lists.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
-    /// The number of its frame.
+pub(crate) enum ListFormat {
+    /// A header and rows.
+    Csv,
+    /// A NumPy array of records.
+    Npy,
+}
+
+/// Where a list goes, and in which format.
+#[derive(Clone, Debug)]
+pub(crate) struct ListFile {
+    pub(crate) path: PathBuf,
+    format: ListFormat,
+}
+
+impl ListFile {
+    /// The format goes by the name.
+    pub(crate) fn from_path(path: PathBuf) -> Result<Self, &'static str> {
+        let format = match extension(&path).as_str() {
+            "csv" => ListFormat::Csv,
+            "npy" => ListFormat::Npy,
+            _ => return Err("the name must end in .csv or .npy"),
+        };
+        Ok(Self { path, format })
+    }
+}
+
+/// Which columns a list has, besides those of the pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListColumns {
+    /// Whether there is a column for the number of the frame.
     pub(crate) frames: bool,
-    /// Ids of the input, which may be larger than rows.
+    /// Whether a and b are ids of the input, which may be larger than rows.
     pub(crate) ids: bool,
 }
 
@@ -29,7 +57,7 @@ pub(crate) struct List {
 /// Where its rows go.
 enum Rows {
     /// Lines, under a header.
-    Csv(BufWriter<File>, Form),
+    Csv(BufWriter<File>, ListColumns),
     /// Records of an array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),
 }
@@ -41,14 +69,13 @@ pub(crate) struct Row {
 }
 
 impl List {
-    /// Begins a list, in the format that its name tells.
-    pub(crate) fn create(path: &Path, form: Form) -> anyhow::Result<Self> {
-        let output = Output::create(path)?;
+    /// Begins a list.
+    pub(crate) fn create(file: &ListFile, columns: ListColumns) -> anyhow::Result<Self> {
+        let output = Output::create(&file.path)?;
         let out = BufWriter::new(output.file()?);
-        let rows = if extension(path) == "npy" {
-            Rows::npy(out, form)
-        } else {
-            Rows::csv(out, form)
+        let rows = match file.format {
+            ListFormat::Csv => Rows::csv(out, columns),
+            ListFormat::Npy => Rows::npy(out, columns),
         };
         let rows = rows.with_context(|| output.cannot_write())?;
         Ok(Self { output, rows })
@@ -73,25 +100,25 @@ impl List {
 }
 
 impl Rows {
-    fn csv(mut out: BufWriter<File>, form: Form) -> io::Result<Self> {
+    fn csv(mut out: BufWriter<File>, columns: ListColumns) -> io::Result<Self> {
         writeln!(
             out,
             "{}a,b,toi,depth",
-            if form.frames { "frame," } else { "" }
+            if columns.frames { "frame," } else { "" }
         )?;
-        Ok(Self::Csv(out, form))
+        Ok(Self::Csv(out, columns))
     }
 
-    fn npy(out: BufWriter<File>, form: Form) -> io::Result<Self> {
-        let options = npyz::WriteOptions::new().dtype(dtype(form)?).writer(out);
+    fn npy(out: BufWriter<File>, columns: ListColumns) -> io::Result<Self> {
+        let options = npyz::WriteOptions::new().dtype(dtype(columns)?).writer(out);
         Ok(Self::Npy(Box::new(options.begin_1d()?)))
     }
 
     fn append(&mut self, frame: u64, pairs: impl Iterator<Item = Pair>) -> io::Result<()> {
         match self {
-            Self::Csv(out, form) => {
+            Self::Csv(out, columns) => {
                 for Pair { a, b, toi, depth } in pairs {
-                    if form.frames {
+                    if columns.frames {
                         write!(out, "{frame},")?;
                     }
                     // `{:?}` writes the fewest digits that read back as the same float32.
@@ -112,7 +139,7 @@ impl Rows {
 }
 
 /// The type of an array's records.
-fn dtype(Form { frames, ids }: Form) -> io::Result<DType> {
+fn dtype(ListColumns { frames, ids }: ListColumns) -> io::Result<DType> {
     let id = if ids { "<u8" } else { "<u4" };
     let fields = [
         ("frame", "<u4"),
@@ -135,19 +162,22 @@ fn dtype(Form { frames, ids }: Form) -> io::Result<DType> {
 }
 
 impl Serialize for Row {
-    type TypeWriter = Form;
+    type TypeWriter = ListColumns;
 
-    fn writer(dtype: &DType) -> Result<Form, DTypeError> {
+    fn writer(dtype: &DType) -> Result<ListColumns, DTypeError> {
         let DType::Record(fields) = dtype else {
             return Err(DTypeError::expected_record(dtype));
         };
+        // npyz hands over nothing but the type of the records, so the columns are inferred from
+        // what `dtype` made of them: there are five with a frame, four without, and ids take 8
+        // bytes each, rows 4.
         let frames = fields.len() == 5;
         let ids = dtype.num_bytes() == Some(if frames { 28 } else { 24 });
-        Ok(Form { frames, ids })
+        Ok(ListColumns { frames, ids })
     }
 }
 
-impl TypeWrite for Form {
+impl TypeWrite for ListColumns {
     type Value = Row;
 
     fn write_one<W: Write>(&self, mut out: W, Row { frame, pair }: &Row) -> io::Result<()> {

@@ -31,7 +31,7 @@ use std::time::Instant;
 use args::Args;
 use carom::{Collisions, Detector, Options, Step};
 use input::Pick;
-use list::{Form, List};
+use list::{List, ListColumns};
 use output::Output;
 use plot::Picture;
 use progress::Progress;
@@ -55,12 +55,12 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut next = worlds.next()?;
     // Made before the work is done, so that a place that cannot be written to
     // does not cost a long run.
-    let form = Form {
+    let columns = ListColumns {
         frames: matches!(args.frame, Pick::All),
         ids: args.ids,
     };
-    let list = args.output.as_deref();
-    let mut list = list.map(|path| List::create(path, form)).transpose()?;
+    let list = args.output.as_ref();
+    let mut list = list.map(|file| List::create(file, columns)).transpose()?;
     let mut plot = args.plot.as_deref().map(Output::create).transpose()?;
     let options = Options::new().with_backend(args.backend.into());
     let mut detector = None;

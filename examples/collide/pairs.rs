@@ -1,4 +1,4 @@
-//! The pairs as they are told: by the rows of the input, or by the ids it has.
+//! The pairs as they are printed and listed: by the rows of the input, or by the ids it has.
 
 use carom::Collision;
 

@@ -7,9 +7,9 @@
 // neighbourhood, and at most 4 cells along each axis in all time slabs of the coarser
 // levels.
 fn may_be_crowded() -> bool {
-    var cells = 14.0;
+    var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {
-        cells += 64.0 * f32(1u << plan.level[number].time_power);
+        cells += MAX_COARSER_CELLS * f32(1u << plan.level[number].time_power);
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
     let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);

@@ -1,10 +1,11 @@
-// The swept test of two spheres, in float32: tells hits, misses and what is too close to
-// tell. Its constants are in `src/shared/filter.rs`; the CPU sweeps in float64.
+// The filter: the swept test of two spheres in float32. It tells hits, misses and what is
+// too close to tell. Its constants are in `src/shared/filter.rs`; the CPU sweeps in float64.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
 
-struct Sweep {
+// What the filter finds of a pair.
+struct Filtered {
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
@@ -21,7 +22,7 @@ fn sum(v: vec3<f32>) -> f32 {
     return v.x + v.y + v.z;
 }
 
-fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
+fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
     let r = opaque(j.radius + i.radius);
@@ -47,5 +48,5 @@ fn sweep(i: SortedProxy, j: SortedProxy, dt: f32) -> Sweep {
         // What the whole motion can change of the margin.
         bound += SLOWLY * distance * (speed * dt);
     }
-    return Sweep(p, v, r, slow, t, margin, bound);
+    return Filtered(p, v, r, slow, t, margin, bound);
 }

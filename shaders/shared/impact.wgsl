@@ -1,10 +1,11 @@
-// Time of impact and depth of two spheres, in float32.
+// Time of impact and depth of two spheres in float32, without a bound on their errors. The
+// exact ones are the host's: `impact` in `src/exact/impact.rs`.
 
-#import filter::{Sweep}
+#import filter::{Filtered}
 
 // Time of impact and depth, of two that touch or may. At that time the gap between
 // them is 0 but for rounding: `src/gpu/mod.rs` tells how much.
-fn impact(s: Sweep, dt: f32) -> vec2<f32> {
+fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
     let pp = dot(s.p, s.p);
     if pp <= rr {

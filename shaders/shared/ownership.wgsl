@@ -1,6 +1,6 @@
 // Which two of their time segments report a pair. Twin of `src/shared/ownership.rs`.
 
-#import filter::{Sweep, sum}
+#import filter::{Filtered, sum}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
@@ -12,7 +12,7 @@ const SHARED = 2u;
 
 // Whether the pair belongs to the two time segments that met: to those that
 // contain the time of closest approach.
-fn ownership(s: Sweep, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
+fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }

@@ -1,4 +1,4 @@
-//! `bin`: the slot of each proxy.
+//! `bin`: the cell and the slot of each proxy. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

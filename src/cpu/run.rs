@@ -15,7 +15,7 @@ use super::pairs::{FoundPairs, PairCounts, PairSearch, find_pairs, tally};
 use super::plan::{Plan, plan};
 use super::scatter::scatter;
 use super::sorted_proxies::SortedProxies;
-use crate::exact::decide_step;
+use crate::exact::decide_reported;
 use crate::limits::{Limits, most_proxies};
 use crate::outcome::{Outcome, StageTimes};
 use crate::reuse::{ReusedVec, ScratchPool};
@@ -149,7 +149,7 @@ impl Planned<'_> {
         } = &mut memory.found;
         let decided = memory.decided.empty();
         let count = shared.len();
-        let decide = || decide_step(&self.step, shared, decided);
+        let decide = || decide_reported(&self.step, shared, decided);
         let of_shared = self.threads.run(count, decide)?;
         counts.grazing = counts.grazing.plus(of_shared);
         self.limits

@@ -1,6 +1,7 @@
 //! `scan`: from the number of items with each key to where the items of each key begin, and so
 //! the place of each item. The shaders have one table for it; here every bucket has its part of
-//! the table.
+//! the table. Twin of `shaders/scan_reduce.wgsl`, `shaders/scan_spine.wgsl` and
+//! `shaders/scan_apply.wgsl`.
 
 /// Gives every item its place, from `begin` on: a stable counting sort by key. `ends` becomes
 /// where the items of each key end. Returns the largest number of items with one key.

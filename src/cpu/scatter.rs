@@ -1,4 +1,4 @@
-//! `scatter`: sorts the proxies by slot.
+//! `scatter`: sorts the proxies by slot. Twin of `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

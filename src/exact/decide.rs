@@ -60,9 +60,9 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Decides the reported pairs, and fills `pairs` with those that touch: sorted, and each
-/// once. `spheres` gives the two spheres of a pair.
-pub(crate) fn decide(
+/// Decides the reported pairs by [`impact`], and fills `pairs` with those that touch: sorted,
+/// and each once. `spheres` gives the two spheres of a pair.
+pub(crate) fn decide_reported_with(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
     dt: f32,
@@ -96,7 +96,7 @@ pub(crate) fn decide(
                             depth,
                         };
                     }
-                    None if certain => not_certain(a, b),
+                    None if certain => log_false_hit(a, b),
                     None => {}
                 }
             }
@@ -107,20 +107,21 @@ pub(crate) fn decide(
     Ok(grazing)
 }
 
-/// The filter was certain of a pair that does not touch, which docs/exact.md proves
+/// Logs that the filter was certain of a pair that does not touch, which docs/exact.md proves
 /// impossible. The list is right all the same.
 #[cold]
-fn not_certain(a: u32, b: u32) {
+fn log_false_hit(a: u32, b: u32) {
     log::error!("the filter was certain of ({a}, {b}), which do not touch");
 }
 
-/// Decides the pairs that were reported of a step on the host, as [`decide`] does.
-pub(crate) fn decide_step(
+/// Decides the reported pairs of a step whose spheres are on the host, as
+/// [`decide_reported_with`] does.
+pub(crate) fn decide_reported(
     step: &CheckedStep<'_>,
     reported: &mut Vec<ReportedPair>,
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let sphere = |index: u32| step.spheres.get(index as usize).copied();
     let two = |a, b| Some([sphere(a)?, sphere(b)?]);
-    decide(two, step.sets, step.dt, reported, pairs)
+    decide_reported_with(two, step.sets, step.dt, reported, pairs)
 }

@@ -2,8 +2,16 @@
 //! touch, when and how deep; and the list of collisions made of the reported pairs. Both
 //! backends use it, so their lists are the same bits.
 //!
-//! Float64 decides and rounds where its error bound allows ([`float64`]), and
-//! integers elsewhere ([`integers`]). docs/exact.md has the proof.
+//! The order in which arithmetic is tried:
+//!
+//! - On the CPU balls and paths discard what is far apart, and [`sweep`] decides most of the
+//!   rest, two pairs at a time. What it leaves open goes to [`impact()`].
+//! - On a GPU a filter in float32 discards what certainly misses. Every pair that it reports
+//!   goes to the host, and there through [`decide_reported`] to [`impact()`].
+//! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and where that
+//!   leaves doubt, [`integers`].
+//!
+//! docs/exact.md has the proof.
 
 mod answer;
 mod decide;
@@ -16,8 +24,8 @@ mod two_pairs;
 pub(crate) use self::answer::Arithmetic;
 pub(crate) use self::answer::{Impact, Touch};
 #[cfg(feature = "gpu")]
-pub(crate) use self::decide::decide;
-pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_step};
+pub(crate) use self::decide::decide_reported_with;
+pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
 pub use self::impact::time_of_impact;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::two_pairs::sweep;

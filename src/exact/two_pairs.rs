@@ -100,8 +100,8 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
-    // Where spheres just touch, most pairs do. A single one is left to the exact test: to
-    // recognise it here would slow down all others.
+    // Where spheres just touch, most pairs do. A single one is left to `impact`: to recognise
+    // it here would slow down all others.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
         return Swept {
             hits: 3,

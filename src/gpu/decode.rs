@@ -8,7 +8,7 @@ use super::pair_list::{ExactStep, PairList, RawCollision, RawStep};
 use super::shader::layout::{CaromCollision, CaromResults, Gathered};
 use super::status::{TOO_CROWDED, TOO_MANY_SPHERES, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
-use crate::exact::{GRAZING, ReportedPair, decide};
+use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
 
@@ -201,7 +201,7 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        let grazing = decide(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
+        let grazing = decide_reported_with(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
                 pair.toi = (f64::from(pair.toi) * f64::from(times)) as f32;

@@ -366,7 +366,7 @@ impl Gpu {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sweep_on_gpu::adapter as gpu;
+    use super::super::filter_on_gpu::adapter as gpu;
     use super::*;
     use crate::Sphere;
     use crate::blocking::block_on;

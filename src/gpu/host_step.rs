@@ -1,4 +1,5 @@
-//! A checked step on the host, as it is uploaded.
+//! A checked step on the host, as it is uploaded: made of a [`CheckedStep`] for the detector,
+//! and of a [`Step`](crate::Step) that an application records.
 
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;

@@ -177,6 +177,8 @@ mod device_kernels;
 mod device_spheres;
 mod device_step;
 mod dispatch;
+#[cfg(test)]
+pub(crate) mod filter_on_gpu;
 mod gathering;
 mod growth;
 mod host_step;
@@ -197,8 +199,6 @@ mod stages;
 mod staging;
 pub mod status;
 mod summary;
-#[cfg(test)]
-pub(crate) mod sweep_on_gpu;
 mod ticket;
 mod timing;
 mod upload;

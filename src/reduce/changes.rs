@@ -1,4 +1,4 @@
-//! `changes`: pairs that began, last and ended.
+//! `changes`: pairs that began, last and ended. Twin of `shaders/changes.wgsl`.
 
 use super::sort::sort;
 use crate::Collision;

@@ -1,4 +1,4 @@
-//! `contacts`: each sphere's own contacts, in rows.
+//! `contacts`: each sphere's own contacts, in rows. Twin of `shaders/contacts.wgsl`.
 
 use super::rows::rows;
 use crate::Collision;

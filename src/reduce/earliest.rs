@@ -1,4 +1,4 @@
-//! `earliest`: the first impact of each sphere.
+//! `earliest`: the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
 
 use super::rows::rows;
 use crate::Collision;

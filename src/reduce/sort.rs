@@ -1,4 +1,6 @@
-//! `sort`: any pairs in order, without repeats.
+//! `sort`: any pairs in order, without repeats. A library sorts here; the twins
+//! `shaders/sort_count.wgsl`, `shaders/sort_scatter.wgsl` and `shaders/unique.wgsl` do it
+//! themselves.
 
 use rayon::prelude::*;
 

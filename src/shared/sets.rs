@@ -1,4 +1,5 @@
-//! Whether pairs are sought within one set of spheres or between two.
+//! Whether pairs are sought within one set of spheres or between two. Twin of
+//! `shaders/shared/sets.wgsl`.
 
 /// One set of spheres, or two that stand one after the other in one list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

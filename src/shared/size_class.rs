@@ -1,5 +1,5 @@
 //! *Size classes*: the numbering of the histogram of proxies by set, number of segments
-//! and size.
+//! and size. Twin of `shaders/shared/size_class.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,4 +1,5 @@
-//! The numbers that `measure` and `plan` go by, on the CPU and in the shaders.
+//! The numbers that `measure` and `plan` go by, on the CPU and in the shaders. `sample_size` has
+//! a twin in `shaders/load_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
@@ -98,11 +99,17 @@ pub(crate) const CELL_GROWTH: f32 = 1.125;
 /// Edges of cells that are tried, each [`CELL_GROWTH`] times the one before.
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
+/// Cells of half a neighbourhood, and one more.
+pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
+/// Cells of a coarser level that a proxy can reach: 4 along each axis.
+pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
+
 /// Slots per proxy at most, on the CPU. Its table is allocated after the plan and only as
-/// large as the plan needs, so the limit is generous: a box of the narrowest cells has 4 for
-/// each sphere, and a world of clusters more.
+/// large as the plan needs, so the limit is generous: a box of the narrowest cells has about
+/// 1 / [`MIN_CELL_PER_SPACING`]³ for each proxy, which is 4, and a world of clusters more.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
 /// Slots per proxy on a GPU. Its table is allocated before the plan is known, for all steps
-/// to come: 4 are enough for a box of the narrowest cells.
+/// to come. A box of the narrowest cells has about 1 / [`MIN_CELL_PER_SPACING`]³ for each proxy,
+/// which is 4.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

@@ -1,6 +1,7 @@
 //! Units of time and length in which the step is neither very short nor very long, and the
 //! largest length is not very small, so that no square that matters underflows. The units are
-//! powers of two, so that nothing is rounded.
+//! powers of two, so that nothing is rounded. Twin of `shaders/load_units.wgsl` and
+//! `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
 

@@ -1,4 +1,5 @@
-//! The sample, and its pairs by octaves of distance. Twin of `shaders/measure_spacing.wgsl`.
+//! The sample, and its pairs by octaves of distance. Twin of `shaders/measure_spacing.wgsl` and
+//! `shaders/shared/sample.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -131,7 +131,7 @@ impl<'a> Sweeper<'a> {
         while open != 0 {
             let lane = open.trailing_zeros() as usize % 2;
             open &= open - 1;
-            if let Some(impact) = self.decide(places[lane], swept.grazing >> lane & 1 == 1) {
+            if let Some(impact) = self.decide_open(places[lane], swept.grazing >> lane & 1 == 1) {
                 swept.impacts[lane] = impact;
                 swept.hits |= 1 << lane;
             }
@@ -153,10 +153,10 @@ impl<'a> Sweeper<'a> {
         hits
     }
 
-    /// Decides a pair for which the sweep was not enough, if it is these proxies'.
+    /// Decides a pair that the sweep left open, if it is these proxies'.
     #[cold]
     #[inline(never)]
-    fn decide(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
+    fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
         if !self.is_own(places) {
             return None;
         }

@@ -9,12 +9,7 @@ use super::size_ranges::{PerLevel, SizeRange};
 use crate::shared::grid::Level;
 use crate::shared::sets::Sets;
 use crate::shared::space::Space;
-use crate::shared::tuning::SEARCH_COST;
-
-/// Cells of half a neighbourhood, and one more.
-const OWN_CELLS: f64 = 14.0;
-/// Cells of a coarser level that a proxy can reach: 4 along each axis.
-const COARSER_CELLS: f64 = 64.0;
+use crate::shared::tuning::{MAX_COARSER_CELLS, MAX_OWN_CELLS, SEARCH_COST};
 
 /// A level, and all of its size ranges.
 #[derive(Clone, Copy)]
@@ -76,7 +71,8 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 /// An upper bound of the number of candidates, if no slot holds more than `fullest`: each
 /// proxy searches half its neighbourhood, and along each axis at most 4 cells of coarser
 /// levels, in all time slabs, and of finer ones as many as its own cell is wide, and 3 more,
-/// but no more than there are.
+/// but no more than there are. Twin of `shaders/shared/crowd.wgsl`, where no level searches a
+/// finer one.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],
@@ -88,7 +84,7 @@ pub(super) fn max_candidates(
         let others = numbered.filter(|&(other, _)| searched[number] >> other & 1 == 1);
         let cells = others.map(|(other, level)| {
             let cells = if other > number {
-                COARSER_CELLS
+                f64::from(MAX_COARSER_CELLS)
             } else {
                 let along = f64::from(own.cell * level.inverse_cell) + 3.0;
                 let dims = level.dims.map(|cells| along.min(cells.into()));
@@ -96,7 +92,7 @@ pub(super) fn max_candidates(
             };
             cells * f64::from(1_u32 << level.time_power)
         });
-        f64::from(proxies[number]) * (OWN_CELLS + cells.sum::<f64>())
+        f64::from(proxies[number]) * (f64::from(MAX_OWN_CELLS) + cells.sum::<f64>())
     };
     let cells: f64 = levels.iter().enumerate().map(cells_of).sum();
     (cells * f64::from(fullest)) as u64

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::layout::INVALID_LISTED;
 use crate::MAX_MAGNITUDE;
 use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
 
@@ -30,6 +29,9 @@ pub(crate) const SORT_BLOCK: u32 = 256;
 pub(crate) const DIGIT_BITS: u32 = 4;
 /// Values of so many bits.
 pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
+
+/// How many of the spheres set aside are named.
+pub(crate) const INVALID_LISTED: usize = 32;
 
 /// The bit of `Params::flags` that says that only pairs between two sets count.
 pub(crate) const FLAG_TWO_SETS: u32 = 1;
@@ -147,6 +149,8 @@ constants! {
     HASHED_OWN_RANGES: f32 = tuning::HASHED_OWN_RANGES;
     COARSER_RANGES: f32 = tuning::COARSER_RANGES;
     HASHED_COARSER_RANGES: f32 = tuning::HASHED_COARSER_RANGES;
+    MAX_OWN_CELLS: f32 = tuning::MAX_OWN_CELLS;
+    MAX_COARSER_CELLS: f32 = tuning::MAX_COARSER_CELLS;
 
     // Levels and their slots.
     MAX_RANGE_SHIFT: u32 = tuning::MAX_RANGE_SHIFT;

@@ -1,18 +1,18 @@
 //! What is in the buffers: twins of the structures of the same fields in `shaders/`. Those
-//! that the CPU backend has under the same name begin with `Gpu` here.
+//! that the CPU backend has under the same name begin with `Gpu` here. The stages' are in
+//! `shaders/shared/types.wgsl`, results in `shaders/shared/carom.wgsl`, the layout of a caller's
+//! buffers in `shaders/shared/sources.wgsl`. `Params::new` has a twin in
+//! `shaders/load_params.wgsl`, and `Gathered` one in `shaders/gather.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
-use super::constants::FLAG_TWO_SETS;
+use super::constants::{FLAG_TWO_SETS, INVALID_LISTED};
 use crate::Sphere;
 use crate::shared::sets::Sets;
 use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{OCTAVES, sample_size};
 use crate::shared::units::Units;
-
-/// How many of the spheres set aside are listed.
-pub(crate) const INVALID_LISTED: usize = 32;
 
 /// Uniform buffers are bound at multiples of this on every device.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;

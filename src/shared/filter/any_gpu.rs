@@ -109,8 +109,8 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Margin and bound, as `sweep` in `shaders/shared/filter.wgsl`.
-    pub(super) fn sweep(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
+    /// Margin and bound, as `filter_pair` in `shaders/shared/filter.wgsl`.
+    pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);
         let r = self.add(j.radius, i.radius);

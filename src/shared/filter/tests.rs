@@ -14,7 +14,7 @@ use super::any_gpu::AnyGpu;
 use super::*;
 use crate::Sphere;
 use crate::exact::{Arithmetic, Impact, impact, sweep};
-use crate::gpu::sweep_on_gpu;
+use crate::gpu::filter_on_gpu;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::sorted::SortedProxy;
 use crate::shared::units::Units;
@@ -137,7 +137,7 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
 /// may have.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
-    let gpu = sweep_on_gpu::adapter();
+    let gpu = filter_on_gpu::adapter();
     let mut seen: [BTreeMap<String, Seen>; 2] = Default::default();
     for (number, kind) in KINDS.into_iter().enumerate() {
         for batch in 0..count.div_ceil(BATCH) {
@@ -149,9 +149,12 @@ fn filter_is_right(count: usize) {
             let on_any = prepared
                 .iter()
                 .zip(rng.u64(..)..)
-                .map(|(&([i, j], dt, _), seed)| AnyGpu::new(seed).sweep(&i, &j, dt));
+                .map(|(&([i, j], dt, _), seed)| AnyGpu::new(seed).filter_pair(&i, &j, dt));
             let for_gpu: Vec<_> = prepared.iter().map(|&(pair, dt, _)| (pair, dt)).collect();
-            let found = [sweep_on_gpu::sweep(&gpu, &for_gpu), on_any.collect()];
+            let found = [
+                filter_on_gpu::filter_pairs(&gpu, &for_gpu),
+                on_any.collect(),
+            ];
             for (seen, found) in seen.iter_mut().zip(found) {
                 let sum = (pairs.par_iter().zip(&prepared).zip(&found))
                     .map(|((pair, prepared), &found)| check(pair, prepared, found))

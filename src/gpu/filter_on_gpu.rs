@@ -11,11 +11,11 @@ use super::shader::layout::{GpuSortedProxy, Params};
 use crate::Error;
 use crate::shared::sorted::SortedProxy;
 
-/// A kernel around `sweep` as it stands in `shaders/shared/filter.wgsl`.
+/// A kernel around `filter_pair` as it stands in `shaders/shared/filter.wgsl`.
 const KERNEL: Kernel = Kernel {
-    file: "sweep on its own",
+    file: "filter on its own",
     text: "
-#import filter::{Sweep, sweep}
+#import filter::{filter_pair}
 #import types::{Params, SortedProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -26,7 +26,7 @@ const KERNEL: Kernel = Kernel {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x < arrayLength(&steps) {
-        let s = sweep(proxies[2u * id.x], proxies[2u * id.x + 1u], bitcast<f32>(steps[id.x]));
+        let s = filter_pair(proxies[2u * id.x], proxies[2u * id.x + 1u], bitcast<f32>(steps[id.x]));
         found[id.x] = bitcast<vec2<u32>>(vec2<f32>(s.margin, s.bound));
     }
 }
@@ -42,11 +42,11 @@ pub(crate) fn adapter() -> Gpu {
 }
 
 /// Margin and bound of each pair: two proxies, and a step.
-pub(crate) fn sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
-    try_sweep(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
+pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
+    try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn try_sweep(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Result<Vec<[f32; 2]>, Error> {
+fn try_filter(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Result<Vec<[f32; 2]>, Error> {
     let buffer = |contents: &[u8], usage| {
         gpu.device
             .create_buffer_init(&wgpu::util::BufferInitDescriptor {

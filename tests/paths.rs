@@ -1,0 +1,144 @@
+//! Every path that comments and documents name exists: a file or folder that moves takes its
+//! mentions along. And a shader and the Rust file that is its twin name one another.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folders in which a path is looked for.
+const FOLDERS: [&str; 6] = [
+    "src/",
+    "shaders/",
+    "docs/",
+    "tests/",
+    "crates/",
+    "examples/",
+];
+
+/// The files below a folder whose names have this extension.
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+}
+
+/// Whether this character is part of a path, or of a pattern that stands for several.
+fn is_of_path(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
+}
+
+/// The words of a line that may be paths: no addresses of sites.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c| !is_of_path(c))
+        .filter(|word| !word.starts_with("//"))
+        .map(|word| word.trim_start_matches(['.', '/']).trim_end_matches('.'))
+        .filter(|word| !word.contains(['*', '{', '}']))
+}
+
+/// Whether this is a path from the root of the repository.
+fn is_from_root(word: &str) -> bool {
+    FOLDERS.iter().any(|folder| word.starts_with(folder))
+}
+
+/// Whether this is the name of a file of code, perhaps with some of the folders that it is in.
+fn is_file_name(word: &str) -> bool {
+    let stem = word
+        .strip_suffix(".rs")
+        .or_else(|| word.strip_suffix(".wgsl"));
+    stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
+}
+
+/// Whether a file or folder has this path; its extension may be left out.
+fn exists(root: &Path, path: &str) -> bool {
+    let path = root.join(path);
+    path.exists()
+        || ["rs", "wgsl", "md"]
+            .iter()
+            .any(|extension| path.with_extension(extension).exists())
+}
+
+#[test]
+fn every_path_that_is_named_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut code = Vec::new();
+    files(&root.join("src"), "rs", &mut code);
+    files(&root.join("shaders"), "wgsl", &mut code);
+    let mut documents = vec![root.join("README.md")];
+    files(&root.join("docs"), "md", &mut documents);
+    let mut all = code.clone();
+    for folder in ["tests", "crates", "examples"] {
+        files(&root.join(folder), "rs", &mut all);
+        files(&root.join(folder), "wgsl", &mut all);
+    }
+
+    let (mut named, mut missing) = (0, Vec::new());
+    for file in code.iter().chain(&documents) {
+        let text = fs::read_to_string(file).unwrap();
+        let has_code = code.contains(file);
+        for (number, line) in text.lines().enumerate() {
+            let prose = if has_code {
+                line.find("//").map_or("", |start| &line[start..])
+            } else {
+                line
+            };
+            for path in words(prose) {
+                let found = if is_from_root(path) {
+                    exists(root, path)
+                } else if is_file_name(path) {
+                    all.iter().any(|file| file.ends_with(path))
+                } else {
+                    continue;
+                };
+                named += 1;
+                if !found {
+                    let file = file.strip_prefix(root).unwrap();
+                    missing.push(format!("{}:{}: {path}", file.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert!(named > 50, "only {named} paths found");
+    assert!(missing.is_empty(), "no such path:\n{}", missing.join("\n"));
+}
+
+/// The comment of each shader that names its twin, with the Rust files that it names.
+fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
+    let mut shaders = Vec::new();
+    files(&root.join("shaders"), "wgsl", &mut shaders);
+    let mut found = Vec::new();
+    for shader in shaders {
+        let text = fs::read_to_string(&shader).unwrap();
+        let header = text.lines().take_while(|line| line.starts_with("//"));
+        let header: String = header.map(|line| line.trim_start_matches("//")).collect();
+        if let Some((_, twin)) = header.split_once("Twin of") {
+            let name = shader.strip_prefix(root).unwrap().display().to_string();
+            let twins = words(twin).filter(|word| is_from_root(word));
+            let twins = twins.map(str::to_owned).collect();
+            found.push((name, twins));
+        }
+    }
+    found
+}
+
+#[test]
+fn twins_name_one_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for (shader, twins) in twins(root) {
+        assert!(!twins.is_empty(), "{shader} names no file as its twin");
+        for twin in twins {
+            let mut path = root.join(&twin);
+            if path.is_dir() {
+                path.push("mod.rs");
+            }
+            if !fs::read_to_string(&path).unwrap().contains(&shader) {
+                missing.push(format!("{twin} does not name {shader}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
