@@ -13,8 +13,9 @@ fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// The slot of a cell in a time slab. Nothing else knows how cells map to slots,
-// but that within the box x runs contiguously.
+// The slot of a cell in a time slab. Within the box x runs contiguously. A cell outside
+// has one of the slots from first_hashed to first_hashed + hash_mask; which one, only this
+// function and its twin on the CPU know.
 fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
         let at = vec3<u32>(cell - level.origin);

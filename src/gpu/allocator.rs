@@ -2,7 +2,7 @@
 
 use wgpu::BufferUsages;
 
-use super::scope::Scope;
+use super::named_buffers::NamedBuffers;
 use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
@@ -18,7 +18,7 @@ pub(crate) struct Allocator<'a> {
     pub(crate) device: &'a wgpu::Device,
     pub(crate) limits: &'a wgpu::Limits,
     /// What has been made.
-    pub(crate) scope: Scope,
+    pub(crate) named: NamedBuffers,
     /// Bytes of all that has been made.
     pub(crate) bytes: u64,
     /// All buffers, for tests to fill them with noise.
@@ -51,7 +51,7 @@ impl<'a> Allocator<'a> {
         Self {
             device,
             limits,
-            scope: Scope::default(),
+            named: NamedBuffers::default(),
             bytes: 0,
             #[cfg(test)]
             all: Vec::new(),
@@ -103,7 +103,7 @@ impl<'a> Allocator<'a> {
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
         let buffer = self.buffer::<T>(what, count, usage)?;
-        self.scope.array::<T>(name, &buffer);
+        self.named.array::<T>(name, &buffer);
         Ok(buffer)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Allocator<'a> {
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
         let buffer = self.buffer::<T>(what, 1, usage)?;
-        self.scope.one::<T>(name, &buffer);
+        self.named.one::<T>(name, &buffer);
         Ok(buffer)
     }
 

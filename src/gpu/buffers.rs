@@ -4,7 +4,7 @@
 use wgpu::BufferUsages;
 
 use super::allocator::{Allocator, ScanTable};
-use super::scope::Scope;
+use super::named_buffers::NamedBuffers;
 use super::shader::constants::QUANTITIES;
 use super::shader::layout::{
     CaromCollision, CaromResults, Counters, DispatchArguments, GpuBinned, GpuPlan, GpuSegment,
@@ -32,7 +32,7 @@ pub(crate) struct Buffers {
     /// Slots of the slot table.
     pub(crate) slots: u32,
     /// All buffers that have a name in the shaders.
-    pub(crate) scope: Scope,
+    pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
     /// The layouts of two sources, see [`UploadLayout::source_offset`].
     pub(crate) source_layouts: wgpu::Buffer,
@@ -145,11 +145,11 @@ impl Buffers {
             UploadLayout::SOURCES_SIZE,
             BufferUsages::empty(),
         );
-        made.scope.one::<Params>("params", &params);
+        made.named.one::<Params>("params", &params);
         Ok(Self {
             capacity,
             slots: slots as u32,
-            scope: made.scope,
+            named: made.named,
             params,
             source_layouts,
             working: made.bytes - spheres.size() - pairs.size(),

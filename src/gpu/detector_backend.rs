@@ -7,7 +7,7 @@ use super::collision_buffers::CollisionBuffers;
 use super::decode::unfinished;
 use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
-use super::readback;
+use super::read_now;
 use super::shader::layout::CaromCollision;
 use super::status::{TOO_CROWDED, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
@@ -273,7 +273,7 @@ impl Gpu {
             let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
             let submit = || {
                 let encoder = encoder(&self.device);
-                Ok(readback::submit(
+                Ok(read_now::submit(
                     &self.device,
                     &self.queue,
                     encoder,
@@ -463,11 +463,11 @@ mod tests {
         let Some(buffers) = &gpu.buffers else {
             panic!("there are no buffers");
         };
-        let scope = &buffers.buffers.scope;
-        let buffer = (scope.buffer(name)).unwrap_or_else(|error| panic!("{error}"));
+        let named = &buffers.buffers.named;
+        let buffer = (named.buffer(name)).unwrap_or_else(|error| panic!("{error}"));
         let mut read = Vec::new();
         let part = (buffer, 0, buffer.size());
-        readback::read(
+        read_now::read(
             &gpu.device,
             &gpu.queue,
             encoder(&gpu.device),

@@ -1,6 +1,6 @@
 //! Dispatches: a kernel with what is bound to it, and how many workgroups.
 
-use super::scope::{Scope, resolve};
+use super::named_buffers::{NamedBuffers, resolve};
 use super::shader::constants::WORKGROUP;
 use super::shader::kernels::Compiled;
 use crate::Error;
@@ -53,15 +53,15 @@ pub(crate) struct Binder<'a> {
 
 impl Binder<'_> {
     /// A dispatch of so many workgroups, with the buffers bound that have the names of the
-    /// kernel's variables in these scopes.
+    /// kernel's variables in these sources.
     pub(crate) fn dispatch(
         &self,
         kernel: &Compiled,
-        scopes: &[&Scope],
+        sources: &[&NamedBuffers],
         workgroups: u64,
     ) -> Result<Dispatch, Error> {
         let entry = |(index, binding): (u32, &super::shader::bindings::Binding)| {
-            let bound = resolve(scopes, binding.name, binding.kind)?;
+            let bound = resolve(sources, binding.name, binding.kind)?;
             Ok(wgpu::BindGroupEntry {
                 binding: index,
                 resource: wgpu::BindingResource::Buffer(bound),

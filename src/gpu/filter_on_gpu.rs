@@ -4,8 +4,8 @@ use wgpu::util::DeviceExt;
 
 use super::detector_backend::{Gpu, encoder};
 use super::dispatch::Binder;
-use super::readback;
-use super::scope::Scope;
+use super::named_buffers::NamedBuffers;
+use super::read_now;
 use super::shader::kernels::{Kernel, compile};
 use super::shader::layout::{GpuSortedProxy, Params};
 use crate::Error;
@@ -63,21 +63,21 @@ fn try_filter(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Result<Vec<[f32; 
     let proxies = buffer(bytemuck::cast_slice(&proxies), storage);
     let size = size_of::<[f32; 2]>() as u64 * pairs.len() as u64;
     let found = buffer(&vec![0; size as usize], storage);
-    let mut scope = Scope::default()
+    let mut named = NamedBuffers::default()
         .with::<u32>("steps", &steps)
         .with::<GpuSortedProxy>("proxies", &proxies)
         .with::<[u32; 2]>("found", &found);
-    scope.one::<Params>("params", &params);
+    named.one::<Params>("params", &params);
     let binder = Binder {
         device: &gpu.device,
         widest: gpu.device.limits().max_compute_workgroups_per_dimension,
     };
     let kernel = compile(&gpu.device, &KERNEL)?;
-    let dispatch = binder.dispatch(&kernel, &[&scope], pairs.len().div_ceil(64) as u64)?;
+    let dispatch = binder.dispatch(&kernel, &[&named], pairs.len().div_ceil(64) as u64)?;
     let mut encoder = encoder(&gpu.device);
     dispatch.record(&mut encoder.begin_compute_pass(&Default::default()));
     let mut read = Vec::new();
     let part = [(&found, 0, size)];
-    readback::read(&gpu.device, &gpu.queue, encoder, &part, &mut read)?;
+    read_now::read(&gpu.device, &gpu.queue, encoder, &part, &mut read)?;
     Ok(read)
 }

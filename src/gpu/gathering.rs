@@ -4,7 +4,7 @@
 use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
 use super::dispatch::{Dispatch, workgroups};
-use super::scope::Scope;
+use super::named_buffers::NamedBuffers;
 use super::shader::layout::Gathered;
 use crate::Error;
 
@@ -28,10 +28,10 @@ impl Gathering {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        let own = Scope::default().with::<Gathered>("gathered", &buffer);
+        let own = NamedBuffers::default().with::<Gathered>("gathered", &buffer);
         let dispatch = kernels.binder().dispatch(
             &kernels.gather.gather,
-            &[&b.scope, &own],
+            &[&b.named, &own],
             workgroups(room),
         )?;
         Ok(Self {

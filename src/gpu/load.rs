@@ -7,7 +7,7 @@ use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
 use super::device_spheres::DeviceSpheres;
 use super::dispatch::{Dispatch, workgroups};
-use super::scope::Scope;
+use super::named_buffers::NamedBuffers;
 use super::shader::layout::SourceLayout;
 use super::stages::Stage;
 use super::upload_layout::UploadLayout;
@@ -135,16 +135,16 @@ fn cannot_be_bound(error: Error) -> Error {
 }
 
 /// Names as much of a window as can be bound.
-fn name(scope: &mut Scope, name: &'static str, window: &Window<'_>, most: u64) {
+fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most: u64) {
     let &Window { buffer, start } = window;
     let size = (buffer.size() / 4 * 4 - start).min(most);
-    scope.words(name, buffer, [start, size]);
+    named.words(name, buffer, [start, size]);
 }
 
 /// Names the layout of a set.
-fn name_layout(scope: &mut Scope, name: &'static str, own: &Buffers, set: usize) {
+fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set: usize) {
     let offset = UploadLayout::source_offset(set);
-    scope.one_at::<SourceLayout>(name, &own.source_layouts, offset);
+    named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
 /// The names of what [`BoundSpheres::values`] are.
@@ -162,24 +162,24 @@ fn load(
         buffer: &own.results,
         start: 0,
     };
-    let mut counts = Scope::default();
+    let mut counts = NamedBuffers::default();
     name_layout(&mut counts, "first_source", own, 0);
     name_layout(&mut counts, "second_source", own, 1);
     name(&mut counts, "first_count", &one.count, most);
     let second = other.map_or(&unused, |other| &other.count);
     name(&mut counts, "second_count", second, most);
     let kernels = &kernels.load;
-    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[&own.scope, &counts], 1)?];
+    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[&own.named, &counts], 1)?];
     let of_sets = [&kernels.load_first, &kernels.load_second];
     for (set, (kernel, bound)) in of_sets.into_iter().zip([Some(one), other]).enumerate() {
         let Some(bound) = bound else { continue };
-        let mut values = Scope::default();
+        let mut values = NamedBuffers::default();
         name_layout(&mut values, "source", own, set);
         for (value, window) in VALUES.into_iter().zip(&bound.values) {
             name(&mut values, value, window, most);
         }
-        dispatches.push(binder.dispatch(kernel, &[&own.scope, &values], 1)?);
+        dispatches.push(binder.dispatch(kernel, &[&own.named, &values], 1)?);
     }
-    dispatches.push(binder.dispatch(&kernels.load_units, &[&own.scope], 1)?);
+    dispatches.push(binder.dispatch(&kernels.load_units, &[&own.named], 1)?);
     Ok(dispatches)
 }

@@ -2,7 +2,7 @@
 
 use super::allocator::ScanTable;
 use super::dispatch::{Binder, Dispatch};
-use super::scope::Scope;
+use super::named_buffers::NamedBuffers;
 use super::shader::constants::SCAN_BLOCK;
 use super::shader::kernels::Stages;
 use crate::Error;
@@ -14,24 +14,24 @@ pub(crate) fn scan(
     table: &ScanTable,
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
-    let levels: Vec<(Scope, u64)> = (table.levels.windows(2))
+    let levels: Vec<(NamedBuffers, u64)> = (table.levels.windows(2))
         .map(|pair| {
-            let scope = Scope::default();
-            let scope = scope.with::<u32>("counts", &pair[0]);
+            let named = NamedBuffers::default();
+            let named = named.with::<u32>("counts", &pair[0]);
             let blocks = pair[1].size() / size_of::<u32>() as u64;
-            (scope.with::<u32>("sums", &pair[1]), blocks)
+            (named.with::<u32>("sums", &pair[1]), blocks)
         })
         .collect();
-    for (scope, blocks) in &levels {
-        dispatches.push(binder.dispatch(&kernels.scan_reduce, &[scope], *blocks)?);
+    for (named, blocks) in &levels {
+        dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
     }
     if let Some(last) = table.levels.last() {
         debug_assert!(last.size() <= size_of::<u32>() as u64 * u64::from(SCAN_BLOCK));
-        let scope = Scope::default().with::<u32>("sums", last);
-        dispatches.push(binder.dispatch(&kernels.scan_spine, &[&scope], 1)?);
+        let named = NamedBuffers::default().with::<u32>("sums", last);
+        dispatches.push(binder.dispatch(&kernels.scan_spine, &[&named], 1)?);
     }
-    for (scope, blocks) in levels.iter().rev() {
-        dispatches.push(binder.dispatch(&kernels.scan_apply, &[scope], *blocks)?);
+    for (named, blocks) in levels.iter().rev() {
+        dispatches.push(binder.dispatch(&kernels.scan_apply, &[named], *blocks)?);
     }
     Ok(dispatches)
 }

@@ -39,7 +39,7 @@ fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
-    let make = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.scope], workgroups);
+    let make = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
     Ok(vec![
         Stage::new(
             "measure",
@@ -70,7 +70,7 @@ impl Recording {
         let cleared = ["octaves", "size_classes", "counters", "slot_starts"];
         let cleared = cleared
             .into_iter()
-            .map(|name| b.scope.buffer(name).cloned());
+            .map(|name| b.named.buffer(name).cloned());
         Ok(Self {
             cleared: cleared.collect::<Result<_, _>>()?,
             stages: stages(binder, kernels, b)?,

@@ -3,11 +3,12 @@
 
 use super::buffers::{Buffers, Capacity};
 use super::dispatch::Binder;
+use super::named_buffers::NamedBuffers;
 use super::reductions::{Reductions, Wanted};
-use super::scope::Scope;
 use super::shader::kernels::{Gather, Reduce, Stages};
 use super::shader::layout::{CaromResults, Gathered};
 use super::stages::Recording;
+use super::timing::MOST_STAGES;
 use crate::Error;
 
 const CAPACITY: Capacity = Capacity {
@@ -28,16 +29,40 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     let buffers = Buffers::new(&device, &limits, CAPACITY)?;
     let recording = Recording::new(binder, &stages, &buffers)?;
     assert_eq!(recording.stages(None).count(), 7);
-    let wanted = Wanted {
-        earliest: true,
-        sorted: true,
-        contacts: true,
-        changes: true,
-    };
     let kernels = Reduce::new(&device)?;
-    let mut all = Reductions::new(binder, &stages, &kernels, &buffers, &limits, wanted)?;
-    let names: Vec<&str> = all.take_stages().iter().map(|stage| stage.name).collect();
-    assert_eq!(names, ["earliest", "sort", "contacts", "changes"]);
+    let made = |wanted| {
+        let mut made = Reductions::new(binder, &stages, &kernels, &buffers, &limits, wanted)?;
+        let names = made.take_stages().iter().map(|stage| stage.name).collect();
+        Ok::<Vec<&str>, Error>(names)
+    };
+    let all = made(Wanted::ALL)?;
+    assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
+    // `load` comes before all of them.
+    let stages_at_most = 1 + recording.stages(None).count() + all.len();
+    assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
+
+    // Each by itself brings what it is made from.
+    let none = Wanted::default();
+    let earliest = Wanted {
+        earliest: true,
+        ..none
+    };
+    let sorted = Wanted {
+        sorted: true,
+        ..none
+    };
+    let contacts = Wanted {
+        contacts: true,
+        ..none
+    };
+    let changes = Wanted {
+        changes: true,
+        ..none
+    };
+    assert_eq!(made(earliest)?, ["earliest"]);
+    assert_eq!(made(sorted)?, ["sort"]);
+    assert_eq!(made(contacts)?, ["sort", "contacts"]);
+    assert_eq!(made(changes)?, ["sort", "changes"]);
     Ok(())
 }
 
@@ -50,19 +75,20 @@ fn a_name_that_stands_for_no_buffer_or_two_or_a_wrong_one_is_an_error() -> Resul
     };
     let kernel = Gather::new(&device)?.gather;
     let buffers = Buffers::new(&device, &device.limits(), CAPACITY)?;
-    let says = |scopes: &[&Scope], problem: &str| match binder.dispatch(&kernel, scopes, 1) {
+    let says = |sources: &[&NamedBuffers], problem: &str| match binder.dispatch(&kernel, sources, 1)
+    {
         Ok(_) => panic!("{problem} is taken"),
         Err(error) => assert!(error.to_string().contains(problem), "{error}"),
     };
-    let step = &buffers.scope;
+    let step = &buffers.named;
     says(&[step], "no buffer `gathered`");
-    let own = Scope::default().with::<Gathered>("gathered", &buffers.pairs);
+    let own = NamedBuffers::default().with::<Gathered>("gathered", &buffers.pairs);
     binder.dispatch(&kernel, &[step, &own], 1)?;
     says(&[step, &own, &own], "two buffers `gathered`");
-    let mut single = Scope::default();
+    let mut single = NamedBuffers::default();
     single.one::<Gathered>("gathered", &buffers.pairs);
     says(&[step, &single], "`gathered` is");
-    let other = Scope::default().with::<CaromResults>("gathered", &buffers.pairs);
+    let other = NamedBuffers::default().with::<CaromResults>("gathered", &buffers.pairs);
     says(&[step, &other], "`gathered` is");
     Ok(())
 }

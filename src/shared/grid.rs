@@ -44,9 +44,9 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// One uniform grid, and its part of the slot table.
 ///
-/// Cells within a box have a slot each, x running fastest; all others share a
-/// power of two of slots, by a hash of y and z to which x is added. So three
-/// cells in a row within the box are one range of the sorted proxies.
+/// Cells within a box have a slot each, x running fastest, so three cells in a row within
+/// the box are one range of the sorted proxies. All other cells share a power of two of
+/// slots, by a hash of slab, y and z to which x is added.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
@@ -112,8 +112,9 @@ impl Level {
         [x, x * y]
     }
 
-    /// The slot of a cell in a time slab. Only this function and its twin in the shaders know
-    /// how cells outside the box map to slots.
+    /// The slot of a cell in a time slab. A cell outside the box has one of the slots from
+    /// `first_hashed` to `first_hashed + hash_mask`; which one, only this function and its twin
+    /// in the shaders know. The two need not agree, because no table is used by both.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

@@ -21,6 +21,27 @@ pub(crate) struct Wanted {
     pub(crate) changes: bool,
 }
 
+impl Wanted {
+    #[cfg(test)]
+    pub(crate) const ALL: Self = Self {
+        earliest: true,
+        sorted: true,
+        contacts: true,
+        changes: true,
+    };
+
+    /// Whether the sorted list is wanted, or a reduction that is made from it.
+    fn needs_sorted(self) -> bool {
+        let Self {
+            earliest: _,
+            sorted,
+            contacts,
+            changes,
+        } = self;
+        sorted || contacts || changes
+    }
+}
+
 /// The buffers of all that is wanted, and the stages that fill them.
 #[derive(Default)]
 pub(crate) struct Reductions {
@@ -56,7 +77,7 @@ impl Reductions {
         // All of it, so that a new reduction is not forgotten here.
         let Wanted {
             earliest,
-            sorted,
+            sorted: _,
             contacts,
             changes,
         } = wanted;
@@ -64,7 +85,7 @@ impl Reductions {
         if earliest {
             all.earliest = Some(maker.earliest(&mut all.stages)?);
         }
-        if sorted || contacts || changes {
+        if wanted.needs_sorted() {
             let sorter = Sorter::new(&mut maker)?;
             all.sorted = Some(maker.sorted(&sorter, &mut all.stages)?);
             if contacts {

@@ -3,8 +3,8 @@
 use wgpu::BufferUsages;
 
 use super::super::dispatch::workgroups;
+use super::super::named_buffers::NamedBuffers;
 use super::super::scan::scan;
-use super::super::scope::Scope;
 use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
@@ -50,7 +50,8 @@ impl Maker<'_> {
         let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
         // Zero at first, as all new buffers are.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
-        let dispatch = |kernel, count| self.dispatch(kernel, &Scope::default(), workgroups(count));
+        let dispatch =
+            |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));
         let over = 2 * pairs + 1;
         let mut dispatches = vec![dispatch(&self.kernels.changes_flag, over)?];
         dispatches.extend(scan(self.binder, self.stages, &flags)?);

@@ -3,7 +3,7 @@
 use wgpu::BufferUsages;
 
 use super::super::dispatch::workgroups;
-use super::super::scope::Scope;
+use super::super::named_buffers::NamedBuffers;
 use super::super::stages::Stage;
 use super::maker::Maker;
 use super::sort::{By, Sorter};
@@ -34,8 +34,8 @@ impl Maker<'_> {
         let [first, _] = &sorter.items;
         let (sort, sorted) = sorter.sort(self, By::FirstWord, first)?;
         let dispatch = |kernel, by_b, count| {
-            let scope = Scope::default().with::<[u32; 4]>("pairs_by_b", by_b);
-            self.dispatch(kernel, &scope, workgroups(count))
+            let named = NamedBuffers::default().with::<[u32; 4]>("pairs_by_b", by_b);
+            self.dispatch(kernel, &named, workgroups(count))
         };
         let mut dispatches = vec![dispatch(&self.kernels.contacts_copy, first, pairs)?];
         dispatches.extend(sort);

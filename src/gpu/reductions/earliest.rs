@@ -3,7 +3,7 @@
 use wgpu::BufferUsages;
 
 use super::super::dispatch::workgroups;
-use super::super::scope::Scope;
+use super::super::named_buffers::NamedBuffers;
 use super::super::shader::layout::GpuEarliest;
 use super::super::stages::Stage;
 use super::maker::Maker;
@@ -19,7 +19,7 @@ impl Maker<'_> {
             spheres,
             BufferUsages::COPY_SRC,
         )?;
-        let bits = Scope::default().with::<[u32; 4]>("pair_bits", &self.buffers.pairs);
+        let bits = NamedBuffers::default().with::<[u32; 4]>("pair_bits", &self.buffers.pairs);
         let pairs = workgroups(self.pairs());
         stages.push(Stage::new(
             "earliest",

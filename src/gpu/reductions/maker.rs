@@ -3,7 +3,7 @@
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
 use super::super::dispatch::{Binder, Dispatch};
-use super::super::scope::Scope;
+use super::super::named_buffers::NamedBuffers;
 use super::super::shader::kernels::{Compiled, Reduce, Stages};
 use super::super::shader::layout::CaromCollision;
 use crate::Error;
@@ -30,10 +30,10 @@ impl Maker<'_> {
     pub(super) fn dispatch(
         &self,
         kernel: &Compiled,
-        more: &Scope,
+        more: &NamedBuffers,
         workgroups: u64,
     ) -> Result<Dispatch, Error> {
-        let scopes = [&self.buffers.scope, &self.made.scope, more];
-        self.binder.dispatch(kernel, &scopes, workgroups)
+        let sources = [&self.buffers.named, &self.made.named, more];
+        self.binder.dispatch(kernel, &sources, workgroups)
     }
 }

@@ -6,8 +6,8 @@ use wgpu::BufferUsages;
 
 use super::super::allocator::ScanTable;
 use super::super::dispatch::{Dispatch, workgroups};
+use super::super::named_buffers::NamedBuffers;
 use super::super::scan::scan;
-use super::super::scope::Scope;
 use super::super::shader::constants::{DIGIT_BITS, DIGITS, SORT_BLOCK};
 use super::super::shader::layout::{CaromCollision, Digit, DispatchArguments, UNIFORM_ALIGNMENT};
 use super::super::stages::Stage;
@@ -132,14 +132,14 @@ impl Sorter {
         let mut before = items.clone();
         for pass in self.passes(by) {
             let after = self.other(&before);
-            let mut scope = Scope::default()
+            let mut named = NamedBuffers::default()
                 .with::<[u32; 4]>("items_before", &before)
                 .with::<[u32; 4]>("items_after", &after);
-            scope.one_at::<Digit>("digit", &self.digits, u64::from(pass) * UNIFORM_ALIGNMENT);
+            named.one_at::<Digit>("digit", &self.digits, u64::from(pass) * UNIFORM_ALIGNMENT);
             let kernels = maker.kernels;
-            dispatches.push(maker.dispatch(&kernels.sort_count, &scope, blocks)?);
+            dispatches.push(maker.dispatch(&kernels.sort_count, &named, blocks)?);
             dispatches.extend(scan(maker.binder, maker.stages, &self.table)?);
-            dispatches.push(maker.dispatch(&kernels.sort_scatter, &scope, blocks)?);
+            dispatches.push(maker.dispatch(&kernels.sort_scatter, &named, blocks)?);
             before = after;
         }
         Ok((dispatches, before))
@@ -171,13 +171,13 @@ impl Maker<'_> {
             BufferUsages::empty(),
         )?;
         let (mut dispatches, repeated) = sorter.sort(self, By::Pair, &self.buffers.pairs)?;
-        let scope = Scope::default()
+        let named = NamedBuffers::default()
             .with::<[u32; 4]>("repeated_pairs", &repeated)
             .with::<[u32; 4]>("sorted_bits", &list);
         let over = workgroups(pairs + 1);
-        dispatches.push(self.dispatch(&self.kernels.unique_flag, &scope, over)?);
+        dispatches.push(self.dispatch(&self.kernels.unique_flag, &named, over)?);
         dispatches.extend(scan(self.binder, self.stages, &flags)?);
-        dispatches.push(self.dispatch(&self.kernels.unique_write, &scope, over)?);
+        dispatches.push(self.dispatch(&self.kernels.unique_write, &named, over)?);
         stages.push(Stage::new("sort", dispatches));
         Ok(Sorted { list, dispatch })
     }

@@ -4,10 +4,11 @@ use super::super::detector_backend::{Gpu, encoder};
 use super::super::dispatch::workgroups;
 use super::super::filter_on_gpu::adapter;
 use super::super::options::BufferOptions;
-use super::super::readback;
+use super::super::read_now;
 use super::super::shader::layout::CaromResults;
 use super::super::status::{TOO_MANY_SEGMENTS, TRUNCATED};
 use super::super::summary::RequiredCapacity;
+use super::all::Wanted;
 use crate::exact::GRAZING;
 use crate::reduce;
 use crate::shared::sets::Sets;
@@ -56,11 +57,18 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
+        // Without `..`, so that a new reduction is not left out of this test.
+        let Wanted {
+            earliest,
+            sorted,
+            contacts,
+            changes,
+        } = Wanted::ALL;
         let options = BufferOptions {
-            earliest: true,
-            sorted: true,
-            contacts: true,
-            changes: true,
+            earliest,
+            sorted,
+            contacts,
+            changes,
             ..BufferOptions::new(capacity.spheres as u32)
         };
         let buffers = (gpu.pipeline.with_capacity(&options, capacity))
@@ -127,7 +135,7 @@ impl Rig {
         let Gpu { device, queue, .. } = &self.gpu;
         for (part, words) in self.parts()?.into_iter().zip(into) {
             let part = [(part, 0, part.size())];
-            readback::read(device, queue, encoder(device), &part, words)?;
+            read_now::read(device, queue, encoder(device), &part, words)?;
         }
         let results: &[u8] = bytemuck::cast_slice(&results);
         Ok((bytemuck::pod_read_unaligned(results), left))

@@ -19,9 +19,9 @@ struct Named {
 
 /// Buffers under the names that shaders have for them. No name stands for two.
 #[derive(Clone, Default)]
-pub(crate) struct Scope(Vec<Named>);
+pub(crate) struct NamedBuffers(Vec<Named>);
 
-impl Scope {
+impl NamedBuffers {
     fn add<T: Element>(&mut self, name: &'static str, is_array: bool, buffer: &wgpu::Buffer) {
         self.0.push(Named {
             name,
@@ -82,11 +82,11 @@ impl Scope {
     }
 }
 
-/// The only buffer of this name in all scopes.
-fn find<'a>(scopes: &[&'a Scope], name: &str) -> Result<&'a Named, Error> {
-    let mut found = scopes
+/// The only buffer of this name in all sources.
+fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error> {
+    let mut found = sources
         .iter()
-        .flat_map(|scope| &scope.0)
+        .flat_map(|named| &named.0)
         .filter(|named| named.name == name);
     match (found.next(), found.next()) {
         (Some(named), None) => Ok(named),
@@ -96,13 +96,13 @@ fn find<'a>(scopes: &[&'a Scope], name: &str) -> Result<&'a Named, Error> {
 }
 
 /// What is bound to a variable of this name and type: the only buffer of that name in all
-/// scopes.
+/// sources.
 pub(crate) fn resolve<'a>(
-    scopes: &[&'a Scope],
+    sources: &[&'a NamedBuffers],
     name: &str,
     kind: Kind,
 ) -> Result<wgpu::BufferBinding<'a>, Error> {
-    let named = find(scopes, name)?;
+    let named = find(sources, name)?;
     if named.kind != kind {
         return Err(Error::device(format!(
             "carom's buffer `{name}` is {:?}, not {kind:?}",
