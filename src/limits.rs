@@ -42,7 +42,7 @@ impl Limits {
 /// segments are made longer instead.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // To look for others costs a proxy as much as 20 tests or more, and the spheres
+    // To search for others costs a proxy as much as 20 tests or more, and the spheres
     // themselves have no more pairs than N²/2.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
     // But a fuzzer's, which are few, are to be cut all the same.

@@ -105,40 +105,49 @@ fn every_path_that_is_named_exists() {
     assert!(missing.is_empty(), "no such path:\n{}", missing.join("\n"));
 }
 
-/// The comment of each shader that names its twin, with the Rust files that it names.
+/// The files whose header names a twin, each with the paths that it names.
 fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
-    let mut shaders = Vec::new();
-    files(&root.join("shaders"), "wgsl", &mut shaders);
+    let mut all = Vec::new();
+    files(&root.join("src"), "rs", &mut all);
+    files(&root.join("shaders"), "wgsl", &mut all);
     let mut found = Vec::new();
-    for shader in shaders {
-        let text = fs::read_to_string(&shader).unwrap();
+    for file in all {
+        let text = fs::read_to_string(&file).unwrap();
         let header = text.lines().take_while(|line| line.starts_with("//"));
-        let header: String = header.map(|line| line.trim_start_matches("//")).collect();
-        if let Some((_, twin)) = header.split_once("Twin of") {
-            let name = shader.strip_prefix(root).unwrap().display().to_string();
+        let header: Vec<&str> = header.collect();
+        if let Some((_, twin)) = header.join("\n").split_once("Twin of") {
+            let name = file.strip_prefix(root).unwrap().display().to_string();
             let twins = words(twin).filter(|word| is_from_root(word));
-            let twins = twins.map(str::to_owned).collect();
-            found.push((name, twins));
+            found.push((name, twins.map(str::to_owned).collect()));
         }
     }
     found
 }
 
+/// A stage's folder stands for its `mod.rs`.
 #[test]
 fn twins_name_one_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut missing = Vec::new();
-    for (shader, twins) in twins(root) {
-        assert!(!twins.is_empty(), "{shader} names no file as its twin");
-        for twin in twins {
-            let mut path = root.join(&twin);
+    let mut wrong = Vec::new();
+    let is_shader = |path: &str| path.starts_with("shaders/");
+    for (file, twins) in twins(root) {
+        if twins.is_empty() {
+            wrong.push(format!("{file} names no file as its twin"));
+        }
+        // What the GPU's reductions and their references have in common is the shader.
+        for twin in twins
+            .iter()
+            .filter(|twin| is_shader(&file) != is_shader(twin))
+        {
+            let mut path = root.join(twin);
             if path.is_dir() {
                 path.push("mod.rs");
             }
-            if !fs::read_to_string(&path).unwrap().contains(&shader) {
-                missing.push(format!("{twin} does not name {shader}"));
+            let named = file.strip_suffix("/mod.rs").unwrap_or(&file);
+            if !fs::read_to_string(&path).unwrap().contains(named) {
+                wrong.push(format!("{twin} does not name {named}"));
             }
         }
     }
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

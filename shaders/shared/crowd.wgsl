@@ -3,7 +3,7 @@
 
 #needs params, plan, counters
 
-// If no slot holds more than the fullest: each proxy looks into half its
+// If no slot holds more than the fullest: each proxy searches half its
 // neighbourhood, and at most 4 cells along each axis in all time slabs of the coarser
 // levels.
 fn may_be_crowded() -> bool {

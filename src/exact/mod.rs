@@ -5,7 +5,8 @@
 //! The order in which arithmetic is tried:
 //!
 //! - On the CPU balls and paths discard what is far apart, and [`sweep`] decides most of the
-//!   rest, two pairs at a time. What it leaves open goes to [`impact()`].
+//!   rest, two pairs at a time. What it leaves open goes to [`impact()`];
+//!   pairs that several segments may report do so later, through [`decide_reported`].
 //! - On a GPU a filter in float32 discards what certainly misses. Every pair that it reports
 //!   goes to the host, and there through [`decide_reported`] to [`impact()`].
 //! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and where that
