@@ -5,7 +5,7 @@ use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest};
 use crate::shared::sets::Sets;
-use crate::{Collision, Statistics};
+use crate::{Collision, Error, Statistics};
 
 /// All collisions of a step.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Collisions {
 impl Default for Collisions {
     /// No pair, of no spheres.
     fn default() -> Self {
-        Self::from_pairs(Vec::new(), 0, None)
+        Self::new(Vec::new(), 0, Sets::One, Statistics::default())
     }
 }
 
@@ -52,28 +52,40 @@ impl Collisions {
     /// of spheres in the first of two sets. The list need not be in order. The statistics
     /// have the numbers of spheres and pairs, and nothing else.
     ///
+    /// # Errors
+    /// [`Error::TooManySpheres`] for more spheres than a step can have.
+    ///
     /// ```
     /// use carom::{Collision, Collisions};
     /// let pairs = vec![Collision { a: 0, b: 2, toi: 0.5, depth: 0.0 }];
-    /// let earliest = Collisions::from_pairs(pairs, 3, None).earliest();
+    /// let earliest = Collisions::from_pairs(pairs, 3, None)?.earliest();
     /// assert_eq!(earliest[2].map(|first| first.partner), Some(0));
+    /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn from_pairs(
         pairs: Vec<Collision>,
         sphere_count: usize,
         second_set_start: Option<usize>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
+        for count in [sphere_count, second_set_start.unwrap_or(0)] {
+            if count > MAX_SPHERES {
+                return Err(Error::TooManySpheres {
+                    count,
+                    limit: MAX_SPHERES,
+                });
+            }
+        }
         let statistics = Statistics {
             spheres: sphere_count as u64,
             pairs: pairs.len() as u64,
             ..Statistics::default()
         };
-        Self {
+        Ok(Self {
             pairs,
             statistics,
             sphere_count,
             second_set_start,
-        }
+        })
     }
 
     /// Number of spheres in the step, of both sets together if there are two.
@@ -108,7 +120,7 @@ impl Collisions {
     /// Pairs with an index past the last sphere, which only an altered list has, are
     /// skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
-        let (spheres, sets) = self.bounded();
+        let (spheres, sets) = (self.sphere_count, self.sets());
         earliest(&self.pairs, spheres, sets)
     }
 
@@ -129,7 +141,7 @@ impl Collisions {
     /// Pairs with an index past the last sphere, which only an altered list has, are
     /// skipped.
     pub fn contacts(&self) -> Contacts {
-        let (spheres, sets) = self.bounded();
+        let (spheres, sets) = (self.sphere_count, self.sets());
         contacts(&self.pairs, spheres, sets)
     }
 
@@ -154,16 +166,12 @@ impl Collisions {
         changes(&previous.pairs, &self.pairs)
     }
 
-    /// The number of spheres and the sets, limited to numbers that a step can have:
-    /// [`from_pairs`](Self::from_pairs) takes any.
-    fn bounded(&self) -> (usize, Sets) {
-        let sets = match self.second_set_start {
+    /// Whether the spheres are of one set or two.
+    fn sets(&self) -> Sets {
+        match self.second_set_start {
             None => Sets::One,
-            Some(first) => Sets::Two {
-                first: first.min(MAX_SPHERES),
-            },
-        };
-        (self.sphere_count.min(MAX_SPHERES), sets)
+            Some(first) => Sets::Two { first },
+        }
     }
 }
 

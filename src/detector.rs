@@ -261,9 +261,9 @@ impl Detector {
                     let statistics = completed(statistics, outcome, &pairs);
                     return Ok(Collisions::new(pairs, spheres.len(), sets, statistics));
                 }
-                Err(error @ (Error::DeviceLimit { .. } | Error::Device { .. }))
-                    if self.options.backend == Backend::Auto =>
-                {
+                Err(
+                    error @ (Error::DeviceLimit { .. } | Error::Device { .. } | Error::DeviceLost),
+                ) if self.options.backend == Backend::Auto => {
                     statistics.reason = format!("the GPU could not do it: {error}");
                     log::warn!("carom falls back to the CPU: {}", statistics.reason);
                 }

@@ -46,7 +46,8 @@ pub enum Error {
     /// before the work is begun.
     #[error(
         "{needed} candidate pairs would have to be tested, but the limit is {limit}; spread the \
-         spheres out, shorten the time step, or raise `Options::max_candidates`"
+         spheres out, shorten the time step, or raise `max_candidates` of the `Options` or the \
+         `BufferOptions`"
     )]
     #[non_exhaustive]
     TooManyCandidates {
@@ -134,7 +135,7 @@ pub enum Error {
     /// The device has been lost: a driver was reset, or the application destroyed it.
     #[error(
         "the graphics device is lost; make a new device, and a new `CollisionPipeline` and \
-         `CollisionBuffers` on it"
+         `CollisionBuffers` on it, or a new `Detector`"
     )]
     DeviceLost,
     /// The device that the application made does not allow what carom's shaders

@@ -15,7 +15,8 @@ mod device;
 use backends::detector;
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
-    Readback, SphereCount, SphereGroups, SphereMotion, SphereRadius, status, wgpu,
+    Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius, status,
+    wgpu,
 };
 use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
 use device::{Device, Interleaved, complete, exact, ready};
@@ -833,6 +834,96 @@ fn the_async_forms_give_what_the_blocking_ones_do() -> Result {
         pollster::block_on(ticket.take()).err(),
         Some(Error::NotSubmitted)
     );
+    device.assert_silent();
+    Ok(())
+}
+
+#[test]
+fn room_for_no_pair_is_a_truncated_list_that_grows() -> Result {
+    let device = Device::real();
+    let options = BufferOptions::new(500).with_pairs(0);
+    let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
+    let spheres = vec![Sphere::new([0.0; 3], 1.0); 3];
+    let step = Step::new(&spheres, 1.0);
+    let mut encoder = device.encoder();
+    buffers.record(&mut encoder, &step)?;
+    let ticket = buffers.read_exact(&mut encoder)?;
+    let list = ready(device.finish(encoder, ticket));
+    assert!(
+        matches!(&list, PairList::Truncated(required) if required.pairs == 3),
+        "{list:?}"
+    );
+    let found = exact(&device, &mut buffers, &step);
+    assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
+    device.assert_silent();
+    Ok(())
+}
+
+#[test]
+fn a_capacity_that_no_device_has_is_refused_and_changes_nothing() -> Result {
+    let device = Device::real();
+    let mut buffers = world(&device, 500)?;
+    let mut required = RequiredCapacity::for_spheres(1);
+    for pairs in [1 << 60, u64::MAX] {
+        required.pairs = pairs;
+        let refused = buffers.grow(&required);
+        assert!(
+            matches!(refused, Err(Error::DeviceLimit { needed, .. }) if needed >= 1 << 60),
+            "{refused:?}"
+        );
+    }
+    let spheres = gas(400, 1);
+    let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
+    assert_eq!(found.collisions.pairs, truth(&spheres, 1.0));
+    device.assert_silent();
+    Ok(())
+}
+
+/// Buffers that grow would not help there.
+#[test]
+fn a_count_past_its_most_is_no_lack_of_room() -> Result {
+    let device = Device::real();
+    let mut buffers = world(&device, 500)?;
+    let source = Interleaved::new(&device, &gas(10, 1));
+    let count = device.words(&[5]);
+    let mut spheres = source.spheres();
+    spheres.count = SphereCount::InBuffer {
+        buffer: &count,
+        offset: 0,
+        at_most: 4,
+    };
+    let mut encoder = device.encoder();
+    buffers.record(&mut encoder, &Step::on_device(&spheres, 1.0))?;
+    let list = buffers.read_exact(&mut encoder)?;
+    let ticket = buffers.read_summary(&mut encoder)?;
+    let summary = ready(device.finish(encoder, ticket));
+    assert_eq!(summary.status, status::TOO_MANY_SPHERES);
+    assert_eq!(summary.required_capacity(), None);
+    let error = list.try_take().err().map(|error| error.to_string());
+    assert!(
+        error.as_ref().is_some_and(|told| told.contains("at_most")),
+        "{error:?}"
+    );
+    device.assert_silent();
+    Ok(())
+}
+
+/// A step of −0 is one of 0, and its times are 0, not −0.
+#[test]
+fn a_step_of_minus_zero_has_times_of_zero() -> Result {
+    let device = Device::real();
+    let mut buffers = world(&device, 10)?;
+    let source = Interleaved::new(&device, &[Sphere::new([0.0; 3], 1.0); 2]);
+    let at = |offset| Attribute::new(&source.buffer, offset, 32);
+    let spheres = DeviceSpheres::new(2, at(0), at(12)).with_previous_center(at(0));
+    let found = exact(&device, &mut buffers, &Step::on_device(&spheres, -0.0));
+    let times: Vec<u32> = found
+        .collisions
+        .pairs
+        .iter()
+        .map(|pair| pair.toi.to_bits())
+        .collect();
+    assert_eq!(times, [0]);
     device.assert_silent();
     Ok(())
 }

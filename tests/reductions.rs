@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use carom::{Backend, Collision, Collisions, Detector, Earliest, Options, Sphere, Step};
+use carom::{Backend, Collision, Collisions, Detector, Earliest, Error, Options, Sphere, Step};
 use fastrand::Rng;
 
 /// Any list of `pairs` pairs, neither in order nor each once, some of spheres that
@@ -19,6 +19,7 @@ fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
         })
         .collect();
     Collisions::from_pairs(pairs, spheres as usize, second_set_start)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn detector() -> Detector {
@@ -172,7 +173,8 @@ fn a_giant_among_many() {
             ..Collision::default()
         })
         .collect();
-    let found = Collisions::from_pairs(pairs, others as usize + 1, None);
+    let found = Collisions::from_pairs(pairs, others as usize + 1, None)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.contacts().of(0).len(), found.pairs.len());
     assert_eq!(
         found.earliest()[0],
@@ -182,4 +184,22 @@ fn a_giant_among_many() {
         })
     );
     assert_eq!(found.changes_since(&found).lasted.len(), found.pairs.len());
+}
+
+#[test]
+fn a_list_of_more_spheres_than_a_step_can_have_is_refused() {
+    for (spheres, second) in [(usize::MAX, None), (4, Some(usize::MAX))] {
+        let refused = Collisions::from_pairs(Vec::new(), spheres, second);
+        let error = refused.map(|list| list.sphere_count());
+        assert!(
+            matches!(
+                error,
+                Err(Error::TooManySpheres {
+                    count: usize::MAX,
+                    ..
+                })
+            ),
+            "{error:?}"
+        );
+    }
 }

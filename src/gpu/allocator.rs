@@ -65,7 +65,7 @@ impl<'a> Allocator<'a> {
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
         // No binding is empty.
-        let size = count.max(1) * size_of::<T>() as u64;
+        let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
         // Tests fill them with noise, and read them.
         let for_tests = if cfg!(test) {

@@ -94,7 +94,7 @@ impl<'a> Asked<'a> {
             Some(end) if end <= buffer.size() => end,
             end => {
                 return self.refused(format!(
-                    "is {} bytes long, but {} spheres from byte {offset} on, {stride} bytes \
+                    "is {} bytes long, but {} values from byte {offset} on, {stride} bytes \
                      apart, end at byte {}; make it longer, or the count, offset or stride less",
                     buffer.size(),
                     self.count,

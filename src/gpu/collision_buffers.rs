@@ -59,7 +59,7 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 impl CollisionBuffers {
-    /// To be called in a scope.
+    /// To be called in an error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         mut options: BufferOptions,

@@ -139,7 +139,7 @@ impl Context {
     }
 
     /// An error if the device is lost: a new buffer cannot be mapped then. To be
-    /// called in a scope.
+    /// called in an error scope.
     pub(super) fn probe(&self) -> Result<(), Error> {
         self.not_lost()?;
         let probe = self.device.create_buffer(&wgpu::BufferDescriptor {

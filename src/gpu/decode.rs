@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::pair_list::{ExactStep, PairList, RawCollision, RawStep};
 use super::shader::layout::{CaromCollision, CaromResults, Gathered};
-use super::status::{TOO_CROWDED, TOO_MANY_SPHERES, UNFINISHED};
+use super::status::{TOO_CROWDED, UNFINISHED};
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
@@ -78,7 +78,7 @@ impl Read {
         copied.extend_from_slice(list);
         Ok(Self {
             serial: results.serial,
-            summary: StepSummary::new(&results, recorded.two_sets, stages),
+            summary: StepSummary::new(&results, recorded.two_sets, recorded.spheres, stages),
             list: copied,
             recorded: recorded.clone(),
             room,
@@ -99,14 +99,12 @@ impl Read {
         if status & UNFINISHED != 0 {
             return Err(unfinished());
         }
-        let required = self.summary.required_capacity();
-        let needed = required.map_or(0, |required| required.spheres);
-        if status & TOO_MANY_SPHERES != 0 && needed <= self.recorded.spheres {
+        if let Some(counted) = self.summary.past_at_most {
             return Err(Error::SourceBuffer {
                 what: "count",
                 problem: format!(
-                    "says that there are {needed} spheres, which is more than its `at_most`; \
-                     raise that"
+                    "is more than its `at_most`, with {counted} spheres in all sets; raise \
+                     `at_most`"
                 ),
                 source: None,
             });
@@ -204,7 +202,8 @@ impl Read {
         let grazing = decide_reported_with(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
-                pair.toi = (f64::from(pair.toi) * f64::from(times)) as f32;
+                // A step of −0 has times of 0, too.
+                pair.toi = (f64::from(pair.toi) * f64::from(times) + 0.0) as f32;
             };
             pairs.iter_mut().for_each(scale);
         }

@@ -18,7 +18,7 @@ pub(super) struct DeviceKernels {
 }
 
 impl DeviceKernels {
-    /// Compiles all kernels but those of reductions. To be called in a scope.
+    /// Compiles all kernels but those of reductions. To be called in an error scope.
     pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let device = &context.device;
         Ok(Self {
@@ -37,7 +37,7 @@ impl DeviceKernels {
         }
     }
 
-    /// The kernels of reductions. To be called in a scope.
+    /// The kernels of reductions. To be called in an error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
         if let Some(reduce) = self.reduce.get() {
             return Ok(reduce);

@@ -18,13 +18,14 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// To be called in a scope.
+    /// To be called in an error scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom gathered pairs"),
-            size: room * size_of::<Gathered>() as u64,
+            // No binding is empty.
+            size: room.max(1) * size_of::<Gathered>() as u64,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });

@@ -25,8 +25,8 @@ impl CollisionBuffers {
     /// the device has, they become longer instead.
     ///
     /// # Errors
-    /// [`Error::DeviceLimit`], [`Error::Device`] if the device cannot hold as much:
-    /// the buffers are then what they were.
+    /// [`Error::DeviceLimit`], [`Error::Device`] if the device cannot hold as much;
+    /// [`Error::TooManySpheres`]. The buffers are then what they were.
     pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
         let (capacity, shortest_segment) = self.grown(required)?;
         let grows = capacity != self.buffers.capacity;

@@ -62,7 +62,8 @@ pub struct RawStep {
 #[non_exhaustive]
 pub struct ExactStep {
     /// The list that [`Detector::detect`](crate::Detector::detect) gives for all
-    /// spheres but the invalid ones.
+    /// spheres but the invalid ones. Its sphere count is
+    /// [`StepSummary::spheres`], so 0 where one of two sets is empty.
     pub collisions: Collisions,
     /// The numbers of the step on the GPU.
     pub summary: StepSummary,

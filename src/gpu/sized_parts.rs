@@ -14,7 +14,7 @@ pub(super) struct SizedParts {
 }
 
 impl SizedParts {
-    /// To be called in a scope.
+    /// To be called in an error scope.
     pub(super) fn new(
         kernels: &DeviceKernels,
         capacity: Capacity,

@@ -8,7 +8,8 @@ pub const TOO_MANY_SEGMENTS: u32 = 2;
 /// More candidates than [`BufferOptions::max_candidates`](super::BufferOptions):
 /// nothing was tested.
 pub const TOO_CROWDED: u32 = 4;
-/// More spheres than there is room for: nothing was searched.
+/// More spheres than there is room for, or than the `at_most` of a count in a buffer:
+/// nothing was searched.
 pub const TOO_MANY_SPHERES: u32 = 8;
 /// Spheres with invalid values were set aside. The pairs of all other spheres are
 /// complete.

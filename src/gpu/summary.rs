@@ -49,7 +49,7 @@ pub struct StepSummary {
     /// nothing is searched, and this is 0.
     pub spheres: u64,
     /// With two sets, the number of spheres in the first one: the row of the second
-    /// set's first sphere. `None` with one set.
+    /// set's first sphere. `None` with one set; 0 where one of two sets is empty.
     pub second_set_start: Option<u64>,
     /// Spheres that were set aside because one of their values is invalid.
     pub invalid: u64,
@@ -76,6 +76,9 @@ pub struct StepSummary {
     /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period).
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
+    /// The number of spheres, when there is room for all, but a count in a buffer is more
+    /// than its `at_most`.
+    pub(super) past_at_most: Option<u64>,
 }
 
 fn wide([low, high]: [u32; 2]) -> u64 {
@@ -86,6 +89,7 @@ impl StepSummary {
     pub(super) fn new(
         results: &CaromResults,
         two_sets: bool,
+        sphere_capacity: u64,
         stages: Vec<(&'static str, Duration)>,
     ) -> Self {
         let required = RequiredCapacity {
@@ -94,7 +98,10 @@ impl StepSummary {
             pairs: wide(results.found),
             segment: results.segment,
         };
-        let too_small = TRUNCATED | TOO_MANY_SEGMENTS | TOO_MANY_SPHERES;
+        let too_many_spheres = results.status & TOO_MANY_SPHERES != 0;
+        let fit = required.spheres <= sphere_capacity;
+        let too_small =
+            results.status & (TRUNCATED | TOO_MANY_SEGMENTS) != 0 || too_many_spheres && !fit;
         let listed = results.invalid.min(results.invalid_index.len() as u32) as usize;
         Self {
             status: results.status,
@@ -113,7 +120,8 @@ impl StepSummary {
             lasted: results.lasted.into(),
             ended: results.ended.into(),
             stages,
-            required: (results.status & too_small != 0).then_some(required),
+            required: too_small.then_some(required),
+            past_at_most: (too_many_spheres && fit).then_some(required.spheres),
         }
     }
 
@@ -122,7 +130,10 @@ impl StepSummary {
         self.status & INCOMPLETE == 0
     }
 
-    /// The room that the step needed, when there was too little.
+    /// The room that the step needed, when there was too little. A count of spheres that is
+    /// more than its `at_most` is no lack of room: [`status::TOO_MANY_SPHERES`] tells.
+    ///
+    /// [`status::TOO_MANY_SPHERES`]: super::status::TOO_MANY_SPHERES
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }
