@@ -1,4 +1,4 @@
-//! A level's time slabs, cells and slots.
+//! A level's time slabs, cells and slots. Twin of `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

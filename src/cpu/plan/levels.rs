@@ -1,4 +1,4 @@
-//! Which size ranges become one level.
+//! Which size ranges become one level. Twin of `shaders/shared/plan_levels.wgsl`.
 
 use super::size_ranges::{PerLevel, SizeRange};
 use crate::shared::sets::Sets;

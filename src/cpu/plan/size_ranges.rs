@@ -1,4 +1,4 @@
-//! Runs of size classes: what levels are made of.
+//! Runs of size classes: what levels are made of. Twin of `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 
