@@ -199,6 +199,7 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
+        // The indices of the gathered pairs count in their own sets already.
         let grazing = decide_reported_with(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
