@@ -50,7 +50,7 @@ pub(crate) fn scatter(
     }
     // Each slot begins where the one before it ends.
     take(&mut starts, 1)[0] = 0;
-    let all = Part {
+    let all = BucketPart {
         before: 0,
         ends: starts,
         spheres: in_order,
@@ -58,7 +58,7 @@ pub(crate) fn scatter(
         slots: sorted.slots.enough(proxies, "the slots of the proxies")?,
     };
     let fullest = AtomicU32::new(0);
-    let take = |all: &mut _, buckets| Part::take(all, buckets, binned);
+    let take = |all: &mut _, buckets| BucketPart::take(all, buckets, binned);
     for_each_part(0..binned.count, all, take, |bucket, mut part| {
         let mut order = sorted.orders.take();
         let order = order.enough(part.spheres.len(), "the order of the proxies")?;
@@ -81,7 +81,7 @@ pub(crate) fn scatter(
 }
 
 /// The part of the sorted proxies that some buckets have.
-struct Part<'a> {
+struct BucketPart<'a> {
     /// How many proxies come before it.
     before: u32,
     /// Where each slot ends.
@@ -91,11 +91,11 @@ struct Part<'a> {
     slots: &'a mut [u32],
 }
 
-impl<'a> Part<'a> {
+impl<'a> BucketPart<'a> {
     /// Splits off what is for some buckets.
-    fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> Part<'a> {
+    fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> BucketPart<'a> {
         let count = binned.len(buckets.clone());
-        let part = Part {
+        let part = BucketPart {
             before: self.before,
             ends: take(&mut self.ends, binned.range(buckets).len()),
             spheres: take(&mut self.spheres, count),

@@ -9,17 +9,17 @@ use bytemuck::Pod;
 use crate::Error;
 
 /// A part of a buffer: where it begins and how long it is, in bytes.
-pub(crate) type Part<'a> = (&'a wgpu::Buffer, u64, u64);
+pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
 /// A copy of parts of buffers that was submitted.
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
-    arrival: Arc<Mutex<Arrival>>,
+    arrival: Arc<Mutex<Mapping>>,
 }
 
 /// The outcome of the mapping, once it is known, and the task that waits for it.
 #[derive(Default)]
-struct Arrival {
+struct Mapping {
     mapped: Option<Result<(), wgpu::BufferAsyncError>>,
     task: Option<Waker>,
 }
@@ -30,7 +30,7 @@ pub(crate) fn submit(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     mut encoder: wgpu::CommandEncoder,
-    parts: &[Part<'_>],
+    parts: &[ReadRange<'_>],
 ) -> Reading {
     let staging = device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom read back"),
@@ -44,7 +44,7 @@ pub(crate) fn submit(
         offset += size;
     }
     queue.submit([encoder.finish()]);
-    let arrival: Arc<Mutex<Arrival>> = Arc::default();
+    let arrival: Arc<Mutex<Mapping>> = Arc::default();
     let arrived = arrival.clone();
     staging
         .slice(..)
@@ -96,7 +96,7 @@ pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     encoder: wgpu::CommandEncoder,
-    parts: &[Part<'_>],
+    parts: &[ReadRange<'_>],
     read: &mut Vec<T>,
 ) -> Result<(), Error> {
     let reading = submit(device, queue, encoder, parts);

@@ -5,7 +5,7 @@ use super::decode::{Read, ReadRoom, Recorded};
 use super::gathering::Gathering;
 use super::pair_list::{ExactStep, PairList, RawStep};
 use super::shader::layout::{CaromCollision, CaromResults, Gathered};
-use super::staging::{Part, Reserved};
+use super::staging::{CopiedPart, Reserved};
 use super::summary::StepSummary;
 use super::ticket::Ticket;
 use super::timing::MOST_STAGES;
@@ -130,7 +130,7 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
         reserved: Reserved,
         recorded: Recorded,
-        list: Option<Part<'_>>,
+        list: Option<CopiedPart<'_>>,
         room: ReadRoom,
         decode: fn(Read) -> Result<T, Error>,
     ) -> Ticket<T> {

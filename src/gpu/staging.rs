@@ -79,13 +79,13 @@ impl StagingBuffer {
 
 /// Tells a staging buffer the outcome of its copy when the submit has run, or when the
 /// encoder is dropped.
-struct Arrival {
+struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
     outcome: u8,
 }
 
-impl Arrival {
+impl MapCallback {
     fn mapped(mut self, well: bool) {
         if !well {
             self.context.mapping_failed();
@@ -94,14 +94,14 @@ impl Arrival {
     }
 }
 
-impl Drop for Arrival {
+impl Drop for MapCallback {
     fn drop(&mut self) {
         self.staging.arrive(&self.context, self.outcome);
     }
 }
 
 /// A part of a buffer from its beginning, and the part's size in bytes.
-pub(super) type Part<'a> = (&'a wgpu::Buffer, u64);
+pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, u64);
 
 /// Staging buffers, one for each readback under way.
 pub(super) struct Staging {
@@ -181,7 +181,7 @@ impl Reserved {
         self,
         context: &Arc<Context>,
         encoder: &mut wgpu::CommandEncoder,
-        parts: &[Part<'_>],
+        parts: &[CopiedPart<'_>],
     ) -> Copied {
         let Self {
             staging,
@@ -195,7 +195,7 @@ impl Reserved {
             encoder.copy_buffer_to_buffer(buffer, 0, &staging.buffer, offset, size);
             offset += size;
         }
-        let arrival = Arrival {
+        let arrival = MapCallback {
             context: context.clone(),
             staging: staging.clone(),
             outcome: NEVER,
@@ -221,7 +221,7 @@ pub(super) struct Copied {
 }
 
 /// What has become of a copy.
-pub(super) enum Progress {
+pub(super) enum CopyState {
     /// The device is not through with it.
     UnderWay,
     /// Its encoder was dropped.
@@ -233,24 +233,24 @@ pub(super) enum Progress {
 }
 
 impl Copied {
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> CopyState {
         match self.staging.state.load(SeqCst) {
-            BUSY => Progress::UnderWay,
-            NEVER => Progress::NeverSubmitted,
-            MAPPED => Progress::Mapped,
-            _ => Progress::Failed,
+            BUSY => CopyState::UnderWay,
+            NEVER => CopyState::NeverSubmitted,
+            MAPPED => CopyState::Mapped,
+            _ => CopyState::Failed,
         }
     }
 
     /// [`progress`](Self::progress), and wakes the task when a copy that is under way
     /// no longer is.
-    pub(super) fn progress_or_wake(&self, task: &Waker) -> Progress {
+    pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
         // Only now, so that no arrival falls in between.
         self.progress()
     }
 
-    /// The bytes of a copy that is [`Mapped`](Progress::Mapped).
+    /// The bytes of a copy that is [`Mapped`](CopyState::Mapped).
     pub(super) fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         self.staging
             .buffer

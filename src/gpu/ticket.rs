@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::task::Poll;
 
 use super::decode::{Read, ReadRoom, Recorded};
-use super::staging::{Copied, Progress};
+use super::staging::{Copied, CopyState};
 use super::status::{INCOMPLETE, TRUNCATED};
 use crate::Error;
 
@@ -85,7 +85,7 @@ impl<T> Ticket<T> {
     /// crowded; [`Error::OutOfMemory`].
     pub fn try_take(self) -> Result<Readback<T>, Error> {
         match self.copied.progress() {
-            Progress::UnderWay => Ok(Readback::Pending(self)),
+            CopyState::UnderWay => Ok(Readback::Pending(self)),
             _ => self.arrived().map(Readback::Ready),
         }
     }
@@ -98,7 +98,7 @@ impl<T> Ticket<T> {
     pub async fn take(self) -> Result<T, Error> {
         poll_fn(
             |context| match self.copied.progress_or_wake(context.waker()) {
-                Progress::UnderWay => Poll::Pending,
+                CopyState::UnderWay => Poll::Pending,
                 _ => Poll::Ready(()),
             },
         )
@@ -109,9 +109,9 @@ impl<T> Ticket<T> {
     /// The results of a copy that is no longer under way.
     fn arrived(self) -> Result<T, Error> {
         match self.copied.progress() {
-            Progress::NeverSubmitted => return Err(Error::NotSubmitted),
-            Progress::Mapped => {}
-            Progress::UnderWay | Progress::Failed => return Err(Error::DeviceLost),
+            CopyState::NeverSubmitted => return Err(Error::NotSubmitted),
+            CopyState::Mapped => {}
+            CopyState::UnderWay | CopyState::Failed => return Err(Error::DeviceLost),
         }
         let read = Read::new(&self.copied.bytes()?, &self.recorded, self.room)?;
         if read.serial != self.recorded.serial {

@@ -5,10 +5,10 @@ use super::super::buffers::Buffers;
 use super::super::dispatch::Binder;
 use super::super::shader::kernels::{Reduce, Stages};
 use super::super::stages::Stage;
-use super::changes::Changes;
-use super::contacts::Contacts;
+use super::changes::ChangeBuffers;
+use super::contacts::ContactBuffers;
 use super::maker::Maker;
-use super::sort::{Sorted, Sorter};
+use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
 /// What is asked for. Contacts and changes are made from the sorted list, so that
@@ -47,9 +47,9 @@ impl Wanted {
 pub(crate) struct Reductions {
     /// Time and partner of each sphere's first impact.
     pub(crate) earliest: Option<wgpu::Buffer>,
-    pub(crate) sorted: Option<Sorted>,
-    pub(crate) contacts: Option<Contacts>,
-    pub(crate) changes: Option<Changes>,
+    pub(crate) sorted: Option<SortedBuffers>,
+    pub(crate) contacts: Option<ContactBuffers>,
+    pub(crate) changes: Option<ChangeBuffers>,
     /// To be recorded after those that find the pairs.
     stages: Vec<Stage>,
     /// All buffers but what is kept from step to step.

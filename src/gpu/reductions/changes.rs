@@ -10,7 +10,7 @@ use super::maker::Maker;
 use crate::Error;
 
 /// What changed since the last complete step.
-pub(crate) struct Changes {
+pub(crate) struct ChangeBuffers {
     /// Pairs: those that began, then those that last, then those that ended.
     pub(crate) list: wgpu::Buffer,
     /// The pairs of the last complete step, in order.
@@ -19,7 +19,7 @@ pub(crate) struct Changes {
     kept_count: wgpu::Buffer,
 }
 
-impl Changes {
+impl ChangeBuffers {
     /// Whether this buffer is kept from step to step.
     #[cfg(test)]
     pub(super) fn keeps(&self, buffer: &wgpu::Buffer) -> bool {
@@ -40,7 +40,7 @@ impl Changes {
 
 impl Maker<'_> {
     /// Made from the sorted list.
-    pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<Changes, Error> {
+    pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
         let both = BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
@@ -58,7 +58,7 @@ impl Maker<'_> {
         dispatches.push(dispatch(&self.kernels.changes_write, over)?);
         dispatches.push(dispatch(&self.kernels.changes_keep, pairs)?);
         stages.push(Stage::new("changes", dispatches));
-        Ok(Changes {
+        Ok(ChangeBuffers {
             list,
             kept,
             kept_count,

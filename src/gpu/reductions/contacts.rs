@@ -10,7 +10,7 @@ use super::sort::{By, Sorter};
 use crate::Error;
 
 /// The contacts of each sphere.
-pub(crate) struct Contacts {
+pub(crate) struct ContactBuffers {
     /// Where each sphere's row begins; one more word than spheres fit.
     pub(crate) offsets: wgpu::Buffer,
     /// Indices into the sorted list, row by row.
@@ -23,7 +23,7 @@ impl Maker<'_> {
         &mut self,
         sorter: &Sorter,
         stages: &mut Vec<Stage>,
-    ) -> Result<Contacts, Error> {
+    ) -> Result<ContactBuffers, Error> {
         let (rows, pairs) = (self.buffers.capacity.spheres + 1, self.pairs());
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
         let made = &mut self.made;
@@ -42,6 +42,6 @@ impl Maker<'_> {
         dispatches.push(dispatch(&self.kernels.contacts_rows, &sorted, rows)?);
         dispatches.push(dispatch(&self.kernels.contacts_fill, &sorted, pairs)?);
         stages.push(Stage::new("contacts", dispatches));
-        Ok(Contacts { offsets, indices })
+        Ok(ContactBuffers { offsets, indices })
     }
 }

@@ -15,7 +15,7 @@ use super::maker::Maker;
 use crate::Error;
 
 /// Each pair once, in order.
-pub(crate) struct Sorted {
+pub(crate) struct SortedBuffers {
     /// [`CaromCollision`]s, as many as the results say.
     pub(crate) list: wgpu::Buffer,
     /// Arguments of indirect dispatches over them.
@@ -151,7 +151,7 @@ impl Maker<'_> {
         &mut self,
         sorter: &Sorter,
         stages: &mut Vec<Stage>,
-    ) -> Result<Sorted, Error> {
+    ) -> Result<SortedBuffers, Error> {
         let pairs = self.pairs();
         let list = self.made.array::<CaromCollision>(
             "sorted_pairs",
@@ -179,6 +179,6 @@ impl Maker<'_> {
         dispatches.extend(scan(self.binder, self.stages, &flags)?);
         dispatches.push(self.dispatch(&self.kernels.unique_write, &named, over)?);
         stages.push(Stage::new("sort", dispatches));
-        Ok(Sorted { list, dispatch })
+        Ok(SortedBuffers { list, dispatch })
     }
 }

@@ -41,7 +41,7 @@ impl Element for Sphere {
 
 /// Size of a structure, and offsets of its fields by name.
 #[cfg(test)]
-pub(super) struct Layout {
+pub(super) struct StructLayout {
     pub(super) wgsl: &'static str,
     pub(super) size: usize,
     pub(super) fields: &'static [(&'static str, usize)],
@@ -70,7 +70,7 @@ macro_rules! layouts {
 
         /// All structures, for a test.
         #[cfg(test)]
-        pub(super) const LAYOUTS: &[Layout] = &[$(Layout {
+        pub(super) const LAYOUTS: &[StructLayout] = &[$(StructLayout {
             wgsl: $wgsl,
             size: size_of::<$name>(),
             fields: &[$((stringify!($field), std::mem::offset_of!($name, $field))),*],
