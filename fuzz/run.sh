@@ -22,5 +22,5 @@ if [[ ${1:-} == [!-]* ]]; then
 fi
 seeds=()
 # Readers begin with good files.
-[[ $target == worlds ]] || seeds=(../tests/collide/data)
+[[ $target == worlds ]] || seeds=(../crates/cli/tests/data)
 exec "$runner" -artifact_prefix="artifacts/$target/" "$@" "corpus/$target" "${seeds[@]}"

@@ -1,8 +1,6 @@
 //! Hard worlds cost little more than a plain gas of as many spheres: counted in pairs that were
 //! tested and in entries of the grids, which, unlike times, are the same wherever this runs.
 
-#[path = "../examples/scenes/mod.rs"]
-mod scenes;
 
 mod backends;
 
@@ -10,7 +8,7 @@ use backends::detector;
 use carom::{Backend, Options, Sphere, Step};
 use fastrand::Rng;
 use glam::Vec3;
-use scenes::Scene;
+use carom_scenes::Scene;
 
 /// Spheres in each world.
 const N: usize = 20_000;
@@ -190,13 +188,13 @@ fn a_few_bullets_in_clumps_cost_no_more_than_thirty_times_as_much() {
 /// Twice as dense as the gas, so they are compared with equal ones as dense.
 #[test]
 fn radii_of_1000_to_1_cost_little_more_than_equal_ones() {
-    let equal = cost("equal", &scenes::polydisperse_of(N, 0.4999..0.5, 1));
+    let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
     for (world, smallest) in [
         ("100 : 1", 0.05),
         ("1000 : 1", 0.005),
         ("10000 : 1", 0.0005),
     ] {
-        let mixed = cost(world, &scenes::polydisperse_of(N, smallest..5.0, 1));
+        let mixed = cost(world, &carom_scenes::polydisperse_of(N, smallest..5.0, 1));
         assert!(mixed.candidates <= 4.0 * equal.candidates, "{world}");
         assert!(mixed.proxies <= 4.0 * equal.proxies, "{world}");
     }
@@ -206,7 +204,7 @@ fn radii_of_1000_to_1_cost_little_more_than_equal_ones() {
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
-    let at_rest = cost("thermal at rest", &scenes::at_rest(thermal.clone()));
+    let at_rest = cost("thermal at rest", &carom_scenes::at_rest(thermal.clone()));
     let moving = cost("thermal", &thermal);
     assert!(moving.candidates <= 8.0 * at_rest.candidates);
     assert!(moving.proxies <= 2.0 * at_rest.proxies);

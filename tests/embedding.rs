@@ -6,8 +6,6 @@
     reason = "counts of some thousands, and float32 on purpose"
 )]
 
-#[path = "../examples/scenes/mod.rs"]
-mod scenes;
 
 mod backends;
 mod device;
@@ -21,7 +19,7 @@ use carom::gpu::{
 use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
-use scenes::Scene;
+use carom_scenes::Scene;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 

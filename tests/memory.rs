@@ -1,15 +1,13 @@
 //! A step like those before it allocates nothing on the CPU, but for what docs/design.md tells: counted
 //! by an allocator that serves all threads of this program, so all of it is one test.
 
-#[path = "../examples/scenes/mod.rs"]
-mod scenes;
 
 mod backends;
 
 use backends::detector;
 use carom::{Backend, Collisions, Detector, Options, Sphere, Step};
 use dhat::{HeapStats, Profiler};
-use scenes::Scene;
+use carom_scenes::Scene;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -1,13 +1,11 @@
 //! Whether the oracle is right: the other tests are no better than it is.
 
 mod oracle;
-#[path = "../examples/scenes/mod.rs"]
-mod scenes;
 mod worlds;
 
 use carom::{Collision, Collisions, Sphere};
 use oracle::{brute_force, brute_force_between, depth, exact, filter, toi};
-use scenes::Scene;
+use carom_scenes::Scene;
 
 fn at(center: [f32; 3], radius: f32) -> Sphere {
     Sphere::new(center, radius)
@@ -246,13 +244,13 @@ fn scenes_have_their_names_and_sizes() {
         let spheres = scene.generate(500, 5);
         assert_eq!(spheres, scene.generate(500, 5));
         assert!(
-            scenes::at_rest(spheres)
+            carom_scenes::at_rest(spheres)
                 .iter()
                 .all(|sphere| sphere.velocity == [0.0; 3])
         );
     }
     assert!("nonsense".parse::<Scene>().is_err());
-    assert_eq!(scenes::polydisperse_of(100, 1.0..2.0, 1).len(), 100);
+    assert_eq!(carom_scenes::polydisperse_of(100, 1.0..2.0, 1).len(), 100);
 }
 
 #[test]

@@ -67,10 +67,12 @@ fn every_path_that_is_named_exists() {
     let mut code = Vec::new();
     files(&root.join("src"), "rs", &mut code);
     files(&root.join("shaders"), "wgsl", &mut code);
+    files(&root.join("crates"), "rs", &mut code);
     let mut documents = vec![root.join("README.md")];
     files(&root.join("docs"), "md", &mut documents);
+    files(&root.join("crates"), "md", &mut documents);
     let mut all = code.clone();
-    for folder in ["tests", "crates", "examples"] {
+    for folder in ["tests", "examples"] {
         files(&root.join(folder), "rs", &mut all);
         files(&root.join(folder), "wgsl", &mut all);
     }

@@ -19,8 +19,7 @@ fi
 
 # Whether carom finds an adapter. Leaves in $answer what it said.
 has_adapter() {
-    answer=$(printf 'x,y,z,radius\n0,0,0,1\n' |
-        cargo run --release --quiet --example collide -- - --backend gpu --json 2>&1)
+    answer=$(printf 'x,y,z,radius\n0,0,0,1\n' | "$carom" collide - --dt 1 --backend gpu --json 2>&1)
 }
 
 install_adapter() {
@@ -49,7 +48,10 @@ The tests that need a graphics adapter are going to fail. To get one:
 EOF
 }
 
-cargo build --release --example collide
+# What the tests run, so that nothing is built twice.
+packages=(--package carom --package carom-cli --package carom-scenes)
+cargo test --release "${packages[@]}" --no-run
+carom=${CARGO_TARGET_DIR:-target}/release/carom
 echo 'Looking for a graphics adapter.'
 if ! has_adapter; then
     if [[ $answer != *'no graphics adapter'* ]]; then
@@ -74,4 +76,4 @@ fi
 adapter=$(sed -n 's/.*"adapter":"\([^"]*\)".*/\1/p' <<<"$answer")
 echo "Adapter: ${adapter:-none}"
 
-exec cargo test --release "$@"
+exec cargo test --release "${packages[@]}" "$@"

@@ -1,8 +1,6 @@
 //! Both backends find exactly the pairs that brute force finds, in benchmark scenes and in hard
 //! worlds, and give the very same list.
 
-#[path = "../examples/scenes/mod.rs"]
-mod scenes;
 
 mod backends;
 mod oracle;
@@ -45,7 +43,7 @@ fn assert_right(world: &str, spheres: &[Sphere], dt: f32) -> Collisions {
 
 #[test]
 fn benchmark_scenes() {
-    for scene in scenes::Scene::ALL {
+    for scene in carom_scenes::Scene::ALL {
         assert_right(scene.name(), &scene.generate(10_000, 1), 1.0);
     }
 }
@@ -126,7 +124,7 @@ fn of_reordered(
 fn every_scene_gives_the_same_bytes_on_any_backend_threads_and_order() {
     let mut detectors = [(Backend::Cpu, 1), (Backend::Cpu, 2), (Backend::Gpu, 0)]
         .map(|(backend, threads)| detector(backend, Options::new().with_threads(threads)));
-    for scene in scenes::Scene::ALL {
+    for scene in carom_scenes::Scene::ALL {
         let spheres = scene.generate(8_000, 3);
         let list = |detector: &mut Detector| match detector.detect(&Step::new(&spheres, 1.0)) {
             Ok(found) => found.pairs,
@@ -148,7 +146,7 @@ fn every_scene_gives_the_same_bytes_on_any_backend_threads_and_order() {
 /// Large ones in no order are sorted in other ways than those that are in order.
 #[test]
 fn a_large_world_gives_the_same_pairs_in_order_and_in_none() {
-    for scene in [scenes::Scene::Gas, scenes::Scene::Fast] {
+    for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
         let spheres = scene.generate(400_000, 1);
         for threads in [1, 3] {
             let options = Options::new().with_threads(threads);
@@ -170,7 +168,7 @@ fn a_large_world_gives_the_same_pairs_in_order_and_in_none() {
 /// An overflow of the stack cannot be caught, and a program may have threads of its own.
 #[test]
 fn a_large_world_needs_little_of_the_stack() {
-    let spheres = scenes::Scene::Gas.generate(400_000, 1);
+    let spheres = carom_scenes::Scene::Gas.generate(400_000, 1);
     let pool = ThreadPoolBuilder::new()
         .num_threads(8)
         .stack_size(256 << 10)
@@ -215,7 +213,7 @@ fn worlds_of_nearly_tangent_pairs() {
 #[test]
 fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
     let side = 30;
-    let spheres = scenes::Scene::Touching.generate(side * side * side, 0);
+    let spheres = carom_scenes::Scene::Touching.generate(side * side * side, 0);
     both(|detector| {
         let found = detector
             .detect(&Step::new(&spheres, 1.0))

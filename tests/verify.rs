@@ -1,7 +1,5 @@
 //! `verify` sees every kind of mistake, and none where there is none.
 
-#[path = "../examples/scenes/mod.rs"]
-mod scenes;
 
 mod backends;
 mod oracle;
@@ -37,7 +35,7 @@ fn a_right_list_passes_and_every_pair_is_tried() {
 
 #[test]
 fn an_empty_list_lacks_what_the_oracle_finds() {
-    let spheres = scenes::Scene::Fast.generate(2_000, 4);
+    let spheres = carom_scenes::Scene::Fast.generate(2_000, 4);
     let found = checked(&spheres, 1.0, &[]);
     let missing: Vec<_> = found.missing.iter().map(|c| (c.a, c.b)).collect();
     assert_eq!(missing, oracle::brute_force(&spheres, 1.0).hits);
@@ -47,7 +45,7 @@ fn an_empty_list_lacks_what_the_oracle_finds() {
 
 #[test]
 fn each_kind_of_mistake_is_told_apart() {
-    let spheres = scenes::Scene::Dense.generate(300, 1);
+    let spheres = carom_scenes::Scene::Dense.generate(300, 1);
     let right = list(&spheres, 1.0);
     // Neither the order of the list nor that of a pair matters.
     let mut other_way: Vec<Collision> = right.iter().rev().copied().collect();

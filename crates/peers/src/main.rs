@@ -5,8 +5,6 @@
 //! ```
 
 mod contenders;
-#[path = "../../../examples/scenes/mod.rs"]
-mod scenes;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -18,7 +16,7 @@ use anyhow::{Context, bail, ensure};
 use carom::{Backend, Collision, Detector, Options, Step};
 use clap::Parser;
 use cpu_time::ProcessTime;
-use scenes::Scene;
+use carom_scenes::Scene;
 use serde::Serialize;
 
 use contenders::{Contender, NAMES};

@@ -3,7 +3,7 @@
 use carom::Sphere;
 
 use crate::contenders::{NAMES, by_name};
-use crate::scenes::Scene;
+use carom_scenes::Scene;
 use crate::step::{World, before, differences};
 use crate::{Exact, median};
 

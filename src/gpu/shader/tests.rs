@@ -154,7 +154,7 @@ fn declared_bindings(module: &Module) -> Vec<Declared> {
 /// the same order, and no more than every device has.
 #[test]
 fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
-    let readme = include_str!("../../../README.md").replace('\n', " ");
+    let design = include_str!("../../../docs/design.md").replace('\n', " ");
     for kernel in all() {
         let (module, _) = module(kernel);
         let load = naga::StorageAccess::LOAD;
@@ -185,7 +185,7 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
             kernel.file
         );
         let told = format!("`{}` {storage}", kernel.file);
-        assert!(readme.contains(&told), "README.md does not say {told}");
+        assert!(design.contains(&told), "docs/design.md does not say {told}");
     }
 }
 

@@ -1,0 +1,343 @@
+//! `carom bench`: times the library on the benchmark scenes, or on a file.
+
+mod args;
+mod check;
+mod floor;
+
+use std::io::Write;
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use carom::{ActiveBackend, Detector, Error, Options, Sphere, Statistics, Step};
+use carom_cli::read::{self, Frames, Input};
+use serde::Serialize;
+
+pub(crate) use args::Args;
+use args::Case;
+use floor::{Counts, Moved};
+
+use crate::progress::Progress;
+
+/// One line of output.
+#[derive(Serialize)]
+struct Run {
+    #[serde(flatten)]
+    world: World,
+    backend: &'static str,
+    adapter: Option<String>,
+    threads: usize,
+    repeats: u32,
+    /// Pairs that were tried by `--check`.
+    checked: Option<u64>,
+    median_seconds: f64,
+    min_seconds: f64,
+    max_seconds: f64,
+    spheres_per_second: f64,
+    pairs: u64,
+    candidates: u64,
+    proxies: u64,
+    levels: u32,
+    slots: u64,
+    memory: u64,
+    grazing: u64,
+    grazing_by_integers: u64,
+    /// Bytes that any method moves.
+    floor_bytes: u64,
+    /// Bytes that the memory moves in a second.
+    bandwidth: Option<f64>,
+    floor_seconds: Option<f64>,
+    /// The median over the floor.
+    over_floor: Option<f64>,
+    /// Bytes that carom's stages move, by the model of the CPU backend.
+    moved: Option<Vec<Moved>>,
+    /// In the order in which they ran.
+    stages: Vec<Stage>,
+}
+
+/// What was timed.
+#[derive(Serialize)]
+struct World {
+    /// None of a file, which has no parameters either.
+    scene: Option<&'static str>,
+    input: Option<String>,
+    n: usize,
+    dt: f32,
+    at_rest: bool,
+    seed: Option<u64>,
+    density: Option<f64>,
+    ratio: Option<f32>,
+    bullets: Option<f32>,
+}
+
+/// A stage, and how long it took.
+#[derive(Serialize)]
+struct Stage {
+    name: &'static str,
+    median_seconds: f64,
+}
+
+pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
+    let cases = arguments.cases().map_err(|what| anyhow!(what))?;
+    let input = arguments.input();
+    let mut bench = Bench {
+        threads: match arguments.threads {
+            0 => rayon::current_num_threads(),
+            threads => threads,
+        },
+        bandwidth: arguments.bandwidth,
+        arguments,
+    };
+    print_heading();
+    if let Some(input) = input {
+        return bench.time_file(&input);
+    }
+    for case in cases {
+        bench
+            .time_case(&case)
+            .with_context(|| format!("{} of {} spheres", case.scene, case.n))?;
+    }
+    Ok(())
+}
+
+/// What all runs share.
+struct Bench {
+    arguments: Args,
+    threads: usize,
+    /// Of the memory, once it is known.
+    bandwidth: Option<f64>,
+}
+
+impl Bench {
+    fn time_file(&mut self, input: &Input) -> anyhow::Result<()> {
+        let progress = Progress::new();
+        let options = self.arguments.read_options();
+        let world = read::open(input, Frames::LAST, &options, &progress)?.next()?;
+        drop(progress);
+        let mut file = world.with_context(|| format!("{} holds no frame", input.name))?;
+        for note in &file.notes {
+            eprintln!("note: {note}");
+        }
+        let world = World {
+            scene: None,
+            input: Some(file.source.clone()),
+            n: file.spheres.len(),
+            dt: self.arguments.dt(),
+            at_rest: self.arguments.at_rest,
+            seed: None,
+            density: None,
+            ratio: None,
+            bullets: None,
+        };
+        let spheres = std::mem::take(&mut file.spheres);
+        let timed = self.time(spheres, world);
+        timed.map_err(|error| match error.downcast::<Error>() {
+            Ok(error) => file.explain(error),
+            Err(error) => error,
+        })
+    }
+
+    fn time_case(&mut self, case: &Case) -> anyhow::Result<()> {
+        let &Case {
+            scene,
+            n,
+            parameters,
+        } = case;
+        let seed = self.arguments.seed;
+        let world = World {
+            scene: Some(scene.name()),
+            input: None,
+            n,
+            dt: self.arguments.dt(),
+            at_rest: self.arguments.at_rest,
+            seed: Some(seed),
+            density: Some(parameters.density),
+            ratio: Some(parameters.ratio),
+            bullets: Some(parameters.bullets),
+        };
+        self.time(scene.generate_with(&parameters, n, seed), world)
+    }
+
+    /// Times one world, and prints what it took.
+    fn time(&mut self, mut spheres: Vec<Sphere>, world: World) -> anyhow::Result<()> {
+        let (dt, repeats) = (self.arguments.dt(), self.arguments.repeats);
+        if world.at_rest {
+            spheres = carom_scenes::at_rest(spheres);
+        }
+        // A new one for each world, so that its memory is what that world takes.
+        let mut detector = Detector::new(
+            Options::new()
+                .with_backend(self.arguments.backend())
+                .with_threads(self.arguments.threads),
+        )?;
+        let warm_up = detector.detect(&Step::new(&spheres, dt))?;
+        let checked = if self.arguments.check {
+            let tried = check::check(&spheres, dt, &warm_up.pairs)?;
+            eprintln!("checked: {tried} pairs tried in exact arithmetic, the list is right");
+            Some(tried)
+        } else {
+            None
+        };
+        let facts = warm_up.statistics.clone();
+        let mut seconds = Vec::new();
+        let mut found = warm_up;
+        let mut calls: Vec<Statistics> = Vec::new();
+        for _ in 0..repeats {
+            let start = Instant::now();
+            detector.detect_into(&Step::new(&spheres, dt), &mut found)?;
+            seconds.push(start.elapsed().as_secs_f64());
+            calls.push(found.statistics.clone());
+        }
+        let min_seconds = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let max_seconds = seconds.iter().copied().fold(0.0, f64::max);
+        let median_seconds = median(seconds);
+        let stages = facts.stages.iter().map(|&(name, _)| Stage {
+            name,
+            median_seconds: median_of_stage(name, &calls),
+        });
+        // Asked of the call, not of the detector: `Auto` may fall back for one world.
+        let on_cpu = facts.backend == ActiveBackend::Cpu;
+        if on_cpu && self.bandwidth.is_none() {
+            self.bandwidth = Some(floor::bandwidth(self.threads)?);
+        }
+        // What was measured is the host's; what was given is that of whatever runs.
+        let bandwidth = self
+            .bandwidth
+            .filter(|_| on_cpu || self.arguments.bandwidth.is_some());
+        let floor_bytes = floor::least_bytes(facts.spheres, facts.pairs);
+        let floor_seconds = bandwidth.map(|bandwidth| floor_bytes as f64 / bandwidth);
+        let counts = Counts {
+            spheres: facts.spheres,
+            proxies: facts.proxies,
+            slots: facts.slots,
+            candidates: facts.candidates,
+            pairs: facts.pairs,
+        };
+        let run = Run {
+            backend: match facts.backend {
+                ActiveBackend::Gpu => "gpu",
+                ActiveBackend::Cpu => "cpu",
+            },
+            threads: self.threads,
+            repeats,
+            checked,
+            median_seconds,
+            min_seconds,
+            max_seconds,
+            spheres_per_second: over(world.n as f64, median_seconds).unwrap_or(0.0),
+            pairs: facts.pairs,
+            candidates: facts.candidates,
+            proxies: facts.proxies,
+            levels: facts.levels,
+            slots: facts.slots,
+            memory: facts.memory,
+            grazing: facts.grazing,
+            grazing_by_integers: facts.grazing_by_integers,
+            floor_bytes,
+            bandwidth,
+            floor_seconds,
+            over_floor: floor_seconds.and_then(|floor| over(median_seconds, floor)),
+            moved: on_cpu.then(|| floor::moved(counts)),
+            stages: stages.collect(),
+            adapter: facts.adapter,
+            world,
+        };
+        print_row(&run);
+        writeln!(std::io::stdout(), "{}", serde_json::to_string(&run)?)?;
+        Ok(())
+    }
+}
+
+/// A quotient, if it is a number.
+fn over(a: f64, b: f64) -> Option<f64> {
+    Some(a / b).filter(|quotient| quotient.is_finite())
+}
+
+fn print_heading() {
+    eprintln!(
+        "{:<28} {:>9} {:>4} {:>10} {:>10} {:>10} {:>8} {:>6} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8}",
+        "world",
+        "n",
+        "on",
+        "median ms",
+        "min ms",
+        "max ms",
+        "ns/n",
+        "levels",
+        "prox/n",
+        "cand/n",
+        "pairs/n",
+        "grazing",
+        "MiB",
+        "x floor"
+    );
+}
+
+fn print_row(run: &Run) {
+    let each = run.world.n.max(1) as f64;
+    eprintln!(
+        "{:<28} {:>9} {:>4} {:>10.2} {:>10.2} {:>10.2} {:>8.1} {:>6} {:>7.2} {:>7.1} {:>7.2} {:>8} \
+         {:>8.1} {:>8}",
+        run.world.name(),
+        run.world.n,
+        run.backend,
+        run.median_seconds * 1e3,
+        run.min_seconds * 1e3,
+        run.max_seconds * 1e3,
+        run.median_seconds / each * 1e9,
+        run.levels,
+        run.proxies as f64 / each,
+        run.candidates as f64 / each,
+        run.pairs as f64 / each,
+        run.grazing,
+        run.memory as f64 / f64::from(1 << 20),
+        run.over_floor
+            .map_or("-".to_owned(), |ratio| format!("{ratio:.1}")),
+    );
+}
+
+impl World {
+    /// The scene, and in what it is not the published one.
+    fn name(&self) -> String {
+        let (Some(name), Some(density), Some(ratio), Some(bullets)) =
+            (self.scene, self.density, self.ratio, self.bullets)
+        else {
+            return self.input.clone().unwrap_or_default();
+        };
+        let mut words = vec![name.to_owned()];
+        if let Some(own) = carom_scenes::Scene::from_name(name).map(carom_scenes::Scene::parameters) {
+            let told = [
+                (density != own.density, format!("density {density}")),
+                (ratio != own.ratio, format!("ratio {ratio}")),
+                (bullets != own.bullets, format!("bullets {bullets}")),
+                (self.at_rest, "at rest".to_owned()),
+            ];
+            words.extend(
+                told.into_iter()
+                    .filter_map(|(other, word)| other.then_some(word)),
+            );
+        }
+        words.join(" ")
+    }
+}
+
+/// The median over the calls of what a stage took, in seconds. A stage that ran more than once in
+/// a call counts in sum.
+fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
+    let of_call = |call: &Statistics| {
+        let runs = call.stages.iter().filter(|(stage, _)| *stage == name);
+        runs.map(|(_, time)| time.as_secs_f64()).sum()
+    };
+    median(calls.iter().map(of_call).collect())
+}
+
+/// The value in the middle, or the mean of the two there; 0 of none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let of_index = |index: usize| values.get(index).copied().unwrap_or(0.0);
+    if values.len() % 2 == 1 {
+        of_index(middle)
+    } else {
+        (of_index(middle.saturating_sub(1)) + of_index(middle)) / 2.0
+    }
+}

@@ -1,0 +1,183 @@
+//! What is printed: a summary for people, or JSON for programs.
+
+use std::io::{self, BufWriter, Write};
+
+use carom::{ActiveBackend, Collisions, Statistics};
+use carom_cli::read::{Frame, World};
+use carom_cli::write::{self, Order, Pair};
+use serde::Serialize;
+
+use super::verify::Verdict;
+
+/// How many pairs the summary shows.
+const SHOWN: usize = 10;
+
+/// All that there is to say about a run.
+pub(crate) struct Report<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) collisions: &'a Collisions,
+    /// Time of the detection.
+    pub(crate) seconds: f64,
+    pub(crate) verdict: Option<&'a Verdict>,
+    /// What the pairs are sorted by.
+    pub(crate) order: Order,
+    /// Whether the summary tells which frame it is of.
+    pub(crate) with_frame: bool,
+    /// Whether the summary has the first pairs.
+    pub(crate) with_pairs: bool,
+}
+
+/// The JSON object of `--json`.
+#[derive(Serialize)]
+struct Object<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestep: Option<i64>,
+    spheres: u64,
+    pairs: u64,
+    grazing: u64,
+    grazing_by_integers: u64,
+    candidates: u64,
+    proxies: u64,
+    levels: u32,
+    backend: &'static str,
+    adapter: Option<&'a str>,
+    reason: &'a str,
+    seconds: f64,
+    stages: Vec<Stage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify: Option<&'a Verdict>,
+}
+
+/// A list of these, not an object, because the order tells something.
+#[derive(Serialize)]
+struct Stage {
+    name: &'static str,
+    seconds: f64,
+}
+
+impl Report<'_> {
+    /// Prints one JSON object.
+    pub(crate) fn json(&self, out: impl Write) -> io::Result<()> {
+        let Statistics {
+            spheres,
+            pairs,
+            grazing,
+            grazing_by_integers,
+            candidates,
+            proxies,
+            levels,
+            backend,
+            reason,
+            adapter,
+            stages,
+            ..
+        } = &self.collisions.statistics;
+        let frame = self.world.frame;
+        let object = Object {
+            frame: frame.map(|frame| frame.number),
+            timestep: frame.and_then(|frame| frame.step),
+            spheres: *spheres,
+            pairs: *pairs,
+            grazing: *grazing,
+            grazing_by_integers: *grazing_by_integers,
+            candidates: *candidates,
+            proxies: *proxies,
+            levels: *levels,
+            backend: name(*backend),
+            adapter: adapter.as_deref(),
+            reason,
+            seconds: self.seconds,
+            stages: stages
+                .iter()
+                .map(|&(name, time)| Stage {
+                    name,
+                    seconds: time.as_secs_f64(),
+                })
+                .collect(),
+            verify: self.verdict,
+        };
+        let mut out = BufWriter::new(out);
+        serde_json::to_writer(&mut out, &object)?;
+        writeln!(out)?;
+        out.flush()
+    }
+
+    /// Prints the summary.
+    pub(crate) fn text(&self, out: impl Write) -> io::Result<()> {
+        let statistics = &self.collisions.statistics;
+        let pairs = &self.collisions.pairs;
+        let mut out = BufWriter::new(out);
+        if let Some(Frame { number, step }) = self.world.frame.filter(|_| self.with_frame) {
+            let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
+            writeln!(out, "frame    {number}{step}")?;
+        }
+        let (backend, reason) = (name(statistics.backend), &statistics.reason);
+        match &statistics.adapter {
+            Some(adapter) => writeln!(out, "backend  {backend} on {adapter} ({reason})")?,
+            None => writeln!(out, "backend  {backend} ({reason})")?,
+        }
+        writeln!(out, "spheres  {}", statistics.spheres)?;
+        let later = pairs.iter().filter(|pair| pair.toi > 0.0).count();
+        writeln!(
+            out,
+            "pairs    {} ({} touch at the start, {later} meet later)",
+            pairs.len(),
+            pairs.len() - later
+        )?;
+        let by_integers = statistics.grazing_by_integers;
+        writeln!(
+            out,
+            "grazing  {} ({} decided in float64, {by_integers} in integers)",
+            statistics.grazing,
+            statistics.grazing - by_integers
+        )?;
+        writeln!(out, "seconds  {:.6}", self.seconds)?;
+        if let Some(verdict) = self.verdict {
+            writeln!(out, "verify   {verdict}")?;
+        }
+        if self.with_pairs && !pairs.is_empty() {
+            self.table(&mut out)?;
+        }
+        out.flush()
+    }
+
+    /// Prints the first pairs.
+    fn table(&self, out: &mut impl Write) -> io::Result<()> {
+        let pairs = &self.collisions.pairs;
+        let with_types = self.world.types.is_some();
+        write!(out, "\n{:>10} {:>10}", "a", "b")?;
+        if with_types {
+            write!(out, " {:>10} {:>10}", "type_a", "type_b")?;
+        }
+        writeln!(out, " {:>16} {:>16}", "toi", "depth")?;
+        for pair in write::named(pairs, self.world, self.order).take(SHOWN) {
+            let Pair {
+                a,
+                b,
+                types: [first, second],
+                toi,
+                depth,
+            } = pair;
+            write!(out, "{a:>10} {b:>10}")?;
+            if with_types {
+                write!(out, " {first:>10} {second:>10}")?;
+            }
+            writeln!(out, " {toi:>16?} {depth:>16?}")?;
+        }
+        if pairs.len() > SHOWN {
+            let more = pairs.len() - SHOWN;
+            writeln!(out, "... and {more} more; --output FILE.csv writes all")?;
+        }
+        Ok(())
+    }
+}
+
+/// A backend's name, as `--backend` has it.
+pub(crate) fn name(backend: ActiveBackend) -> &'static str {
+    match backend {
+        ActiveBackend::Gpu => "gpu",
+        ActiveBackend::Cpu => "cpu",
+    }
+}

@@ -1,0 +1,63 @@
+//! What is being done, for people who wait in front of a terminal.
+
+use std::io::{IsTerminal, stderr};
+use std::thread;
+use std::time::Duration;
+
+use carom_cli::read;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How long nothing is shown: most runs are over by then.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar on standard error, if that is a terminal. It goes when this is dropped.
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar that shows itself after a second.
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::hidden();
+        if stderr().is_terminal() {
+            let bar = bar.clone();
+            thread::spawn(move || {
+                thread::sleep(PATIENCE);
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(Duration::from_millis(100));
+            });
+        }
+        Self(bar)
+    }
+
+    /// Prints something while the bar is out of the way.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.0.suspend(print)
+    }
+}
+
+impl read::Progress for Progress {
+    fn begin(&self, what: &'static str, bytes: Option<u64>) {
+        let style = match bytes {
+            Some(_) => "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left",
+            None => "{msg} {spinner} {elapsed}",
+        };
+        self.0.reset();
+        match bytes {
+            Some(bytes) => self.0.set_length(bytes),
+            None => self.0.unset_length(),
+        }
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            self.0.set_style(style);
+        }
+        self.0.set_message(what);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

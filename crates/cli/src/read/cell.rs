@@ -1,0 +1,85 @@
+//! The box of a simulation, of which scaled coordinates are parts.
+
+use crate::read::number;
+
+/// A parallelepiped, any way it may be askew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    origin: [f64; 3],
+    edges: [[f64; 3]; 3],
+}
+
+impl Cell {
+    /// Reads it from the three lines of `ITEM: BOX BOUNDS`, whose heading tells their form. The
+    /// error tells which line is wrong, and how.
+    pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
+        let words = |text: &[u8]| -> Vec<Vec<u8>> {
+            let words = text
+                .split(u8::is_ascii_whitespace)
+                .filter(|word| !word.is_empty());
+            words.map(<[u8]>::to_vec).collect()
+        };
+        let heading = words(heading);
+        let form = |words: &[&str]| {
+            heading.len() >= words.len()
+                && heading.iter().zip(words).all(|(a, b)| a == b.as_bytes())
+        };
+        let columns = if form(&["abc", "origin"]) {
+            4
+        } else if form(&["xy", "xz", "yz"]) {
+            3
+        } else {
+            2
+        };
+        let mut rows = [[0.0; 4]; 3];
+        for (k, line) in lines.iter().enumerate() {
+            let fields = words(line);
+            if fields.len() != columns {
+                let what = format!("the box has {} numbers here, not {columns}", fields.len());
+                return Err((k, what));
+            }
+            for (number, field) in rows[k].iter_mut().zip(&fields) {
+                *number = number::parse_wide(field)
+                    .map_err(|what| (k, format!("a bound of the box {what}")))?;
+            }
+        }
+        Ok(match columns {
+            4 => Self {
+                origin: rows.map(|row| row[3]),
+                edges: rows.map(|[x, y, z, _]| [x, y, z]),
+            },
+            3 => Self::tilted(rows),
+            _ => Self::tilted(rows.map(|[low, high, ..]| [low, high, 0.0, 0.0])),
+        })
+    }
+
+    /// From the bounds of a box around the cell, and its tilts, as LAMMPS gives them:
+    /// <https://docs.lammps.org/Howto_triclinic.html>.
+    fn tilted([x, y, z]: [[f64; 4]; 3]) -> Self {
+        let [xy, xz, yz] = [x[2], y[2], z[2]];
+        let reach = [0.0, xy, xz, xy + xz];
+        let origin = [
+            x[0] - reach.into_iter().fold(0.0, f64::min),
+            y[0] - yz.min(0.0),
+            z[0],
+        ];
+        let far = [
+            x[1] - reach.into_iter().fold(0.0, f64::max),
+            y[1] - yz.max(0.0),
+            z[1],
+        ];
+        let [a, b, c] = [0, 1, 2].map(|k| far[k] - origin[k]);
+        Self {
+            origin,
+            edges: [[a, 0.0, 0.0], [xy, b, 0.0], [xz, yz, c]],
+        }
+    }
+
+    /// The point at these parts of the edges.
+    pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {
+        let [a, b, c] = self.edges;
+        std::array::from_fn(|k| {
+            self.origin[k] + (parts[0] * a[k] + parts[1] * b[k] + parts[2] * c[k])
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! CSV: a header that names the columns, then a row for each sphere.
+
+use std::io::{BufRead, Read};
+
+use ::csv::{ByteRecord, ReaderBuilder};
+use anyhow::bail;
+
+use crate::read::columns::{Columns, Names};
+use crate::read::text::{Place, Text};
+use crate::read::{ReadOptions, World, number};
+
+/// Reads spheres from CSV; `source` names it in messages. The header names the columns, in any
+/// order: `x`, `y`, `z`, `radius` or `diameter`, and if they move `vx`, `vy`, `vz`; further `id` and
+/// `type`, if the options ask for them. Other columns are ignored.
+///
+/// # Errors
+/// What cannot be read, by line and field.
+pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow::Result<World> {
+    let mut text = Text::new(source, input, Place::default());
+    let mut record = ByteRecord::new();
+
+    if !next(&mut text, &mut record)? {
+        bail!("{source} is empty; it must begin with a header such as x,y,z,radius,vx,vy,vz");
+    }
+    let names = names(&record);
+    let columns = Columns::find(&names, &[Names::PLAIN.center], options)
+        .map_err(|what| text.wrong(&hint(&record).unwrap_or(what)))?;
+
+    let mut world = World::new(source, columns.names, "line");
+    world.notes.extend(columns.note());
+    let mut ended = true;
+    while next(&mut text, &mut record)? {
+        if record.len() != names.len() {
+            let what = format!(
+                "there are {} fields, but the header has {}",
+                record.len(),
+                names.len()
+            );
+            return Err(text.wrong(&what));
+        }
+        world.parse(text.place().line, &columns, |column| record.get(column))?;
+        ended = text.is_ended();
+    }
+    if !ended {
+        world.notes.push(format!(
+            "the last line of {source} has no line end; was it cut off?"
+        ));
+    }
+    world.check_ids()?;
+    Ok(world)
+}
+
+/// Reads the fields of the next line that is not blank; false if there is none.
+fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::Result<bool> {
+    while text.next()? {
+        let line = text.line();
+        if line.is_empty() {
+            continue;
+        }
+        record.clear();
+        if !line.contains(&b'"') {
+            line.split(|&byte| byte == b',')
+                .for_each(|field| record.push_field(field));
+            return Ok(true);
+        }
+        // Line by line, or a lost quote would make one field of all that follows.
+        ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(line.len() + 1)
+            .from_reader(line.chain(&b"\n"[..]))
+            .read_byte_record(record)?;
+        if record.as_slice().contains(&b'\n') {
+            let what = "a quoted field runs over the end of the line; is a quote missing?";
+            return Err(text.wrong(what));
+        }
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// The columns' names as they are looked up. NumPy comments its header out.
+fn names(header: &ByteRecord) -> Vec<String> {
+    let name = |(k, field): (usize, &[u8])| {
+        let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
+        String::from_utf8_lossy(field.trim_ascii()).to_lowercase()
+    };
+    header.iter().enumerate().map(name).collect()
+}
+
+/// What to do about a line that is no header, if it shows.
+fn hint(line: &ByteRecord) -> Option<String> {
+    let savetxt = "np.savetxt(FILE, a, delimiter=\",\", header=\"x,y,z,radius\") writes it so";
+    if let Some(only) = line.get(0).filter(|_| line.len() == 1) {
+        let separators = [(b';', "semicolons"), (b'\t', "tabs"), (b' ', "spaces")];
+        let only = only.strip_prefix(b"#").unwrap_or(only).trim_ascii();
+        let (_, found) = separators
+            .into_iter()
+            .find(|(byte, _)| only.contains(byte))?;
+        return Some(format!(
+            "the columns are separated by {found}, but must be by commas, under a header such as \
+             x,y,z,radius,vx,vy,vz; {savetxt}"
+        ));
+    }
+    line.iter()
+        .all(|field| number::parse_wide(field).is_ok())
+        .then(|| {
+            format!(
+                "there is no header; the first line must name the columns, such as \
+             x,y,z,radius,vx,vy,vz; {savetxt}"
+            )
+        })
+}

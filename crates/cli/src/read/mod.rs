@@ -1,0 +1,24 @@
+//! Spheres from files: CSV, LAMMPS dumps and NumPy arrays.
+
+mod cell;
+mod columns;
+pub mod csv;
+mod frames;
+mod input;
+pub mod lammps;
+mod lines;
+pub mod npy;
+pub mod npz;
+pub mod number;
+mod open;
+mod options;
+mod text;
+mod world;
+
+pub use frames::Frames;
+pub(crate) use input::extension;
+pub use input::{Format, Input};
+pub use open::{Progress, Worlds, open};
+pub use options::{Radii, ReadOptions, radius};
+pub use text::Place;
+pub use world::{Frame, World};

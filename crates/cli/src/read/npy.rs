@@ -1,0 +1,298 @@
+//! NumPy's arrays, `.npy`: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+
+use std::io::{BufReader, ErrorKind, Read};
+
+use anyhow::{Context, Error, bail};
+use carom::Sphere;
+use py_literal::Value;
+
+use crate::read::columns::Names;
+use crate::read::world::at;
+use crate::read::{ReadOptions, World, number};
+
+/// The longest header that NumPy itself reads.
+const LONGEST_HEADER: usize = 10_000;
+
+/// How deep brackets nest in a header at most: two deep in a plain array's. The parser recurses.
+const DEEPEST: usize = 4;
+
+/// Reads spheres from an array of float32 or float64 with a row for each: `x y z radius vx vy vz`, or
+/// `x y z radius` at rest. Without the radius, `x y z vx vy vz` or `x y z`, if the options have it.
+/// `source` names the file in messages.
+///
+/// # Errors
+/// What cannot be read, by row and field.
+pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Result<World> {
+    let array = Array::open(source, input)?;
+    let mut world = World::new(source, Names::PLAIN, "row");
+    let radius = options.radii.of_arrays(source)?;
+    let fields: &[usize] = match (&*array.shape, radius) {
+        ([_, 7], None) => &[0, 1, 2, 3, 4, 5, 6],
+        ([_, 4], None) => &[0, 1, 2, 3],
+        ([_, 6], Some(_)) => &[0, 1, 2, 4, 5, 6],
+        ([_, 3], Some(_)) => &[0, 1, 2],
+        (_, radius) => {
+            let shape = array.shape();
+            let expected = match radius {
+                None => {
+                    "(N, 7) for x y z radius vx vy vz, or (N, 4) for x y z radius (--radius gives \
+                     the radius of others)"
+                }
+                Some(_) => "with --radius (N, 6) for x y z vx vy vz, or (N, 3) for x y z",
+            };
+            bail!("{source}: the shape is {shape}, but must be {expected}");
+        }
+    };
+    if fields.len() < 6 {
+        let columns = fields.len();
+        let note = format!("the array has {columns} columns: every sphere is at rest");
+        world.notes.push(note);
+    }
+    array.fill(&mut world, fields)?;
+    if let Some(radius) = radius {
+        world.set_radii(radius);
+    }
+    Ok(world)
+}
+
+/// An array whose header has been read, of which the numbers come next.
+pub(crate) struct Array<'a, R> {
+    source: &'a str,
+    input: BufReader<R>,
+    /// Bytes that have been read.
+    byte: u64,
+    /// As the header has it: what is claimed, not what is there.
+    pub(crate) shape: Vec<u64>,
+    /// Whether columns stand one after another, and not rows.
+    by_columns: bool,
+    /// Whether numbers have their first byte first.
+    big_endian: bool,
+    /// Whether numbers are float64.
+    wide: bool,
+}
+
+impl<'a, R: Read> Array<'a, R> {
+    /// Reads the header.
+    pub(crate) fn open(source: &'a str, input: R) -> anyhow::Result<Self> {
+        let mut array = Self {
+            source,
+            input: BufReader::with_capacity(1 << 16, input),
+            byte: 0,
+            shape: Vec::new(),
+            by_columns: false,
+            big_endian: false,
+            wide: false,
+        };
+        let magic = array.bytes(8)?;
+        let version = match magic.strip_prefix(b"\x93NUMPY") {
+            Some([version @ 1..=3, 0]) => *version,
+            Some(version) if version.len() == 2 => {
+                bail!("{source}, byte 6: version {version:?} of the format is not known")
+            }
+            _ if magic.is_empty() => bail!("{source} is empty; it must be a NumPy array"),
+            _ => bail!("{source}, byte 0: this is no NumPy array: it must begin with \\x93NUMPY"),
+        };
+        let mut length = [0; 4];
+        let size = if version == 1 { 2 } else { 4 };
+        let start = array.byte;
+        array.exact(&mut length[..size], "the length of the header")?;
+        let length = u32::from_le_bytes(length) as usize;
+        if length > LONGEST_HEADER {
+            let what = format!(
+                "the header claims {length} bytes, but must have at most {LONGEST_HEADER}, as in NumPy"
+            );
+            return Err(at(source, "byte", start, &what));
+        }
+        let start = array.byte;
+        let header = array.bytes(length)?;
+        if header.len() < length {
+            let what =
+                format!("the file ends within its header of {length} bytes; was it cut off?");
+            return Err(at(source, "byte", array.byte, &what));
+        }
+        array.understand(&header).map_err(|what| {
+            at(
+                source,
+                "byte",
+                start,
+                &format!("{what}; the header is `{}`", number::shown(&header)),
+            )
+        })?;
+        Ok(array)
+    }
+
+    /// Takes what a header says.
+    fn understand(&mut self, header: &[u8]) -> Result<(), String> {
+        let text = std::str::from_utf8(header).map_err(|_| "the header is no text".to_owned())?;
+        // Escapes are nothing that such a header has.
+        let fit = depth(text) <= DEEPEST && !text.contains('\\');
+        let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
+            return Err("the header is not that of a plain array".into());
+        };
+        let entry = |name: &str| {
+            let named = |(key, _): &&(Value, Value)| matches!(key, Value::String(k) if k == name);
+            let found = entries.iter().find(named).map(|(_, value)| value);
+            found.ok_or_else(|| format!("the header has no {name}"))
+        };
+        let Value::Boolean(by_columns) = *entry("fortran_order")? else {
+            return Err("fortran_order must be True or False".into());
+        };
+        let (Value::Tuple(shape) | Value::List(shape)) = entry("shape")? else {
+            return Err("the shape must be a tuple".into());
+        };
+        let length = |value: &Value| value.as_integer().and_then(|n| u64::try_from(n).ok());
+        let shape: Option<Vec<u64>> = shape.iter().map(length).collect();
+        let Value::String(descr) = entry("descr")? else {
+            return Err(
+                "the dtype is structured, but must be float32 or float64: save \
+                        numpy.lib.recfunctions.structured_to_unstructured(a)"
+                    .into(),
+            );
+        };
+        (self.big_endian, self.wide) = match descr.as_str() {
+            "<f4" => (false, false),
+            "<f8" => (false, true),
+            ">f4" => (true, false),
+            ">f8" => (true, true),
+            _ => {
+                return Err(format!(
+                    "the dtype is {}, but must be float32 or float64: save a.astype(np.float64)",
+                    number::shown(descr.as_bytes())
+                ));
+            }
+        };
+        self.shape = shape.ok_or("a length in the shape is no whole number from 0 to 2^64")?;
+        self.by_columns = by_columns;
+        Ok(())
+    }
+
+    /// The shape as NumPy writes it.
+    pub(crate) fn shape(&self) -> String {
+        match &*self.shape {
+            [n] => format!("({n},)"),
+            lengths => {
+                let lengths: Vec<String> = lengths.iter().take(8).map(u64::to_string).collect();
+                format!("({})", lengths.join(", "))
+            }
+        }
+    }
+
+    /// Puts a number of each row, or several, into the spheres: `fields` has the field of each column,
+    /// from 0 for x to 6 for vz. Spheres that are not there yet are added.
+    pub(crate) fn fill(mut self, world: &mut World, fields: &[usize]) -> anyhow::Result<()> {
+        let (rows, columns) = match *self.shape {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => bail!(
+                "{}: the shape is {}, which has no rows",
+                self.source,
+                self.shape()
+            ),
+        };
+        let (outer, inner) = if self.by_columns {
+            (columns, rows)
+        } else {
+            (rows, columns)
+        };
+        for i in 0..outer {
+            for j in 0..inner {
+                let (row, column) = if self.by_columns { (j, i) } else { (i, j) };
+                let x = self.number(row, rows)?;
+                // No more rows than there are numbers: these fit the memory.
+                let index = usize::try_from(row)?;
+                if index == world.spheres.len() {
+                    world.push(row, Sphere::default())?;
+                }
+                let field = fields.get(usize::try_from(column)?);
+                world.set(index, *field.context("a column too many")?, x)?;
+            }
+        }
+        let mut rest = [0];
+        if self.read(&mut rest)? > 0 {
+            let what = format!("the file goes on after its array of shape {}", self.shape());
+            return Err(at(self.source, "byte", self.byte - 1, &what));
+        }
+        Ok(())
+    }
+
+    /// Reads the next number, of a row among `rows`.
+    fn number(&mut self, row: u64, rows: u64) -> anyhow::Result<f64> {
+        let mut bytes = [0; 8];
+        let size = if self.wide { 8 } else { 4 };
+        let context = || format!("row {row} of {rows}");
+        let bytes = {
+            self.exact_with(&mut bytes[..size], context)?;
+            &bytes[..size]
+        };
+        Ok(match (bytes.try_into(), self.big_endian) {
+            (Ok(bytes), false) => f64::from_le_bytes(bytes),
+            (Ok(bytes), true) => f64::from_be_bytes(bytes),
+            (Err(_), big) => {
+                let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
+                f64::from(if big {
+                    f32::from_be_bytes(bytes)
+                } else {
+                    f32::from_le_bytes(bytes)
+                })
+            }
+        })
+    }
+
+    /// Reads so many bytes, or as many as there are.
+    fn bytes(&mut self, count: usize) -> anyhow::Result<Vec<u8>> {
+        let mut bytes = vec![0; count];
+        let read = self.read(&mut bytes)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// Fills the buffer; `what` would be missing.
+    fn exact(&mut self, buffer: &mut [u8], what: &str) -> anyhow::Result<()> {
+        self.exact_with(buffer, || what.to_owned())
+    }
+
+    fn exact_with(&mut self, buffer: &mut [u8], what: impl Fn() -> String) -> anyhow::Result<()> {
+        match self.read(buffer)? {
+            read if read == buffer.len() => Ok(()),
+            _ => {
+                let what = format!("the file ends within {}; was it cut off?", what());
+                Err(at(self.source, "byte", self.byte, &what))
+            }
+        }
+    }
+
+    /// Reads until the buffer is full or the file ends, and tells how much that was.
+    fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.input.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let after = self.byte + filled as u64;
+                    return Err(Error::from(error)).with_context(|| {
+                        format!("cannot read {} after byte {after}", self.source)
+                    });
+                }
+            }
+        }
+        self.byte += filled as u64;
+        Ok(filled)
+    }
+}
+
+/// How deep brackets nest.
+fn depth(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for c in text.chars() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}

@@ -1,0 +1,99 @@
+//! NumPy's archives of named arrays, `.npz`.
+
+use std::io::{Read, Seek};
+
+use anyhow::{Context, bail};
+use zip::ZipArchive;
+
+use crate::read::columns::Names;
+use crate::read::npy::Array;
+use crate::read::{ReadOptions, World};
+
+/// What an archive calls the fields of a sphere.
+const NAMES: Names = Names {
+    center: ["position[0]", "position[1]", "position[2]"],
+    size: "radius",
+    velocity: ["velocity[0]", "velocity[1]", "velocity[2]"],
+};
+
+/// Reads spheres from the arrays `position` (N, 3), `radius` (N,) unless the options have it, and if
+/// they move `velocity` (N, 3); `source` names the file in messages.
+///
+/// # Errors
+/// What cannot be read, by array and row.
+pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> anyhow::Result<World> {
+    let mut archive = ZipArchive::new(input).with_context(|| {
+        format!("{source} is no archive of NumPy arrays (.npz), or was cut off")
+    })?;
+    let mut world = World::new(source, NAMES, "row");
+    array(source, &mut archive, "position", Some(3), None, 0, &mut world)?;
+    let rows = Some(world.spheres.len() as u64);
+    let radius = options.radii.of_arrays(source)?;
+    match (radius, has(&archive, "radius")) {
+        (None, _) => array(source, &mut archive, "radius", None, rows, 3, &mut world)?,
+        (Some(radius), false) => world.set_radii(radius),
+        (Some(_), true) => {
+            bail!("{source}: there is an array radius, so --radius is not needed: leave it out")
+        }
+    }
+    if has(&archive, "velocity") {
+        array(source, &mut archive, "velocity", Some(3), rows, 4, &mut world)?;
+    } else {
+        let note = format!("{}: every sphere is at rest", absent("velocity", &archive));
+        world.notes.push(note);
+    }
+    Ok(world)
+}
+
+fn has(archive: &ZipArchive<impl Read + Seek>, name: &str) -> bool {
+    archive.index_for_name(&format!("{name}.npy")).is_some()
+}
+
+/// A sentence about an array that is not there.
+fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
+    let names = archive.file_names().take(10).filter_map(Result::ok);
+    let mut names: Vec<String> = names
+        .map(|name| name.strip_suffix(".npy").unwrap_or(&name).to_owned())
+        .collect();
+    names.sort_unstable();
+    format!(
+        "there is no array {name} (the arrays are {})",
+        crate::read::number::printable(&names.join(", "), 200)
+    )
+}
+
+/// Puts an array's numbers into the spheres, from a field on. It must have this many columns, or be
+/// a plain list; and as many rows as there are spheres.
+fn array(
+    source: &str,
+    archive: &mut ZipArchive<impl Read + Seek>,
+    name: &str,
+    columns: Option<u64>,
+    rows: Option<u64>,
+    field: usize,
+    world: &mut World,
+) -> anyhow::Result<()> {
+    let file = format!("{name}.npy");
+    if !has(archive, name) {
+        bail!("{source}: {}", absent(name, archive));
+    }
+    let file = archive
+        .by_name(&file)
+        .with_context(|| format!("cannot read array {name} of {source}"))?;
+    let source = format!("{source}, array {name}");
+    let array = Array::open(&source, file)?;
+    let right = match (&*array.shape, columns) {
+        (&[n], None) => rows.is_none_or(|rows| rows == n),
+        (&[n, m], Some(columns)) => m == columns && rows.is_none_or(|rows| rows == n),
+        _ => false,
+    };
+    if !right {
+        let rows = rows.map_or("N".to_owned(), |rows| rows.to_string());
+        let columns = columns.map_or(String::new(), |columns| format!(" {columns}"));
+        bail!(
+            "{source}: the shape is {}, but must be ({rows},{columns})",
+            array.shape()
+        );
+    }
+    array.fill(world, field)
+}

@@ -1,0 +1,274 @@
+//! Opens an input, and reads its worlds one after another.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use flate2::bufread::MultiGzDecoder;
+
+use crate::read::frames::Span;
+use crate::read::lammps::Dump;
+use crate::read::{Format, Frames, Input, ReadOptions, World, csv, npy, npz};
+
+/// How a gzip file begins.
+const GZIP: &[u8] = b"\x1f\x8b";
+const BUFFER: usize = 1 << 16;
+
+/// Is told how far the reading has got; `()` ignores it.
+pub trait Progress {
+    /// Something begins, with this many bytes to read if that is known.
+    fn begin(&self, what: &'static str, bytes: Option<u64>) {
+        let _ = (what, bytes);
+    }
+
+    /// So many more bytes have been read.
+    fn advance(&self, bytes: u64) {
+        let _ = bytes;
+    }
+}
+
+impl Progress for () {}
+
+/// The worlds of an input, one after another.
+pub struct Worlds<'a> {
+    rest: Rest<'a>,
+}
+
+/// What has not been read yet.
+enum Rest<'a> {
+    /// A world that is read, until it is taken.
+    World(Option<Box<World>>),
+    /// Frames of a dump.
+    Frames {
+        dump: Dump<'a, Box<dyn BufRead + 'a>>,
+        frames: Frames,
+        span: Span,
+        /// Whether one of them has been read.
+        found: bool,
+    },
+}
+
+impl Worlds<'_> {
+    /// Reads the next one, if there is one.
+    ///
+    /// # Errors
+    /// What cannot be read, by file, line and field; and if there is no frame of those asked for.
+    pub fn next(&mut self) -> anyhow::Result<Option<World>> {
+        match &mut self.rest {
+            Rest::World(world) => Ok(world.take().map(|world| *world)),
+            Rest::Frames {
+                dump,
+                frames,
+                span,
+                found,
+            } => {
+                if span.start < span.end {
+                    dump.skip_to(span.start)?;
+                    if let Some(world) = dump.read()? {
+                        *found = true;
+                        span.start = span.start.saturating_add(span.step);
+                        return Ok(Some(world));
+                    }
+                }
+                if *found {
+                    Ok(None)
+                } else {
+                    Err(dump.has_none_of(*frames)?)
+                }
+            }
+        }
+    }
+}
+
+/// Opens an input; where it is one world, reads it.
+///
+/// # Errors
+/// What cannot be read, by file, line (or row) and field.
+pub fn open<'a>(
+    input: &'a Input,
+    frames: Frames,
+    options: &ReadOptions,
+    progress: &'a dyn Progress,
+) -> anyhow::Result<Worlds<'a>> {
+    let source = input.name.as_str();
+    let mut file = Source::open(input)?;
+    let world = match input.format {
+        Format::Csv => csv::read(source, file.text(0, "reading", progress)?, options)?,
+        Format::Npy => npy::read(source, file.text(0, "reading", progress)?, options)?,
+        Format::Npz => npz::read(source, file.seekable("reading", progress)?, options)?,
+        Format::Lammps => {
+            let rest = open_dump(source, file, frames, options, progress)?;
+            return Ok(Worlds { rest });
+        }
+    };
+    let rest = Rest::World(Some(Box::new(world)));
+    Ok(Worlds { rest })
+}
+
+fn open_dump<'a>(
+    source: &'a str,
+    mut file: Source,
+    frames: Frames,
+    options: &ReadOptions,
+    progress: &'a dyn Progress,
+) -> anyhow::Result<Rest<'a>> {
+    let (mut count, mut mark) = (0, None);
+    if frames.count_from_the_end() {
+        file.keep(progress)?;
+        let text = file.text(0, "counting the frames", progress)?;
+        let marks = Dump::new(source, text, options).marks()?;
+        count = marks.len() as u64;
+        let start = frames.resolve(count).map_or(0, |span| span.start);
+        let start = usize::try_from(start).ok();
+        mark = start.and_then(|start| marks.get(start).copied());
+    }
+    let begin = mark.map_or(0, |mark| mark.place.byte);
+    let text = file.text(begin, "reading", progress)?;
+    let mut dump = Dump::new(source, text, options);
+    if let Some(mark) = mark {
+        dump.start_at(mark);
+    }
+    let nothing = Span {
+        start: 0,
+        end: 0,
+        step: 1,
+    };
+    Ok(Rest::Frames {
+        dump,
+        frames,
+        span: frames.resolve(count).unwrap_or(nothing),
+        found: false,
+    })
+}
+
+/// What an input is read from.
+enum Source {
+    /// Can be read again.
+    File(File),
+    /// Standard input or a pipe, which can be read once.
+    Stream(Box<dyn Read>),
+}
+
+impl Source {
+    fn open(input: &Input) -> anyhow::Result<Self> {
+        let Some(path) = &input.path else {
+            return Ok(Self::Stream(Box::new(io::stdin())));
+        };
+        let file = open_file(path)?;
+        Ok(if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            Self::File(file)
+        } else {
+            Self::Stream(Box::new(file))
+        })
+    }
+
+    /// Makes sure that it can be read again: copies what comes through a pipe into a file.
+    fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
+        if let Self::Stream(stream) = self {
+            progress.begin("waiting for the input", None);
+            let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
+            io::copy(stream, &mut file).context("cannot keep the input in a temporary file")?;
+            *self = Self::File(file);
+        }
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Stream(_) => bail!("the input cannot be read twice"),
+        }
+    }
+
+    /// Its text from some byte on, unpacked if it was packed with gzip. A stream can be taken once.
+    fn text<'a>(
+        &mut self,
+        begin: u64,
+        what: &'static str,
+        progress: &'a dyn Progress,
+    ) -> anyhow::Result<Box<dyn BufRead + 'a>> {
+        match self {
+            Self::File(file) => text_of(file.try_clone()?, begin, what, progress),
+            Self::Stream(stream) => {
+                let stream = std::mem::replace(stream, Box::new(io::empty()));
+                unpacked(BufReader::with_capacity(BUFFER, stream))
+            }
+        }
+    }
+
+    /// Its bytes, in any order.
+    fn seekable<'a>(
+        &mut self,
+        what: &'static str,
+        progress: &'a dyn Progress,
+    ) -> anyhow::Result<BufReader<Watched<'a>>> {
+        let file = self.keep(progress)?.try_clone()?;
+        Ok(BufReader::with_capacity(
+            BUFFER,
+            Watched::new(file, what, progress)?,
+        ))
+    }
+}
+
+/// Opens a file that is one.
+fn open_file(path: &Path) -> anyhow::Result<File> {
+    // Opening a directory succeeds on Unix; only reading it would fail.
+    if path.is_dir() {
+        bail!("{} is a directory, not a file", path.display());
+    }
+    File::open(path).with_context(|| format!("cannot open {}", path.display()))
+}
+
+/// A file's text from some byte on, unpacked if it was packed with gzip.
+fn text_of<'a>(
+    file: File,
+    begin: u64,
+    what: &'static str,
+    progress: &'a dyn Progress,
+) -> anyhow::Result<Box<dyn BufRead + 'a>> {
+    let mut input = BufReader::with_capacity(BUFFER, Watched::new(file, what, progress)?);
+    if input.fill_buf()?.starts_with(GZIP) {
+        let mut plain = unpacked(input)?;
+        io::copy(&mut (&mut plain).take(begin), &mut io::sink())?;
+        return Ok(plain);
+    }
+    input.seek(SeekFrom::Start(begin))?;
+    Ok(Box::new(input))
+}
+
+fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
+    if !input.fill_buf()?.starts_with(GZIP) {
+        return Ok(Box::new(input));
+    }
+    Ok(Box::new(BufReader::with_capacity(
+        BUFFER,
+        MultiGzDecoder::new(input),
+    )))
+}
+
+/// A file that tells how far it has been read.
+struct Watched<'a> {
+    file: File,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Watched<'a> {
+    /// The file from its beginning.
+    fn new(mut file: File, what: &'static str, progress: &'a dyn Progress) -> io::Result<Self> {
+        file.seek(SeekFrom::Start(0))?;
+        let bytes = file.metadata().ok().map(|metadata| metadata.len());
+        progress.begin(what, bytes);
+        Ok(Self { file, progress })
+    }
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}
+
+impl Seek for Watched<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}

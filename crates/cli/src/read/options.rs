@@ -1,0 +1,116 @@
+//! What to read of a file besides the spheres' positions and velocities.
+
+use crate::read::number;
+
+/// What to read of a file besides centres and velocities.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// Whether to read the column `id`.
+    pub ids: bool,
+    /// Whether to read the column `type`.
+    pub types: bool,
+    /// Where the radii come from.
+    pub radii: Radii,
+}
+
+/// Where the radii come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Radii {
+    /// The file has them.
+    #[default]
+    InFile,
+    /// All spheres have this radius; the file has none.
+    Constant(f32),
+    /// Each type of sphere, by the column `type`, has its own; the file has none.
+    ByType(Vec<(u32, f32)>),
+}
+
+impl Radii {
+    /// A radius for each type, from text such as `1=0.5,2=0.8`.
+    ///
+    /// # Errors
+    /// A message that says what is wrong with the text.
+    pub fn by_type(text: &str) -> Result<Self, String> {
+        let mut radii: Vec<(u32, f32)> = Vec::new();
+        for part in text.split(',') {
+            let Some((kind, value)) = part.split_once('=') else {
+                return Err(format!(
+                    "`{}` is no TYPE=RADIUS, such as 1=0.5",
+                    number::printable(part, 40)
+                ));
+            };
+            let kind = number::kind(kind.as_bytes()).map_err(|what| format!("the type {what}"))?;
+            if radii.iter().any(|&(other, _)| other == kind) {
+                return Err(format!("type {kind} is there twice"));
+            }
+            radii.push((kind, radius(value)?));
+        }
+        Ok(Self::ByType(radii))
+    }
+
+    /// The radius of spheres in arrays, which have no types, if it is not in the file.
+    pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
+        match *self {
+            Self::InFile => Ok(None),
+            Self::Constant(radius) => Ok(Some(radius)),
+            Self::ByType(_) => anyhow::bail!("{source}: arrays have no types to tell radii by"),
+        }
+    }
+
+    /// The radius of a type, if it is the type that tells.
+    pub(crate) fn of_type(&self, kind: u32) -> Option<f32> {
+        let Self::ByType(radii) = self else {
+            return None;
+        };
+        let found = radii.iter().find(|&&(other, _)| other == kind);
+        found.map(|&(_, radius)| radius)
+    }
+}
+
+/// A radius, as it stands on a command line.
+///
+/// # Errors
+/// A message that says what is wrong with the text.
+pub fn radius(text: &str) -> Result<f32, String> {
+    let radius = number::parse(text.as_bytes()).map_err(|what| format!("the radius {what}"))?;
+    if (0.0..=carom::MAX_MAGNITUDE).contains(&radius) {
+        Ok(radius)
+    } else {
+        Err(format!(
+            "the radius is {radius:?}, but must be from 0 to {:e}",
+            carom::MAX_MAGNITUDE
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radii_by_type_are_read() {
+        let radii = Radii::by_type("1=0.5, 2 = 0.8").unwrap();
+        assert_eq!(radii, Radii::ByType(vec![(1, 0.5), (2, 0.8)]));
+        assert_eq!(radii.of_type(2), Some(0.8));
+        assert_eq!(radii.of_type(3), None);
+    }
+
+    #[test]
+    fn radii_that_cannot_be_are_refused() {
+        for (text, part) in [
+            ("", "TYPE=RADIUS"),
+            ("0.5", "TYPE=RADIUS"),
+            ("1=0.5,", "TYPE=RADIUS"),
+            ("a=0.5", "`a`"),
+            ("-1=0.5", "`-1`"),
+            ("1=0.5,1=0.6", "twice"),
+            ("1=x", "`x`"),
+            ("1=-1", "-1"),
+            ("1=nan", "`nan`"),
+            ("1=1e30", "1e30"),
+        ] {
+            let error = Radii::by_type(text).err().unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

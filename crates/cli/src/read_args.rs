@@ -1,0 +1,83 @@
+//! The arguments that say how to read an input.
+
+use std::path::PathBuf;
+
+use carom::MAX_MAGNITUDE;
+use carom_cli::read::{self, Input, Radii, ReadOptions};
+use clap::{Args, ValueEnum};
+
+/// How to read an input.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// Format of the input, where its name does not tell
+    #[arg(long, value_enum, help_heading = "Reading")]
+    pub(crate) format: Option<Format>,
+
+    /// Radius of all spheres, for a file without radii
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = read::radius,
+        conflicts_with = "radius_by_type", help_heading = "Reading")]
+    radius: Option<f32>,
+
+    /// Radius of each type, for a file without radii but with a column `type`: 1=0.5,2=0.8
+    #[arg(long, value_name = "TYPE=R,...", value_parser = Radii::by_type, help_heading = "Reading")]
+    radius_by_type: Option<Radii>,
+}
+
+/// What `--format` says.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// Comma-separated values under a header
+    Csv,
+    /// LAMMPS text dump
+    Lammps,
+    /// NumPy array
+    Npy,
+    /// Named NumPy arrays
+    Npz,
+}
+
+impl From<Format> for read::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => Self::Csv,
+            Format::Lammps => Self::Lammps,
+            Format::Npy => Self::Npy,
+            Format::Npz => Self::Npz,
+        }
+    }
+}
+
+impl ReadArgs {
+    /// The input that a path names, or why it cannot be read so.
+    pub(crate) fn input(&self, path: &PathBuf) -> Result<Input, String> {
+        let input = Input::new(path, self.format.map(Into::into))?;
+        if self.radius_by_type.is_some() && is_array(&input) {
+            return Err("`--radius-by-type` is for files with a column type; arrays have none".into());
+        }
+        Ok(input)
+    }
+
+    pub(crate) fn options(&self, ids: bool, types: bool) -> ReadOptions {
+        let radii = match (self.radius, &self.radius_by_type) {
+            (Some(radius), _) => Radii::Constant(radius),
+            (None, Some(by_type)) => by_type.clone(),
+            (None, None) => Radii::InFile,
+        };
+        ReadOptions { ids, types, radii }
+    }
+}
+
+/// Whether an input is NumPy arrays, which have neither ids nor types.
+pub(crate) fn is_array(input: &Input) -> bool {
+    matches!(input.format, read::Format::Npy | read::Format::Npz)
+}
+
+/// The length of a step, as it stands on a command line.
+pub(crate) fn time_step(text: &str) -> Result<f32, String> {
+    let dt = read::number::parse(text.as_bytes()).map_err(|what| format!("the time step {what}"))?;
+    if (0.0..=MAX_MAGNITUDE).contains(&dt) {
+        Ok(dt)
+    } else {
+        Err(format!("the time step must be from 0 to {MAX_MAGNITUDE:e}"))
+    }
+}

@@ -1,0 +1,112 @@
+//! The columns of a list of pairs.
+
+use crate::write::pairs::Pair;
+
+/// Which columns a list has besides `a`, `b`, `toi` and `depth`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Columns {
+    /// Whether there is a column `frame`.
+    pub frames: bool,
+    /// Whether `a` and `b` are ids of the input: 64 bits each in arrays, where rows take 32.
+    pub ids: bool,
+    /// Whether there are columns `type_a` and `type_b`.
+    pub types: bool,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Frame,
+    A,
+    B,
+    TypeA,
+    TypeB,
+    Toi,
+    Depth,
+}
+
+/// What a column has for a pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value {
+    Short(u32),
+    Long(u64),
+    Float(f32),
+}
+
+impl Columns {
+    /// The columns from left to right.
+    pub(crate) fn list(self) -> impl Iterator<Item = Column> {
+        let all = [
+            (self.frames, Column::Frame),
+            (true, Column::A),
+            (true, Column::B),
+            (self.types, Column::TypeA),
+            (self.types, Column::TypeB),
+            (true, Column::Toi),
+            (true, Column::Depth),
+        ];
+        let there = all.into_iter().filter(|(there, _)| *there);
+        there.map(|(_, column)| column)
+    }
+
+    /// What a column has for a pair.
+    pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
+        // Rows are below 2^30, and 2^32 frames would take years.
+        let short = |x: u64| Value::Short(u32::try_from(x).unwrap_or(u32::MAX));
+        let name = |x: u64| if self.ids { Value::Long(x) } else { short(x) };
+        match column {
+            Column::Frame => short(frame),
+            Column::A => name(pair.a),
+            Column::B => name(pair.b),
+            Column::TypeA => Value::Short(pair.types[0]),
+            Column::TypeB => Value::Short(pair.types[1]),
+            Column::Toi => Value::Float(pair.toi),
+            Column::Depth => Value::Float(pair.depth),
+        }
+    }
+
+    /// The type of a column's numbers, as NumPy calls it.
+    pub(crate) fn dtype(self, column: Column) -> &'static str {
+        match self.value(column, 0, &Pair::default()) {
+            Value::Short(_) => "<u4",
+            Value::Long(_) => "<u8",
+            Value::Float(_) => "<f4",
+        }
+    }
+}
+
+impl Column {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::A => "a",
+            Self::B => "b",
+            Self::TypeA => "type_a",
+            Self::TypeB => "type_b",
+            Self::Toi => "toi",
+            Self::Depth => "depth",
+        }
+    }
+}
+
+impl Value {
+    /// The bytes of a number in an array.
+    pub(crate) fn write(self, mut out: impl std::io::Write) -> std::io::Result<()> {
+        match self {
+            Self::Short(x) => out.write_all(&x.to_le_bytes()),
+            Self::Long(x) => out.write_all(&x.to_le_bytes()),
+            Self::Float(x) => out.write_all(&x.to_le_bytes()),
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Short(x) => write!(f, "{x}"),
+            Self::Long(x) => write!(f, "{x}"),
+            // The fewest digits that read back as the same float32.
+            Self::Float(x) => write!(f, "{x:?}"),
+        }
+    }
+}

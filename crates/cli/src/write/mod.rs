@@ -1,0 +1,12 @@
+//! Lists of pairs as files: CSV, or NumPy arrays.
+
+mod columns;
+mod list;
+mod npz;
+mod output_file;
+mod pairs;
+
+pub use columns::Columns;
+pub use list::{List, ListFormat, Target};
+pub use output_file::OutputFile;
+pub use pairs::{Order, Pair, named};

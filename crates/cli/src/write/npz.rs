@@ -1,0 +1,61 @@
+//! An archive with an array for each column of a list.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+
+use npyz::WriterBuilder;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::write::columns::{Column, Columns};
+use crate::write::list::plain;
+use crate::write::pairs::Pair;
+
+/// An archive that is being written. An array's length stands before its numbers, so each column
+/// waits in a temporary file until the list is complete.
+pub(crate) struct Npz {
+    out: BufWriter<File>,
+    columns: Columns,
+    waiting: Vec<(Column, BufWriter<File>)>,
+    rows: u64,
+}
+
+impl Npz {
+    pub(crate) fn create(out: BufWriter<File>, columns: Columns) -> io::Result<Self> {
+        let waiting = columns.list().map(|column| Ok((column, BufWriter::new(tempfile::tempfile()?))));
+        Ok(Self {
+            out,
+            columns,
+            waiting: waiting.collect::<io::Result<_>>()?,
+            rows: 0,
+        })
+    }
+
+    pub(crate) fn push(&mut self, frame: u64, pair: &Pair) -> io::Result<()> {
+        for (column, out) in &mut self.waiting {
+            self.columns.value(*column, frame, pair).write(out)?;
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        let mut archive = ZipWriter::new(self.out);
+        // Not compressed, as NumPy's `savez` does it; of any size.
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(true);
+        for (column, waiting) in self.waiting {
+            let mut numbers = waiting.into_inner().map_err(io::Error::from)?;
+            numbers.seek(SeekFrom::Start(0))?;
+            archive.start_file(format!("{}.npy", column.name()), options)?;
+            npyz::WriteOptions::new_header_only()
+                .dtype(plain(self.columns.dtype(column))?)
+                .shape(&[self.rows])
+                .writer(&mut archive)
+                .write_header_only()?;
+            io::copy(&mut numbers, &mut archive)?;
+        }
+        archive.finish()?.flush()
+    }
+}

@@ -1,0 +1,207 @@
+//! Files that came to harm: cut off anywhere, or never what their names say.
+
+use crate::run::{BINARY, Folder, Test, run, run_with};
+use crate::written::data;
+use std::fs;
+
+/// Every beginning of a file is refused, whatever is missing: nothing is a little less.
+#[test]
+fn what_is_cut_off_is_refused() -> Test {
+    let folder = Folder::new("cut")?;
+    for name in [
+        "plain.lammpstrj",
+        "packed.dump.gz",
+        "c-f4.npy",
+        "packed.npz",
+    ] {
+        let whole = fs::read(data(name))?;
+        // All places in headers and at the end, and some in between.
+        let places = (0..whole.len()).filter(|&n| n < 150 || n % 13 == 0 || n + 30 > whole.len());
+        for length in places {
+            let input = folder.file(name, &whole[..length])?;
+            let run = run(&[&input, "--backend", "cpu"])?;
+            run.expect_error(&format!("{name}, {length} bytes"), 1, &[&input]);
+        }
+    }
+    Ok(())
+}
+
+/// CSV says nowhere how long it is, so what is cut between lines looks whole.
+#[test]
+fn csv_without_a_last_line_end_is_mentioned() -> Test {
+    for (input, notes) in [
+        ("x,y,z,radius,vx\n0,0,0,1,0\n5,0,0,1,0\n", 0),
+        ("x,y,z,radius,vx\n0,0,0,1,0\n5,0,0,1,0", 1),
+    ] {
+        let run = run_with(&["-", "--backend", "cpu"], input.as_bytes(), &[])?;
+        run.expect_success(input);
+        assert_eq!(
+            run.stderr.matches("cut off").count(),
+            notes,
+            "{}",
+            run.stderr
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn noise_is_refused_by_every_reader() -> Test {
+    let folder = Folder::new("noise")?;
+    let mut random = fastrand::Rng::with_seed(3);
+    let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+        .take(100_000)
+        .collect();
+    let zeros = vec![0; 3 << 20];
+    let packed_noise = [b"\x1f\x8b\x08\x00", &noise[..]].concat();
+    for name in [
+        "noise.csv",
+        "noise.dump",
+        "noise.npy",
+        "noise.npz",
+        "noise.csv.gz",
+    ] {
+        for bytes in [&noise, &zeros, &packed_noise] {
+            let input = folder.file(name, bytes)?;
+            run(&[&input])?.expect_error(name, 1, &[&input]);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn text_in_another_form_is_told_by_name() -> Test {
+    let folder = Folder::new("forms")?;
+    let head = "x,y,z,radius\n";
+    let utf16: Vec<u8> = "\u{feff}x,y"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let cases: &[(&str, Vec<u8>, &[&str])] = &[
+        ("UTF-16", utf16, &["line 1", "UTF-16", "UTF-8"]),
+        (
+            "semicolons",
+            b"x;y;z;radius\n0;0;0;1\n".to_vec(),
+            &["line 1", "semicolons", "commas"],
+        ),
+        (
+            "tabs",
+            b"x\ty\tz\tradius\n".to_vec(),
+            &["line 1", "tabs", "commas"],
+        ),
+        (
+            "no header",
+            b"0,0,0,1\n".to_vec(),
+            &["line 1", "no header", "x,y,z,radius"],
+        ),
+        (
+            "a line without end",
+            [head.as_bytes(), &vec![b'1'; 2 << 20]].concat(),
+            &["line 2", "1 MiB"],
+        ),
+        (
+            "some lines end with CR alone",
+            format!("{head}0,0,0,1\r\n0,0,0,2\r0,0,0,3\n").into_bytes(),
+            &["line 3", "CR alone"],
+        ),
+        (
+            "what a terminal might obey",
+            format!("{head}0,0,0,\u{1b}[31m\n").into_bytes(),
+            &["line 2", "field radius", "`\u{fffd}[31m`"],
+        ),
+    ];
+    for (name, bytes, parts) in cases {
+        let input = folder.file("bad.csv", bytes)?;
+        let run = run(&[&input])?;
+        run.expect_error(name, 1, parts);
+        run.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}
+
+/// What a header claims takes no memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn claims_take_no_memory() -> Test {
+    let folder = Folder::new("claims")?;
+    let huge = 1_000_000_000_000_u64;
+    let header = format!("{{'descr': '<f8', 'fortran_order': True, 'shape': ({huge}, 7), }}\n");
+    let length = u16::try_from(header.len())?.to_le_bytes();
+    let npy = [
+        b"\x93NUMPY\x01\x00",
+        &length[..],
+        header.as_bytes(),
+        &[0; 80],
+    ]
+    .concat();
+    let dump = format!(
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{huge}\nITEM: ATOMS x y z radius\n0 0 0 1\n"
+    );
+    for (name, bytes) in [("claim.npy", npy), ("claim.dump", dump.into_bytes())] {
+        let input = folder.file(name, bytes)?;
+        // The tool and its libraries take some memory to begin with.
+        let limited = format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &limited])
+            .arg(BINARY)
+            .output()?;
+        let message = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(1), "{name}: {message}");
+        assert!(
+            message.contains("1000000000000") && message.contains("cut off"),
+            "{message}"
+        );
+    }
+    Ok(())
+}
+
+/// Who may read everything runs it as somebody who may not.
+#[cfg(unix)]
+#[test]
+fn a_file_without_permission_is_named() -> Test {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let folder = Folder::new("permission")?;
+    let input = folder.file("secret.csv", "x,y,z,radius\n")?;
+    fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
+    // Somebody else may not get to where it was built. Not copied by this process: another test
+    // may be starting a program just then, which would have the copy open for writing, and what is
+    // open cannot be run.
+    let copy = folder.path("carom")?;
+    let copied = std::process::Command::new("cp")
+        .arg(BINARY)
+        .arg(&copy)
+        .status()?;
+    assert!(copied.success());
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
+    let mut command = std::process::Command::new(&copy);
+    if fs::File::open(&input).is_ok() {
+        command.uid(65_534);
+    }
+    let output = command.args(["collide", &input, "--dt", "1"]).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    for part in ["error: ", &input, "ermission"] {
+        assert!(stderr.contains(part), "no `{part}` in: {stderr}");
+    }
+    Ok(())
+}
+
+/// A pipe cannot be read twice, as it takes to find its last frame.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_last_frame_of_a_pipe_is_found() -> Test {
+    let folder = Folder::new("fifo")?;
+    let input = folder.path("pipe.dump")?;
+    let made = std::process::Command::new("mkfifo").arg(&input).status()?;
+    assert!(made.success());
+    let frames = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n2\nITEM: ATOMS x y z radius\n\
+                  0 0 0 1\n9 0 0 1\n\
+                  ITEM: TIMESTEP\n1\nITEM: NUMBER OF ATOMS\n2\nITEM: ATOMS x y z radius\n\
+                  0 0 0 1\n1 0 0 1\n";
+    let pipe = input.clone();
+    let writer = std::thread::spawn(move || fs::write(pipe, frames));
+    assert_eq!(folder.pairs(&input)?, "a,b,toi,depth\n0,1,0.0,1.0\n");
+    writer.join().map_err(|_| "the writer failed")??;
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Runs `carom collide`, and makes its files.
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Stdio;
+
+pub(crate) type Test = Result<(), Box<dyn Error>>;
+
+/// Two spheres that touch at t = 0.3, and one far from both.
+pub(crate) const CSV: &str =
+    "x,y,z,radius,vx,vy,vz\n0,0,0,1,10,0,0\n5,0,0,1,0,0,0\n0,90,0,1,0,0,0\n";
+/// Their list.
+pub(crate) const PAIRS: &str = "a,b,toi,depth\n0,1,0.3,0.0\n";
+
+/// What a run left behind.
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Fails unless it ended with this code and, on standard error, these parts
+    /// in one `error:` message.
+    pub(crate) fn expect_error(&self, name: &str, code: i32, parts: &[&str]) {
+        let Self { stdout, stderr, .. } = self;
+        assert_eq!(self.code, Some(code), "{name}: {stderr}{stdout}");
+        assert!(stderr.contains("error: "), "{name}: {stderr}");
+        assert!(stdout.is_empty(), "{name}: {stdout}");
+        for part in parts {
+            assert!(stderr.contains(part), "{name}: no `{part}` in: {stderr}");
+        }
+    }
+
+    pub(crate) fn expect_success(&self, name: &str) {
+        assert_eq!(self.code, Some(0), "{name}: {}{}", self.stderr, self.stdout);
+    }
+}
+
+/// The tool.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_carom");
+
+/// Runs `carom collide` with `input` on standard input, for a step of 1 unless the arguments have
+/// `--dt`.
+pub(crate) fn run_with(
+    args: &[impl AsRef<OsStr>],
+    input: &[u8],
+    env: &[(&str, &str)],
+) -> Result<Run, Box<dyn Error>> {
+    let mut command = Command::new(BINARY);
+    command.arg("collide").args(args);
+    if !args.iter().any(|arg| arg.as_ref() == "--dt") {
+        command.args(["--dt", "1"]);
+    }
+    run_command(command, input, env)
+}
+
+/// Runs `carom` with these arguments and no others.
+pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
+    let mut command = Command::new(BINARY);
+    command.args(args);
+    run_command(command, b"", &[])
+}
+
+fn run_command(
+    mut command: Command,
+    input: &[u8],
+    env: &[(&str, &str)],
+) -> Result<Run, Box<dyn Error>> {
+    let mut child = command
+        .envs(env.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    // It may end before it has read all, or anything: that breaks the pipe.
+    let _ = child
+        .stdin
+        .take()
+        .ok_or("no standard input")?
+        .write_all(input);
+    let output = child.wait_with_output()?;
+    Ok(Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout)?,
+        stderr: String::from_utf8(output.stderr)?,
+    })
+}
+
+pub(crate) fn run(args: &[impl AsRef<OsStr>]) -> Result<Run, Box<dyn Error>> {
+    run_with(args, b"", &[])
+}
+
+/// A folder of its own for a test, removed with all that is in it at the end.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new(test: &str) -> std::io::Result<Self> {
+        let path =
+            std::env::temp_dir().join(format!("carom-collide-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn file(
+        &self,
+        name: &str,
+        contents: impl AsRef<[u8]>,
+    ) -> Result<String, Box<dyn Error>> {
+        let path = self.path(name)?;
+        fs::write(&path, contents)?;
+        Ok(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> Result<String, Box<dyn Error>> {
+        Ok(self
+            .0
+            .join(name)
+            .to_str()
+            .ok_or("a path that is not UTF-8")?
+            .into())
+    }
+
+    /// Collides an input on the CPU, and gives the list it wrote.
+    pub(crate) fn pairs(&self, input: &str) -> Result<String, Box<dyn Error>> {
+        let output = self.path("pairs.csv")?;
+        run(&[input, "--backend", "cpu", "--output", &output])?.expect_success(input);
+        Ok(fs::read_to_string(output)?)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left in the system's folder for temporary files does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,171 @@
+//! Files that NumPy and LAMMPS themselves wrote.
+
+use crate::run::{Folder, Test, run};
+use std::error::Error;
+use std::fs;
+
+/// The path of such a file.
+pub(crate) fn data(name: &str) -> String {
+    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Collides a file, and gives its list, a line each.
+fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
+    let output = folder.path("list.csv")?;
+    let input = data(name);
+    let mut args = vec![input.as_str(), "--backend", "cpu", "--output", &output];
+    args.extend(options);
+    run(&args)?.expect_success(name);
+    Ok(fs::read_to_string(output)?
+        .lines()
+        .skip(1)
+        .map(String::from)
+        .collect())
+}
+
+/// Whether two lists have the same pairs, and almost the same numbers: what is scaled is rounded
+/// in another way.
+fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
+    assert!(
+        expected.len() >= 10,
+        "{name}: a list too short to tell anything"
+    );
+    assert_eq!(
+        found.len(),
+        expected.len(),
+        "{name}: {found:?} {expected:?}"
+    );
+    for (found, expected) in found.iter().zip(expected) {
+        let split = |line: &str| -> Vec<String> { line.split(',').map(String::from).collect() };
+        let [found, expected] = [split(found), split(expected)];
+        assert_eq!(found[..2], expected[..2], "{name}");
+        for k in 2..4 {
+            let [found, expected]: [f64; 2] = [found[k].parse()?, expected[k].parse()?];
+            assert!(
+                (found - expected).abs() < 1e-5,
+                "{name}: {found} {expected}"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn dumps_hold_what_lammps_had() -> Test {
+    let folder = Folder::new("lammps-wrote")?;
+    for (name, truth) in [
+        ("plain.lammpstrj", "wrapped.csv"),
+        ("frames.lammpstrj", "wrapped.csv"),
+        ("order.dump", "wrapped.csv"),
+        ("diameter.dump", "wrapped.csv"),
+        ("scaled.dump", "wrapped.csv"),
+        ("packed.dump.gz", "wrapped.csv"),
+        ("unwrapped.dump", "unwrapped.csv"),
+        ("scaled-unwrapped.dump", "unwrapped.csv"),
+        ("tilted.dump", "tilted.csv"),
+        ("tilted-scaled.dump", "tilted.csv"),
+        ("tilted-scaled-unwrapped.dump", "tilted-unwrapped.csv"),
+        ("turned-scaled.dump", "turned.dump"),
+    ] {
+        let [found, expected] = [name, truth].map(|name| list(&folder, name, &["--ids"]));
+        expect_alike(name, &found?, &expected?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn frames_are_chosen_by_number() -> Test {
+    let folder = Folder::new("frames")?;
+    let all = list(&folder, "frames.lammpstrj", &["--frames", "all", "--ids"])?;
+    for frame in ["0", "1", "2"] {
+        let one = list(&folder, "frames.lammpstrj", &["--frame", frame, "--ids"])?;
+        let begin = format!("{frame},");
+        let part: Vec<&str> = all
+            .iter()
+            .filter_map(|line| line.strip_prefix(&begin))
+            .collect();
+        assert_eq!(one, part, "{frame}");
+        assert!(!one.is_empty(), "{frame}");
+    }
+    let last = list(&folder, "frames.lammpstrj", &["--ids"])?;
+    assert_eq!(
+        last,
+        list(&folder, "frames.lammpstrj", &["--frame", "2", "--ids"])?
+    );
+    let input = data("frames.lammpstrj");
+    run(&[&input, "--frame", "3"])?.expect_error("frame 3", 1, &[&input, "no frame 3", "0 to 2"]);
+
+    let json = run(&[&input, "--backend", "cpu", "--frame", "all", "--json"])?;
+    json.expect_success("--json");
+    let objects: Result<Vec<serde_json::Value>, _> =
+        json.stdout.lines().map(serde_json::from_str).collect();
+    let told: Vec<_> = objects?
+        .iter()
+        .map(|object| (object["frame"].as_u64(), object["timestep"].as_u64()))
+        .collect();
+    assert_eq!(
+        told,
+        [(Some(0), Some(0)), (Some(1), Some(20)), (Some(2), Some(40))]
+    );
+    assert_eq!(json.stderr.matches("note: ").count(), 1, "{}", json.stderr);
+    let text = run(&[&input, "--backend", "cpu", "--frame", "1"])?;
+    assert!(
+        text.stdout.starts_with("frame    1 (timestep 20)\n"),
+        "{}",
+        text.stdout
+    );
+    Ok(())
+}
+
+#[test]
+fn arrays_hold_what_numpy_had() -> Test {
+    let folder = Folder::new("numpy-wrote")?;
+    let truth = list(&folder, "numpy.csv", &[])?;
+    assert!(truth.len() >= 10, "{truth:?}");
+    for name in [
+        "c-f4.npy",
+        "c-f8.npy",
+        "c-f4-big.npy",
+        "c-f8-big.npy",
+        "fortran-f4.npy",
+        "fortran-f8.npy",
+        "fortran-f4-big.npy",
+        "fortran-f8-big.npy",
+        "version-2.npy",
+        "plain.npz",
+        "packed.npz",
+        "savetxt.csv",
+    ] {
+        assert_eq!(list(&folder, name, &[])?, truth, "{name}");
+    }
+    let at_rest = list(&folder, "at-rest.npy", &[])?;
+    assert!(
+        at_rest.iter().all(|line| line.contains(",0.0,")),
+        "{at_rest:?}"
+    );
+    assert!(
+        at_rest.len() > 2 && at_rest.len() < truth.len(),
+        "{at_rest:?}"
+    );
+    assert_eq!(list(&folder, "at-rest.npz", &[])?, at_rest);
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_read_is_told_with_a_way_out() -> Test {
+    for (name, parts) in [
+        ("integers.npy", ["<i8", "float64", "astype"]),
+        ("records.npy", ["structured", "float32", "byte 10"]),
+        (
+            "savetxt-spaces.csv",
+            ["line 1", "spaces", "delimiter=\",\""],
+        ),
+        ("savetxt-bare.csv", ["line 1", "no header", "header="]),
+    ] {
+        let input = data(name);
+        let run = run(&[&input])?;
+        run.expect_error(name, 1, &parts);
+        run.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}
