@@ -1,14 +1,13 @@
 //! Hard worlds cost little more than a plain gas of as many spheres: counted in pairs that were
 //! tested and in entries of the grids, which, unlike times, are the same wherever this runs.
 
-
 mod backends;
 
 use backends::detector;
 use carom::{Backend, Options, Sphere, Step};
+use carom_scenes::Scene;
 use fastrand::Rng;
 use glam::Vec3;
-use carom_scenes::Scene;
 
 /// Spheres in each world.
 const N: usize = 20_000;

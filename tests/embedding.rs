@@ -6,7 +6,6 @@
     reason = "counts of some thousands, and float32 on purpose"
 )]
 
-
 mod backends;
 mod device;
 
@@ -17,9 +16,9 @@ use carom::gpu::{
     wgpu,
 };
 use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
+use carom_scenes::Scene;
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
-use carom_scenes::Scene;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 

@@ -1,13 +1,12 @@
 //! A step like those before it allocates nothing on the CPU, but for what docs/design.md tells: counted
 //! by an allocator that serves all threads of this program, so all of it is one test.
 
-
 mod backends;
 
 use backends::detector;
 use carom::{Backend, Collisions, Detector, Options, Sphere, Step};
-use dhat::{HeapStats, Profiler};
 use carom_scenes::Scene;
+use dhat::{HeapStats, Profiler};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -4,8 +4,8 @@ mod oracle;
 mod worlds;
 
 use carom::{Collision, Collisions, Sphere};
-use oracle::{brute_force, brute_force_between, depth, exact, filter, toi};
 use carom_scenes::Scene;
+use oracle::{brute_force, brute_force_between, depth, exact, filter, toi};
 
 fn at(center: [f32; 3], radius: f32) -> Sphere {
     Sphere::new(center, radius)

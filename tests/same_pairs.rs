@@ -1,7 +1,6 @@
 //! Both backends find exactly the pairs that brute force finds, in benchmark scenes and in hard
 //! worlds, and give the very same list.
 
-
 mod backends;
 mod oracle;
 mod tangency;

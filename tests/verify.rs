@@ -1,6 +1,5 @@
 //! `verify` sees every kind of mistake, and none where there is none.
 
-
 mod backends;
 mod oracle;
 mod worlds;

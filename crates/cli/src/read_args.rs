@@ -1,8 +1,7 @@
 //! The arguments that say how to read an input.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use carom::MAX_MAGNITUDE;
 use carom_cli::read::{self, Input, Radii, ReadOptions};
 use clap::{Args, ValueEnum};
 
@@ -14,7 +13,7 @@ pub(crate) struct ReadArgs {
     pub(crate) format: Option<Format>,
 
     /// Radius of all spheres, for a file without radii
-    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = read::radius,
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = radius,
         conflicts_with = "radius_by_type", help_heading = "Reading")]
     radius: Option<f32>,
 
@@ -49,10 +48,12 @@ impl From<Format> for read::Format {
 
 impl ReadArgs {
     /// The input that a path names, or why it cannot be read so.
-    pub(crate) fn input(&self, path: &PathBuf) -> Result<Input, String> {
+    pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
         let input = Input::new(path, self.format.map(Into::into))?;
         if self.radius_by_type.is_some() && is_array(&input) {
-            return Err("`--radius-by-type` is for files with a column type; arrays have none".into());
+            return Err(
+                "`--radius-by-type` is for files with a column type; arrays have none".into(),
+            );
         }
         Ok(input)
     }
@@ -74,10 +75,9 @@ pub(crate) fn is_array(input: &Input) -> bool {
 
 /// The length of a step, as it stands on a command line.
 pub(crate) fn time_step(text: &str) -> Result<f32, String> {
-    let dt = read::number::parse(text.as_bytes()).map_err(|what| format!("the time step {what}"))?;
-    if (0.0..=MAX_MAGNITUDE).contains(&dt) {
-        Ok(dt)
-    } else {
-        Err(format!("the time step must be from 0 to {MAX_MAGNITUDE:e}"))
-    }
+    read::magnitude("time step", text)
+}
+
+fn radius(text: &str) -> Result<f32, String> {
+    read::magnitude("radius", text)
 }

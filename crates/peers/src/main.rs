@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use carom::{Backend, Collision, Detector, Options, Step};
+use carom_scenes::Scene;
 use clap::Parser;
 use cpu_time::ProcessTime;
-use carom_scenes::Scene;
 use serde::Serialize;
 
 use contenders::{Contender, NAMES};

@@ -3,9 +3,9 @@
 use carom::Sphere;
 
 use crate::contenders::{NAMES, by_name};
-use carom_scenes::Scene;
 use crate::step::{World, before, differences};
 use crate::{Exact, median};
+use carom_scenes::Scene;
 
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };

@@ -81,7 +81,7 @@ mod tests {
     use carom::{Backend, Detector, Options};
 
     use super::*;
-    use crate::scenes::Scene;
+    use carom_scenes::Scene;
 
     #[test]
     fn a_list_that_lacks_a_pair_or_has_one_too_many_fails() -> anyhow::Result<()> {

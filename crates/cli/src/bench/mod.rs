@@ -111,7 +111,9 @@ impl Bench {
     fn time_file(&mut self, input: &Input) -> anyhow::Result<()> {
         let progress = Progress::new();
         let options = self.arguments.read_options();
-        let world = read::open(input, Frames::LAST, &options, &progress)?.next()?;
+        let world = read::open(input, Frames::LAST, &options, &progress)?
+            .next()
+            .transpose()?;
         drop(progress);
         let mut file = world.with_context(|| format!("{} holds no frame", input.name))?;
         for note in &file.notes {
@@ -304,7 +306,8 @@ impl World {
             return self.input.clone().unwrap_or_default();
         };
         let mut words = vec![name.to_owned()];
-        if let Some(own) = carom_scenes::Scene::from_name(name).map(carom_scenes::Scene::parameters) {
+        if let Some(own) = carom_scenes::Scene::from_name(name).map(carom_scenes::Scene::parameters)
+        {
             let told = [
                 (density != own.density, format!("density {density}")),
                 (ratio != own.ratio, format!("ratio {ratio}")),

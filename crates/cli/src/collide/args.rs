@@ -47,11 +47,17 @@ pub(crate) struct Args {
     ///
     /// Frames are numbered from 0 in the order of the file, whatever their timesteps; negative
     /// numbers count from the end. Ranges are Python's: START:END leaves out END, START:END:STEP
-    /// takes every STEPth frame, and what is left out means the first or the last. With a range or
+    /// goes from frame to frame by STEP, and what is left out means the first or the last. With a range or
     /// `all`, each frame is reported by itself, and the list of --output has a column `frame`
     /// before the others.
-    #[arg(long, visible_alias = "frames", value_name = "K", default_value = "last",
-        allow_hyphen_values = true, help_heading = "Reading")]
+    #[arg(
+        long,
+        visible_alias = "frames",
+        value_name = "K",
+        default_value = "last",
+        allow_hyphen_values = true,
+        help_heading = "Reading"
+    )]
     pub(crate) frame: Frames,
 
     /// Report spheres by the column id of the file, instead of their rows
@@ -60,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
-    /// Carry the column type of the file into the list, as columns type_a and type_b
+    /// Carry the column type of the file into the list, as columns `type_a` and `type_b`
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
@@ -167,7 +173,8 @@ impl Args {
         if self.frame != Frames::LAST && input.format != Format::Lammps {
             return Err("`--frame` is for LAMMPS dumps: other files have no frames".into());
         }
-        for (option, asked, column) in [("--ids", self.ids, "id"), ("--types", self.types, "type")] {
+        for (option, asked, column) in [("--ids", self.ids, "id"), ("--types", self.types, "type")]
+        {
             if asked && is_array(&input) {
                 return Err(format!(
                     "`{option}` is for files with a column {column}; arrays have none"
@@ -221,7 +228,10 @@ impl From<Where> for Backend {
 }
 
 fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
-    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
+    if path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("png"))
+    {
         Ok(path)
     } else {
         Err("the name must end in .png")

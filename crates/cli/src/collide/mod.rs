@@ -40,7 +40,7 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
     let input = args.input();
     let options = args.read_options();
     let mut worlds = read::open(&input, args.frame, &options, &progress)?;
-    let mut next = worlds.next()?;
+    let mut next = worlds.next().transpose()?;
     // Made before the work is done, so that a place that cannot be written to
     // does not cost a long run.
     let columns = Columns {
@@ -93,7 +93,7 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
         }
         // Before the next is read, or both would take memory.
         drop((world, collisions));
-        next = worlds.next()?;
+        next = worlds.next().transpose()?;
     }
     if let Some(list) = list {
         list.finish()?;

@@ -162,9 +162,7 @@ impl Columns {
             Size::Kind(column, radii) => {
                 let kind = kind(*column)?;
                 let unknown = || format!("is {kind}, for which --radius-by-type has no radius");
-                radii
-                    .of_type(kind)
-                    .ok_or_else(|| bad("type")(unknown()))?
+                radii.of_type(kind).ok_or_else(|| bad("type")(unknown()))?
             }
         };
         let id = self

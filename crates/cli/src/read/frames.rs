@@ -180,7 +180,16 @@ mod tests {
 
     #[test]
     fn what_names_no_frames_is_refused() {
-        for text in ["", "x", "1.5", "1:2:0", "1:2:-1", "1:2:3:4", "1-2", "99999999999999999999"] {
+        for text in [
+            "",
+            "x",
+            "1.5",
+            "1:2:0",
+            "1:2:-1",
+            "1:2:3:4",
+            "1-2",
+            "99999999999999999999",
+        ] {
             assert!(text.parse::<Frames>().is_err(), "{text}");
         }
     }

@@ -26,7 +26,15 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> any
         format!("{source} is no archive of NumPy arrays (.npz), or was cut off")
     })?;
     let mut world = World::new(source, NAMES, "row");
-    array(source, &mut archive, "position", Some(3), None, 0, &mut world)?;
+    array(
+        source,
+        &mut archive,
+        "position",
+        Some(3),
+        None,
+        0,
+        &mut world,
+    )?;
     let rows = Some(world.spheres.len() as u64);
     let radius = options.radii.of_arrays(source)?;
     match (radius, has(&archive, "radius")) {
@@ -37,7 +45,15 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> any
         }
     }
     if has(&archive, "velocity") {
-        array(source, &mut archive, "velocity", Some(3), rows, 4, &mut world)?;
+        array(
+            source,
+            &mut archive,
+            "velocity",
+            Some(3),
+            rows,
+            4,
+            &mut world,
+        )?;
     } else {
         let note = format!("{}: every sphere is at rest", absent("velocity", &archive));
         world.notes.push(note);
@@ -95,5 +111,6 @@ fn array(
             array.shape()
         );
     }
-    array.fill(world, field)
+    let fields: Vec<usize> = (field..field + 3).collect();
+    array.fill(world, &fields[..columns.map_or(1, |_| 3)])
 }

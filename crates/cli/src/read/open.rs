@@ -30,7 +30,8 @@ pub trait Progress {
 
 impl Progress for () {}
 
-/// The worlds of an input, one after another.
+/// The worlds of an input, one after another: what cannot be read is an error that names file, line
+/// and field, and so is it if there is no frame of those asked for.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }
@@ -50,11 +51,7 @@ enum Rest<'a> {
 }
 
 impl Worlds<'_> {
-    /// Reads the next one, if there is one.
-    ///
-    /// # Errors
-    /// What cannot be read, by file, line and field; and if there is no frame of those asked for.
-    pub fn next(&mut self) -> anyhow::Result<Option<World>> {
+    fn read(&mut self) -> anyhow::Result<Option<World>> {
         match &mut self.rest {
             Rest::World(world) => Ok(world.take().map(|world| *world)),
             Rest::Frames {
@@ -78,6 +75,14 @@ impl Worlds<'_> {
                 }
             }
         }
+    }
+}
+
+impl Iterator for Worlds<'_> {
+    type Item = anyhow::Result<World>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
     }
 }
 
@@ -156,11 +161,13 @@ impl Source {
             return Ok(Self::Stream(Box::new(io::stdin())));
         };
         let file = open_file(path)?;
-        Ok(if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            Self::File(file)
-        } else {
-            Self::Stream(Box::new(file))
-        })
+        Ok(
+            if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+                Self::File(file)
+            } else {
+                Self::Stream(Box::new(file))
+            },
+        )
     }
 
     /// Makes sure that it can be read again: copies what comes through a pipe into a file.

@@ -43,7 +43,7 @@ impl Radii {
             if radii.iter().any(|&(other, _)| other == kind) {
                 return Err(format!("type {kind} is there twice"));
             }
-            radii.push((kind, radius(value)?));
+            radii.push((kind, magnitude("radius", value)?));
         }
         Ok(Self::ByType(radii))
     }
@@ -67,18 +67,18 @@ impl Radii {
     }
 }
 
-/// A radius, as it stands on a command line.
+/// A number from 0 to what carom can work with, from text; `name` says in messages what it is.
 ///
 /// # Errors
 /// A message that says what is wrong with the text.
-pub fn radius(text: &str) -> Result<f32, String> {
-    let radius = number::parse(text.as_bytes()).map_err(|what| format!("the radius {what}"))?;
-    if (0.0..=carom::MAX_MAGNITUDE).contains(&radius) {
-        Ok(radius)
+pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
+    let x = number::parse(text.as_bytes()).map_err(|what| format!("the {name} {what}"))?;
+    if (0.0..=carom::MAX_MAGNITUDE).contains(&x) {
+        Ok(x)
     } else {
+        let most = carom::MAX_MAGNITUDE;
         Err(format!(
-            "the radius is {radius:?}, but must be from 0 to {:e}",
-            carom::MAX_MAGNITUDE
+            "the {name} is {x:?}, but must be from 0 to {most:e}"
         ))
     }
 }

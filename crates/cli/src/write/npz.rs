@@ -22,7 +22,9 @@ pub(crate) struct Npz {
 
 impl Npz {
     pub(crate) fn create(out: BufWriter<File>, columns: Columns) -> io::Result<Self> {
-        let waiting = columns.list().map(|column| Ok((column, BufWriter::new(tempfile::tempfile()?))));
+        let waiting = columns
+            .list()
+            .map(|column| Ok((column, BufWriter::new(tempfile::tempfile()?))));
         Ok(Self {
             out,
             columns,

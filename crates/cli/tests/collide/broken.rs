@@ -140,7 +140,8 @@ fn claims_take_no_memory() -> Test {
     for (name, bytes) in [("claim.npy", npy), ("claim.dump", dump.into_bytes())] {
         let input = folder.file(name, bytes)?;
         // The tool and its libraries take some memory to begin with.
-        let limited = format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
+        let limited =
+            format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
         let output = std::process::Command::new("sh")
             .args(["-c", &limited])
             .arg(BINARY)

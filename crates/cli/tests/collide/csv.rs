@@ -95,7 +95,7 @@ fn bad_csv_is_named_by_file_line_and_field() -> Test {
         ),
         (
             "no radius",
-            "x,y,z,diameter\n1,2,3,4\n",
+            "x,y,z,size\n1,2,3,4\n",
             &["line 1", "no column radius", "diameter"],
         ),
         (

@@ -1,6 +1,6 @@
 //! What is printed and written.
 
-use crate::run::{CSV, Folder, PAIRS, Test, BINARY, run};
+use crate::run::{BINARY, CSV, Folder, PAIRS, Test, run};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
