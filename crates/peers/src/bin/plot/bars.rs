@@ -1,29 +1,20 @@
 //! A panel of bars for each scene: how long each contender takes, with carom as 1.
 
-use crate::axis::{Axis, Scale};
-use crate::input::Peer;
-use crate::svg::{DARK, GREY, LIGHT, line, number, picture, text};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const WIDTH: f64 = 900.0;
+use crate::input::Peer;
+use crate::picture::{Area, FONT, GREY, logarithmic, number, picture};
+
 /// Panels side by side.
 const COLUMNS: usize = 2;
-/// Room in a panel for the names of the contenders, and for a bar's value.
-const NAMES: f64 = 130.0;
-const VALUES: f64 = 50.0;
-/// Height of a bar, and what it takes with what is between bars.
-const BAR: f64 = 11.0;
-const ROW: f64 = 16.0;
-/// Height of what is above all panels, and above and below the bars of each.
-const TOP: f64 = 60.0;
-const HEAD: f64 = 26.0;
-const FOOT: f64 = 44.0;
 
 /// Colours of what takes longer than carom, and of what takes less.
-const LONGER: &str = "#0072b2";
-const SHORTER: &str = "#d55e00";
+const LONGER: RGBColor = RGBColor(0, 114, 178);
+const SHORTER: RGBColor = RGBColor(213, 94, 0);
 
 /// The whole picture of the worlds of `n` spheres.
-pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> String {
+pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<String> {
     let peers: Vec<&Peer> = peers.iter().filter(|peer| peer.n == n).collect();
     let mut panels: Vec<(&str, Vec<&Peer>)> = Vec::new();
     for peer in &peers {
@@ -32,62 +23,73 @@ pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> String {
             None => panels.push((&peer.scene, vec![peer])),
         }
     }
-    let ratios = peers.iter().filter_map(|peer| peer.ratio);
-    let axis = Axis::new("time over that of carom", Scale::Log, ratios.chain([1.0]));
+    let ratios: Vec<f64> = peers.iter().filter_map(|peer| peer.ratio).collect();
     let rows = panels.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
-    let height = HEAD + ROW * rows as f64 + FOOT;
-    let width = WIDTH / COLUMNS as f64;
-    let mut body = String::new();
-    for (k, (scene, rows)) in panels.iter().enumerate() {
-        let left = width * (k % COLUMNS) as f64;
-        let top = TOP + height * (k / COLUMNS) as f64;
-        body += &panel(scene, rows, &axis, [left, top]);
-    }
-    let whole = TOP + height * panels.len().div_ceil(COLUMNS) as f64 + 14.0;
     let title = format!(
         "Time of a step of {} spheres, against carom",
         number(n as f64)
     );
     let about = "bars to the right, blue: longer than carom; to the left, orange: shorter";
-    picture([WIDTH, whole], [&title, about, caption], &body)
+    let down = panels.len().div_ceil(COLUMNS);
+    let height = u32::try_from(down * (16 * rows + 74))?;
+    picture((900, height), [&title, about, caption], |area| {
+        let areas = area.split_evenly((down, COLUMNS));
+        for ((scene, peers), area) in panels.iter().zip(&areas) {
+            panel(area, scene, peers, rows, &ratios)?;
+        }
+        Ok(())
+    })
 }
 
-/// The bars of one scene.
-fn panel(scene: &str, rows: &[&Peer], axis: &Axis<'_>, [left, top]: [f64; 2]) -> String {
-    let [start, end] = [left + NAMES, left + WIDTH / COLUMNS as f64 - VALUES];
-    let across = |ratio: f64| start + (end - start) * axis.place(ratio);
-    let [first, last] = [top + HEAD, top + HEAD + ROW * rows.len() as f64];
-    let mut panel = format!(
-        "<g font-weight=\"bold\">{}</g>",
-        text([start, top + 16.0], "start", DARK, scene)
-    );
-    for &tick in &axis.ticks {
-        let x = across(tick);
-        panel += &line([x, first], [x, last + 4.0], LIGHT);
-        panel += &text([x, last + 17.0], "middle", DARK, &number(tick));
-    }
-    let middle = f64::midpoint(start, end);
-    panel += &text([middle, last + 33.0], "middle", GREY, axis.label);
-    let one = across(1.0);
-    for (k, peer) in (0..).zip(rows) {
-        let y = first + ROW * f64::from(k) + (ROW - BAR) / 2.0;
-        let base = y + BAR - 1.5;
-        panel += &text([start - 8.0, base], "end", DARK, &name(peer));
+/// The bars of one scene; axes are the same in all, so that bars compare.
+fn panel(
+    area: &Area<'_>,
+    scene: &str,
+    peers: &[&Peer],
+    rows: usize,
+    ratios: &[f64],
+) -> anyhow::Result<()> {
+    let axis = logarithmic(ratios.iter().copied().chain([1.0]));
+    let first = axis.range().start;
+    let mut chart = ChartBuilder::on(area)
+        .margin_left(130)
+        .margin_right(50)
+        .margin_bottom(14)
+        .caption(scene, (FONT.0, FONT.1, FontStyle::Bold))
+        .x_label_area_size(36)
+        .build_cartesian_2d(axis, rows as f64..0.0)?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .label_style(FONT)
+        .set_all_tick_mark_size(4)
+        .x_desc("time over that of carom")
+        .x_label_formatter(&|x| number(*x))
+        .draw()?;
+    let field = chart.plotting_area();
+    for (k, peer) in peers.iter().enumerate() {
+        let [top, bottom] = [k, k + 1].map(|row| row as f64);
+        // Beside a value: to its left if `from` is negative.
+        let write = |text: String, x: f64, from: i32, colour: &RGBColor| {
+            let end = if from < 0 { HPos::Right } else { HPos::Left };
+            let style = TextStyle::from(FONT).color(colour);
+            let style = style.pos(Pos::new(end, VPos::Center));
+            let place = EmptyElement::at((x, f64::midpoint(top, bottom)));
+            field.draw(&(place + Text::new(text, (from, 0), style)))
+        };
+        write(name(peer), first, -8, &BLACK)?;
         let Some(ratio) = peer.ratio.filter(|ratio| *ratio > 0.0) else {
-            panel += &text([one + 5.0, base], "start", GREY, "not run");
+            write("not run".to_owned(), 1.0, 5, &GREY)?;
             continue;
         };
-        let x = across(ratio);
-        let (from, to) = (x.min(one), x.max(one));
-        panel += &format!(
-            "<rect x=\"{from:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{BAR}\" \
-             fill=\"{}\"/>\n",
-            (to - from).max(1.0),
-            if ratio < 1.0 { SHORTER } else { LONGER }
-        );
-        panel += &text([to + 5.0, base], "start", DARK, &three_digits(ratio));
+        let colour = if ratio < 1.0 { SHORTER } else { LONGER };
+        let mut bar = Rectangle::new([(1.0, top), (ratio, bottom)], colour.filled());
+        bar.set_margin(2, 3, 0, 0);
+        field.draw(&bar)?;
+        write(three_digits(ratio), ratio.max(1.0), 5, &BLACK)?;
     }
-    panel + &line([one, first], [one, last + 4.0], GREY)
+    field.draw(&PathElement::new([(1.0, 0.0), (1.0, rows as f64)], GREY))?;
+    Ok(())
 }
 
 fn name(peer: &Peer) -> String {
@@ -127,16 +129,16 @@ mod tests {
             peer("none", 1, 10, None),
             peer("larger", 1, 20, Some(3.0)),
         ];
-        let plot = draw(&peers, 10, "");
+        let plot = draw(&peers, 10, "").unwrap_or_else(|error| panic!("{error}"));
         for word in [
-            ">carom, 2 threads<",
-            ">0.062<",
-            ">slow<",
-            ">12.3<",
-            ">none<",
-            ">not run<",
+            "carom, 2 threads",
+            "0.062",
+            "slow",
+            "12.3",
+            "none",
+            "not run",
         ] {
-            assert!(plot.contains(word), "{word}");
+            assert!(plot.contains(&format!("\n{word}\n")), "{word}");
         }
         assert!(!plot.contains("larger"));
         assert_eq!(plot.matches("<rect").count(), 4);

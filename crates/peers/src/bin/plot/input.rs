@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::svg::number;
+use crate::picture::number;
 
 /// All that was read.
 #[derive(Default)]

@@ -1,162 +1,128 @@
 //! A chart of lines, each with its label at the side.
 
-use crate::axis::Axis;
-use crate::svg::{DARK, GREY, LIGHT, WIDTH_OF_CHARACTER, line, number, picture, text};
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::picture::{FONT, number, picture};
 
 /// A line.
 pub(crate) struct Series {
     pub(crate) label: String,
     /// From left to right.
-    pub(crate) points: Vec<[f64; 2]>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
-
-/// A chart.
-pub(crate) struct Chart<'a> {
-    pub(crate) title: &'a str,
-    /// What holds of all lines.
-    pub(crate) about: &'a str,
-    pub(crate) caption: &'a str,
-    pub(crate) x: Axis<'a>,
-    pub(crate) y: Axis<'a>,
-    pub(crate) series: &'a [Series],
-}
-
-/// Left, right, top and bottom of the field.
-const FIELD: [f64; 4] = [80.0, 620.0, 66.0, 416.0];
-const HEIGHT: f64 = 486.0;
-/// From the field to the words of a label.
-const BESIDE: f64 = 78.0;
-/// How much of its line stands before a label: all that a pattern has.
-const SAMPLE: f64 = 40.0;
-/// Height of a label.
-const ROW: f64 = 20.0;
 
 /// Colours that the colour-blind can tell apart on white, after Okabe and Ito; theirs are without
 /// grey, and have a yellow that would not be seen.
-const COLOURS: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#888888",
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+    RGBColor(136, 136, 136),
 ];
 
-impl Chart<'_> {
-    /// The whole picture.
-    pub(crate) fn draw(&self) -> String {
-        let [left, right, top, bottom] = FIELD;
-        let mut body = String::new();
-        for &tick in &self.x.ticks {
-            let x = self.across(tick);
-            body += &line([x, top], [x, bottom + 5.0], LIGHT);
-            body += &text([x, bottom + 20.0], "middle", DARK, &number(tick));
+/// The whole picture, with title, what holds of all lines, and caption.
+pub(crate) fn draw<X, Y>(
+    series: &[Series],
+    words: [&str; 3],
+    label: &str,
+    (x, y): (X, Y),
+) -> anyhow::Result<String>
+where
+    X: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
+    Y: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
+{
+    // The highest line is labelled first.
+    let mut order: Vec<(usize, &Series)> = series.iter().enumerate().collect();
+    let end = |one: &Series| one.points.last().map_or(0.0, |point| point.1);
+    order.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
+    let letters = |one: &Series| one.label.chars().count();
+    let longest = u32::try_from(series.iter().map(letters).max().unwrap_or(0))?;
+    let height = (20 * u32::try_from(series.len())?).max(400);
+    picture((710 + 7 * longest, height), words, |area| {
+        let (left, labels) = area.split_horizontally(620);
+        let mut chart = ChartBuilder::on(&left)
+            .margin_left(16)
+            .y_label_area_size(64)
+            .x_label_area_size(40)
+            .build_cartesian_2d(x, y)?;
+        chart
+            .configure_mesh()
+            .label_style(FONT)
+            .light_line_style(TRANSPARENT)
+            .set_all_tick_mark_size(4)
+            .x_desc(label)
+            .x_label_formatter(&|x| number(*x))
+            .y_desc("nanoseconds a sphere")
+            .y_label_formatter(&|y| number(*y))
+            .draw()?;
+        let centred = Pos::new(HPos::Left, VPos::Center);
+        for ((number, one), row) in order.into_iter().zip((8..).step_by(20)) {
+            let style = COLOURS[number % COLOURS.len()].stroke_width(2);
+            let points = || one.points.iter().copied();
+            chart.draw_series(LineSeries::new(points(), style))?;
+            chart.draw_series(points().map(|point| mark(number, point)))?;
+            // Not plotters' own labels, which stand within the field.
+            labels.draw(
+                &(EmptyElement::at((30, row))
+                    + PathElement::new([(0, 0), (40, 0)], style)
+                    + mark(number, (20, 0))
+                    + Text::new(
+                        one.label.clone(),
+                        (48, 0),
+                        TextStyle::from(FONT).pos(centred),
+                    )),
+            )?;
         }
-        for &tick in &self.y.ticks {
-            let y = self.up(tick);
-            body += &line([left - 5.0, y], [right, y], LIGHT);
-            body += &text([left - 9.0, y + 4.0], "end", DARK, &number(tick));
-        }
-        body += &line([left, top], [left, bottom], GREY);
-        body += &line([left, bottom], [right, bottom], GREY);
-        let middle = f64::midpoint(left, right);
-        body += &text([middle, bottom + 42.0], "middle", DARK, self.x.label);
-        body += &format!(
-            "<g transform=\"translate(22 {}) rotate(-90)\">{}</g>\n",
-            f64::midpoint(top, bottom),
-            text([0.0, 0.0], "middle", DARK, self.y.label)
-        );
-        for (number, series) in self.series.iter().enumerate() {
-            body += &self.line_of(number, series);
-        }
-        let height = HEIGHT.max(top + ROW * (self.series.len() + 1) as f64);
-        body += &self.labels();
-        let letters = |one: &Series| one.label.chars().count();
-        let longest = self.series.iter().map(letters).max().unwrap_or(0);
-        let width = right + BESIDE + WIDTH_OF_CHARACTER * longest as f64 + 20.0;
-        let words = [self.title, self.about, self.caption];
-        picture([width.ceil(), height], words, &body)
-    }
+        Ok(())
+    })
+}
 
-    fn across(&self, x: f64) -> f64 {
-        FIELD[0] + (FIELD[1] - FIELD[0]) * self.x.place(x)
-    }
-
-    fn up(&self, y: f64) -> f64 {
-        FIELD[3] - (FIELD[3] - FIELD[2]) * self.y.place(y)
-    }
-
-    fn line_of(&self, number: usize, series: &Series) -> String {
-        let places = series
-            .points
-            .iter()
-            .map(|&[x, y]| [self.across(x), self.up(y)]);
-        let places: Vec<[f64; 2]> = places.collect();
-        let path: Vec<String> = places
-            .iter()
-            .map(|[x, y]| format!("{x:.1},{y:.1}"))
-            .collect();
-        let marks = places.iter().map(|&place| mark(number, place));
-        format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
-            path.join(" "),
-            colour(number),
-            dashes(number)
-        ) + &marks.collect::<String>()
-    }
-
-    /// In the order in which the lines end, the highest first.
-    fn labels(&self) -> String {
-        let mut order: Vec<usize> = (0..self.series.len()).collect();
-        let end = |k: &usize| self.series[*k].points.last().map_or(0.0, |point| point[1]);
-        order.sort_by(|a, b| end(b).total_cmp(&end(a)));
-        let left = FIELD[1] + 30.0;
-        let mut labels = String::new();
-        for (row, number) in (0..).zip(order) {
-            let y = FIELD[2] + 8.0 + ROW * f64::from(row);
-            labels += &format!(
-                "<line x1=\"{left}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\" stroke=\"{}\" \
-                 stroke-width=\"2\"{}/>\n",
-                left + SAMPLE,
-                colour(number),
-                dashes(number)
-            );
-            labels += &mark(number, [left + 0.5 * SAMPLE, y]);
-            let label = &self.series[number].label;
-            labels += &text([FIELD[1] + BESIDE, y + 4.0], "start", DARK, label);
-        }
-        labels
+/// One of three shapes, so that colour alone does not tell; with as many colours as there are, no two
+/// of 24 lines are alike.
+fn mark<'a, C: Clone + 'static>(number: usize, place: C) -> DynElement<'static, SVGBackend<'a>, C> {
+    let colour = COLOURS[number % COLOURS.len()];
+    match number % 3 {
+        0 => Circle::new(place, 4, colour.filled()).into_dyn(),
+        1 => TriangleMarker::new(place, 6, colour).into_dyn(),
+        _ => Cross::new(place, 4, colour.stroke_width(2)).into_dyn(),
     }
 }
 
-fn colour(number: usize) -> &'static str {
-    COLOURS[number % COLOURS.len()]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::{linear, logarithmic};
 
-/// Lines of one colour differ in this.
-fn dashes(number: usize) -> &'static str {
-    const DASHES: [&str; 4] = [
-        "",
-        " stroke-dasharray=\"7 3\"",
-        " stroke-dasharray=\"2 3\"",
-        " stroke-dasharray=\"10 3 2 3\"",
-    ];
-    DASHES[number / COLOURS.len() % DASHES.len()]
-}
-
-/// One of four shapes, so that colour alone does not tell.
-fn mark(number: usize, [x, y]: [f64; 2]) -> String {
-    let corners: &[[f64; 2]] = match number % 4 {
-        0 => {
-            let fill = colour(number);
-            return format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{fill}\"/>\n");
+    #[test]
+    fn each_line_is_in_the_chart_and_labelled() {
+        let of = |label: &str, points: &[(f64, f64)]| Series {
+            label: label.to_owned(),
+            points: points.to_vec(),
+        };
+        let series = [
+            of("low", &[(10.0, 1.0), (1e6, 2.0)]),
+            of("high", &[(10.0, 700.0), (1e6, 300.0)]),
+        ];
+        let [x, y] = [[10.0, 1e6], [1.0, 700.0]].map(|ends| ends.into_iter());
+        let plot = draw(&series, ["", "", ""], "x", (logarithmic(x), linear(y)));
+        let plot = plot.unwrap_or_else(|error| panic!("{error}"));
+        let place = |word| plot.find(word).unwrap_or_else(|| panic!("{word}"));
+        assert!(place("\nhigh\n") < place("\nlow\n"));
+        let places = plot.split("stroke-width=\"2\" points=\"").skip(1);
+        let places = places.filter_map(|rest| rest.split('"').next());
+        let places: Vec<&str> = places.flat_map(str::split_whitespace).collect();
+        // Two of each line, and two of what stands before its label.
+        assert_eq!(places.len(), 8);
+        for place in places {
+            let (x, y) = place.split_once(',').unwrap_or_default();
+            let [x, y] = [x, y].map(|x| x.parse::<u32>().unwrap_or(u32::MAX));
+            assert!((80..720).contains(&x) && (62..424).contains(&y), "{place}");
         }
-        1 => &[[-4.0, -4.0], [4.0, -4.0], [4.0, 4.0], [-4.0, 4.0]],
-        2 => &[[0.0, -5.0], [5.0, 4.0], [-5.0, 4.0]],
-        _ => &[[0.0, -5.5], [5.5, 0.0], [0.0, 5.5], [-5.5, 0.0]],
-    };
-    let corners = corners
-        .iter()
-        .map(|[dx, dy]| format!("{:.1},{:.1}", x + dx, y + dy));
-    let corners: Vec<String> = corners.collect();
-    format!(
-        "<polygon points=\"{}\" fill=\"{}\"/>\n",
-        corners.join(" "),
-        colour(number)
-    )
+    }
 }

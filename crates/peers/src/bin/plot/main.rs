@@ -6,11 +6,10 @@
 //! cargo run --release -p carom-peers --bin plot -- --output docs/plots bench.jsonl peers.jsonl
 //! ```
 
-mod axis;
 mod bars;
 mod input;
 mod lines;
-mod svg;
+mod picture;
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,9 +17,9 @@ use std::path::PathBuf;
 use anyhow::{Context, ensure};
 use clap::Parser;
 
-use axis::{Axis, Scale};
 use input::{Part, Run, read};
-use lines::{Chart, Series};
+use lines::Series;
+use picture::{linear, logarithmic};
 
 /// Draws what `bench` and `carom-peers --json` have printed, as SVG.
 ///
@@ -50,61 +49,46 @@ fn main() -> anyhow::Result<()> {
     } = Arguments::parse();
     let lines = read(&files)?;
     let mut plots = Vec::new();
-    for (name, part, title, x, scales) in [
-        (
-            "n",
-            Part::N,
-            "Cost against number of spheres",
-            "spheres",
-            [Scale::Log, Scale::Log],
-        ),
+    for (name, part, title, label) in [
+        ("n", Part::N, "Cost against number of spheres", "spheres"),
         (
             "density",
             Part::Density,
             "Cost against density",
             "density (volume of the spheres over that of the cube)",
-            [Scale::Linear, Scale::Linear],
         ),
         (
             "ratio",
             Part::Ratio,
             "Cost against ratio of radii",
             "largest radius over smallest",
-            [Scale::Log, Scale::Linear],
         ),
         (
             "bullets",
             Part::Bullets,
             "Cost against speed of bullets",
             "length of the moves of one sphere in a hundred, diameters",
-            [Scale::Linear, Scale::Linear],
         ),
     ] {
         let (series, about) = series(&lines.runs, part);
         if series.is_empty() {
             continue;
         }
-        let all = |k: usize| {
-            series
-                .iter()
-                .flat_map(move |one| &one.points)
-                .map(move |p| p[k])
+        let points = || series.iter().flat_map(|one| &one.points);
+        let (x, y) = (points().map(|point| point.0), points().map(|point| point.1));
+        let words = [title, &about, &caption];
+        let plot = match part {
+            Part::N => lines::draw(&series, words, label, (logarithmic(x), logarithmic(y))),
+            Part::Ratio => lines::draw(&series, words, label, (logarithmic(x), linear(y))),
+            _ => lines::draw(&series, words, label, (linear(x), linear(y))),
         };
-        let chart = Chart {
-            title,
-            about: &about,
-            caption: &caption,
-            x: Axis::new(x, scales[0], all(0)),
-            y: Axis::new("nanoseconds a sphere", scales[1], all(1)),
-            series: &series,
-        };
-        plots.push((format!("{name}.svg"), chart.draw()));
+        plots.push((format!("{name}.svg"), plot?));
     }
     let mut sizes: Vec<u64> = lines.peers.iter().map(|peer| peer.n).collect();
     sizes.sort_unstable();
     sizes.dedup();
     for n in sizes {
-        let plot = bars::draw(&lines.peers, n, &caption);
+        let plot = bars::draw(&lines.peers, n, &caption)?;
         plots.push((format!("peers-{n}.svg"), plot));
     }
     ensure!(
@@ -123,16 +107,16 @@ fn main() -> anyhow::Result<()> {
 
 /// The runs that differ in nothing but this part, as far as there are several; and what holds of all.
 fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
-    let mut groups: Vec<(&Run, Vec<[f64; 2]>)> = Vec::new();
+    let mut groups: Vec<(&Run, Vec<(f64, f64)>)> = Vec::new();
     for run in runs {
         let Some(x) = run.value(part) else { continue };
-        let point = [x, run.nanoseconds_a_sphere()];
+        let point = (x, run.nanoseconds_a_sphere());
         match groups
             .iter_mut()
             .find(|(other, _)| run.is_like(other, part))
         {
             Some((_, points)) => {
-                points.retain(|[other, _]| *other != x);
+                points.retain(|(other, _)| *other != x);
                 points.push(point);
             }
             None => groups.push((run, vec![point])),
@@ -140,8 +124,8 @@ fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
     }
     groups.retain(|(_, points)| points.len() > 1);
     let all: Vec<&Run> = groups.iter().map(|&(run, _)| run).collect();
-    let of_group = |(run, mut points): (&Run, Vec<[f64; 2]>)| {
-        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let of_group = |(run, mut points): (&Run, Vec<(f64, f64)>)| {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Series {
             label: run.label(&all, part),
             points,
@@ -177,7 +161,7 @@ mod tests {
         let labels: Vec<&str> = series.iter().map(|one| one.label.as_str()).collect();
         assert_eq!(labels, ["gas", "gas, at rest"]);
         assert_eq!(series[0].points.len(), 2);
-        assert!((series[0].points[0][1] - 400.0).abs() < 1e-9);
+        assert!((series[0].points[0].1 - 400.0).abs() < 1e-9);
         assert!(super::series(&runs, Part::Density).0.is_empty());
     }
 
