@@ -1,7 +1,7 @@
 //! Draws what `bench` and `carom-peers --json` have printed, as SVG.
 //!
 //! ```sh
-//! cargo run --release --example bench -- --n 1000,10000,100000 > bench.jsonl
+//! cargo run --release -p carom-cli -- bench --n 1000,10000,100000 > bench.jsonl
 //! cargo run --release -p carom-peers -- --json > peers.jsonl
 //! cargo run --release -p carom-peers --bin plot -- --output docs/plots bench.jsonl peers.jsonl
 //! ```
