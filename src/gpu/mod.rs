@@ -144,15 +144,15 @@
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than there is room for still counts them all: the
-//! [results](CollisionBuffers::results) have both numbers, and the [`status`] word says
-//! so. A list that is not whole is never handed to the host. [`PairList::Truncated`] and
+//! [results](CollisionBuffers::results) have both numbers, and the [`Status`] says so. A
+//! list that is not whole is never handed to the host. [`PairList::Truncated`] and
 //! [`StepSummary::required_capacity`] have the [`RequiredCapacity`], and
 //! [`grow`](CollisionBuffers::grow) makes that room. On the GPU, shaders see the pairs
 //! that did fit.
 //!
 //! When the host knows the number of spheres ([`SphereCount::Known`], slices), more
 //! spheres than there is room for are an error. When only the device knows it
-//! ([`SphereCount::InBuffer`]), nothing is found in such a step, and the status word says
+//! ([`SphereCount::InBuffer`]), nothing is found in such a step, and the [`Status`] says
 //! so.
 //!
 //! # When the device is lost
@@ -197,7 +197,7 @@ mod shader;
 mod sized_parts;
 mod stages;
 mod staging;
-pub mod status;
+mod status;
 mod summary;
 mod ticket;
 mod timing;
@@ -215,6 +215,7 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
+pub use status::Status;
 pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
 pub use wgpu;
