@@ -412,6 +412,41 @@ fn the_text_for_consumers_is_valid_on_its_own_and_has_the_hosts_constants() {
     }
 }
 
+/// Appended, it leaves the lines of a user's shader as they are, whatever the shader ends with.
+#[test]
+fn errors_in_a_users_shader_have_the_users_lines() {
+    let used = "
+        diagnostic(off, derivative_uniformity);
+        @group(0) @binding(0) var<storage, read> results: CaromResults;
+        @group(0) @binding(1) var<storage, read_write> first: array<CaromCollision>;
+        @compute @workgroup_size(CAROM_WORKGROUP)
+        fn main(@builtin(workgroup_id) id: vec3<u32>) {
+            let i = carom_index(results.columns, id, 0u);
+            if carom_is_grazing(first[i]) && results.status == CAROM_TRUNCATED {
+                first[i].a = carom_b(first[i]);
+            }
+        }";
+    let wrong = "fn wrong() -> u32 { return nothing_of_this_name; }";
+    for ending in [
+        "",
+        "\n",
+        " // No line break.",
+        "\n// A comment.",
+        "/* A comment. */",
+    ] {
+        let right = format!("{used}{ending}");
+        parse("a user's shader", &[&right, WGSL].concat());
+
+        let bad = format!("{used}\n{wrong}{ending}");
+        let line = 1 + used.lines().count() as u32;
+        let text = [&bad, WGSL].concat();
+        let error = naga::front::wgsl::parse_str(&text).err();
+        let told = error.and_then(|error| error.location(&text));
+        let told = told.map(|place| place.line_number);
+        assert_eq!(told, Some(line), "{ending:?}");
+    }
+}
+
 #[test]
 fn workgroups_are_small_enough_for_every_device() {
     let limits = wgpu::Limits::default();
