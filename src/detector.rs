@@ -134,7 +134,8 @@ impl Detector {
     }
 
     /// The same as [`detect`](Self::detect), in the memory of a list that is no longer
-    /// needed: on the CPU, a step like the steps before it then allocates next to nothing.
+    /// needed, whatever it holds: on the CPU, a step like the steps before it then allocates
+    /// next to nothing.
     /// That memory never shrinks; a new list has none. After an error the list is new.
     ///
     /// ```

@@ -41,6 +41,17 @@
 //! | `serde` | `Serialize`, and `Deserialize` where the type allows, for spheres, results and statistics |
 //!
 //! Without any, wgpu is not compiled, and [`Backend::Gpu`] is an [`Error`].
+//!
+//! # In debug builds
+//!
+//! Without optimization, a step of 100 000 spheres on the CPU takes 40 to 75 times as long as in a
+//! release build. With these lines in `Cargo.toml` (of a workspace, in that at its root), carom
+//! alone is optimized in debug builds, too, and the step takes some 1.2 times as long:
+//!
+//! ```toml
+//! [profile.dev.package.carom]
+//! opt-level = 3
+//! ```
 #![cfg_attr(
     feature = "gpu",
     doc = r#"

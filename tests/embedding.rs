@@ -12,7 +12,7 @@ mod device;
 use backends::detector;
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
-    Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius, status,
+    Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius, Status,
     wgpu,
 };
 use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
@@ -206,7 +206,10 @@ fn one_set_against_another_from_buffers_and_from_the_host() -> Result {
             .map(|step| exact(&device, &mut buffers, step)),
     );
     for found in found {
-        assert_eq!((found.collisions.pairs.len(), found.summary.status), (0, 0));
+        assert_eq!(
+            (found.collisions.pairs.len(), found.summary.status),
+            (0, Status::empty())
+        );
     }
     device.assert_silent();
     Ok(())
@@ -313,9 +316,9 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
     assert_eq!(
         seen,
         [
-            status::TOO_MANY_SPHERES,
-            status::TOO_MANY_SEGMENTS,
-            status::TRUNCATED
+            Status::TOO_MANY_SPHERES,
+            Status::TOO_MANY_SEGMENTS,
+            Status::TRUNCATED
         ]
     );
     device.assert_silent();
@@ -387,7 +390,10 @@ fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
     let mut named = found.summary.invalid_spheres.clone();
     named.sort_unstable();
     assert_eq!(named, wrong.map(|(i, _)| i as u32));
-    assert_eq!((found.summary.invalid, found.summary.status), (8, 16));
+    assert_eq!(
+        (found.summary.invalid, found.summary.status),
+        (8, Status::INVALID_SPHERES)
+    );
 
     // All of them, and the next step.
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
@@ -894,7 +900,7 @@ fn a_count_past_its_most_is_no_lack_of_room() -> Result {
     let list = buffers.read_exact(&mut encoder)?;
     let ticket = buffers.read_summary(&mut encoder)?;
     let summary = ready(device.finish(encoder, ticket));
-    assert_eq!(summary.status, status::TOO_MANY_SPHERES);
+    assert_eq!(summary.status, Status::TOO_MANY_SPHERES);
     assert_eq!(summary.required_capacity(), None);
     let error = list.try_take().err().map(|error| error.to_string());
     assert!(

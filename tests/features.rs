@@ -20,6 +20,19 @@ fn without_the_gpu_feature_the_cpu_does_the_work() -> Result<(), carom::Error> {
     Ok(())
 }
 
+/// A status is a text that has the names of its bits, and keeps those without a name.
+#[cfg(all(feature = "gpu", feature = "serde"))]
+#[test]
+fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
+    use carom::gpu::Status;
+
+    let status = Status::TRUNCATED | Status::from_bits_retain(1 << 20);
+    let text = serde_json::to_string(&status)?;
+    assert_eq!(text, r#""TRUNCATED | 0x100000""#);
+    assert_eq!(serde_json::from_str::<Status>(&text)?, status);
+    Ok(())
+}
+
 /// What can be read back reads back the same.
 #[cfg(feature = "serde")]
 #[test]

@@ -247,6 +247,7 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
     };
     let vertices = buffer(320, BufferUsages::VERTEX | BufferUsages::COPY_DST);
     let short = buffer(156, BufferUsages::STORAGE);
+    let long = buffer(4096, BufferUsages::STORAGE);
     let at = Attribute::new;
     let center = |center| {
         let mut wrong = right;
@@ -315,7 +316,16 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
         (radius(at(&vertices, 0, 4)), vec!["radii", "STORAGE"]),
         (
             radius(at(&source.buffer, 12, 0)),
-            vec!["radii", "stride of 0 bytes", "takes 4"],
+            vec![
+                "radii",
+                "stride of 0 bytes",
+                "takes 4",
+                "SphereRadius::Constant",
+            ],
+        ),
+        (
+            groups(at(&source.buffer, 28, 0)),
+            vec!["groups", "stride of 0 bytes", "SphereGroups::Constant"],
         ),
         (
             motion(SphereMotion::Velocity(at(&short, 120, 16))),
@@ -332,6 +342,80 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
             vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
         (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
+        // What would share bytes, in buffers that are long enough.
+        (
+            radius(at(&source.buffer, 8, 32)),
+            vec![
+                "radii",
+                "value 0, at byte 8",
+                "value 0 of the centers, at byte 0",
+            ],
+        ),
+        (
+            radius(at(&source.buffer, 12, 4)),
+            vec![
+                "radii",
+                "value 5, at byte 32",
+                "value 1 of the centers, at byte 32",
+            ],
+        ),
+        (
+            motion(SphereMotion::Velocity(at(&source.buffer, 8, 32))),
+            vec!["velocities", "value 0 of the centers", "offset", "stride"],
+        ),
+        (
+            motion(SphereMotion::PreviousCenter(at(&source.buffer, 8, 32))),
+            vec!["previous centers", "value 0 of the centers"],
+        ),
+        (
+            motion(SphereMotion::Velocity(at(&source.buffer, 16, 28))),
+            vec!["velocities", "of the centers"],
+        ),
+        (
+            groups(at(&source.buffer, 24, 32)),
+            vec![
+                "groups",
+                "value 0, at byte 24",
+                "value 0 of the velocities, at byte 16",
+            ],
+        ),
+        (
+            count(&source.buffer, 72),
+            vec!["centers", "value 2, at byte 64", "the count, at byte 72"],
+        ),
+        (
+            DeviceSpheres::new(10, at(&long, 0, 16), at(&long, 16, 16)),
+            vec![
+                "radii",
+                "value 0, at byte 16",
+                "value 1 of the centers, at byte 16",
+            ],
+        ),
+        (
+            DeviceSpheres::new(10, at(&long, 24, 32), 1.0).with_velocity(at(&long, 0, 32)),
+            vec![
+                "velocities",
+                "value 1, at byte 32",
+                "value 0 of the centers, at byte 24",
+            ],
+        ),
+        (
+            DeviceSpheres::new(10, at(&long, 0, 12), at(&long, 116, 4)),
+            vec![
+                "radii",
+                "value 0, at byte 116",
+                "value 9 of the centers, at byte 108",
+            ],
+        ),
+        (
+            DeviceSpheres::new(10, at(&source.buffer, 0, 32), at(&long, 0, 8))
+                .with_groups(at(&long, 8, 8)),
+            vec![
+                "groups",
+                "value 0, at byte 8",
+                "value 1 of the radii, at byte 8",
+            ],
+        ),
         (
             DeviceSpheres::new(11, at(&short, 0, 12), 1.0),
             vec!["11 spheres", "made for 10"],
@@ -353,6 +437,76 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
     device.queue.submit([encoder.finish()]);
     device.assert_silent();
     Ok(())
+}
+
+/// Every layout that a program may have is taken as it is.
+#[test]
+fn layouts_that_are_unusual_are_taken() -> Result {
+    let device = noop();
+    let mut buffers = world(&device, &BufferOptions::new(10))?;
+    let buffer = device.words(&[0; 1024]);
+    let at = |offset, stride| Attribute::new(&buffer, offset, stride);
+    let counted = SphereCount::InBuffer {
+        buffer: &buffer,
+        offset: 320,
+        at_most: 10,
+    };
+    let taken = [
+        // Fields of a struct in any order, after a header.
+        DeviceSpheres::new(10, at(48, 32), at(60, 32))
+            .with_velocity(at(36, 32))
+            .with_groups(at(32, 32)),
+        // Arrays one after another, and the count.
+        DeviceSpheres::new(counted, at(0, 12), at(240, 4))
+            .with_velocity(at(120, 12))
+            .with_groups(at(280, 4)),
+        // The radii begin where the last center ends, in the padding.
+        DeviceSpheres::new(10, at(0, 16), at(156, 4)),
+        // The radii before the centers.
+        DeviceSpheres::new(10, at(40, 12), at(0, 4)),
+        // The count in the padding of a struct.
+        DeviceSpheres::new(
+            SphereCount::InBuffer {
+                buffer: &buffer,
+                offset: 28,
+                at_most: 10,
+            },
+            at(0, 16),
+            1.0,
+        ),
+        // Old and new centers in turns.
+        DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
+        // One buffer that serves twice.
+        DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
+        DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
+        DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
+        // Along a chain, from each point to the next, with the radius of either.
+        DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
+        DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
+        // All radii within the first of large structs.
+        DeviceSpheres::new(10, at(0, 64), at(12, 4)),
+        // Strides of which one is a multiple of the other.
+        DeviceSpheres::new(10, at(0, 64), at(12, 32)),
+        // With one sphere no stride matters.
+        DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
+        // With none nothing does.
+        DeviceSpheres::new(0, at(0, 16), at(0, 16)),
+    ];
+    for spheres in &taken {
+        for step in [
+            Step::on_device(spheres, 1.0),
+            Step::between_on_device(spheres, &taken[14], 1.0),
+        ] {
+            let mut encoder = device.encoder();
+            if let Err(error) = buffers.record(&mut encoder, &step) {
+                panic!("{error}: {spheres:?}");
+            }
+            device.queue.submit([encoder.finish()]);
+            device.wait();
+            device.assert_silent();
+        }
+    }
+    assert_works(&device, &mut buffers)
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use carom::{Backend, Collision, Collisions, Detector, Earliest, Error, Options, Sphere, Step};
+use carom::{
+    Backend, Collision, Collisions, Detector, Earliest, Error, Options, Sphere, Step, verify,
+};
 use fastrand::Rng;
 
 /// Any list of `pairs` pairs, neither in order nor each once, some of spheres that
@@ -48,7 +50,7 @@ fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Altered lists, and real ones of one set and of two.
+/// Altered lists, and real ones of one set and of two; and all of them by time.
 fn lists() -> Vec<Collisions> {
     let mut rng = Rng::with_seed(1);
     let mut lists = vec![Collisions::default()];
@@ -63,6 +65,9 @@ fn lists() -> Vec<Collisions> {
             lists.push(detect_between(first, second));
         }
     }
+    let mut by_time = lists.clone();
+    by_time.iter_mut().for_each(Collisions::sort_by_time);
+    lists.append(&mut by_time);
     lists
 }
 
@@ -130,6 +135,79 @@ fn changes_are_differences_of_sets() {
         assert!(changes.began.iter().eq(now.difference(&before)));
         assert!(changes.lasted.iter().eq(now.intersection(&before)));
         assert!(changes.ended.iter().eq(before.difference(&now)));
+    }
+}
+
+/// By the definition of the order: how many come before, for each.
+#[test]
+fn by_time_each_pair_stands_after_all_that_come_before_it() {
+    for mut found in lists() {
+        let before = found.pairs.clone();
+        found.sort_by_time();
+        let comes_before = |one: &Collision, other: &Collision| {
+            // No time is negative, but 0 may have a sign.
+            let [own, others] = [one, other].map(|pair| pair.toi.abs());
+            own < others
+                || own == others && (one.a < other.a || one.a == other.a && one.b < other.b)
+        };
+        let alike = |one: &Collision, other: &Collision| {
+            !comes_before(one, other) && !comes_before(other, one)
+        };
+        assert_eq!(found.pairs.len(), before.len());
+        for pair in &before {
+            let first = before.iter().filter(|other| comes_before(other, pair));
+            let place = first.count();
+            let copies = before.iter().filter(|other| alike(other, pair)).count();
+            let there = &found.pairs[place..place + copies];
+            assert!(there.iter().all(|other| alike(other, pair)));
+        }
+    }
+}
+
+#[test]
+fn what_is_made_of_a_list_is_the_same_by_time() {
+    let lists = lists();
+    for (previous, found) in lists.iter().zip(&lists[1..]) {
+        let [mut previous_by_time, mut by_time] = [previous, found].map(Collisions::clone);
+        previous_by_time.sort_by_time();
+        by_time.sort_by_time();
+        assert_eq!(by_time.earliest(), found.earliest());
+        let changes = found.changes_since(previous);
+        assert_eq!(by_time.changes_since(&previous_by_time), changes);
+        // The indices differ, so the pairs they stand for are compared, and the times: of a
+        // pair that is there twice either may come first.
+        let [contacts, expected] = [&by_time, found].map(|found| {
+            let contacts = found.contacts();
+            let of = |row| {
+                let pairs = contacts.of(row).iter().map(|&at| found.pairs[at as usize]);
+                let mut pairs: Vec<(u32, u32, u32)> = pairs
+                    .map(|pair| (pair.a, pair.b, pair.toi.to_bits()))
+                    .collect();
+                pairs.sort_unstable();
+                pairs
+            };
+            (0..=found.sphere_count()).map(of).collect::<Vec<_>>()
+        });
+        assert_eq!(contacts, expected);
+    }
+}
+
+#[test]
+fn a_list_by_time_that_is_used_again_is_in_order_of_indices() {
+    let mut rng = Rng::with_seed(4);
+    let mut detector = detector();
+    let mut found = Collisions::default();
+    for _ in 0..3 {
+        let spheres = gas(&mut rng, 500);
+        let fresh = detect(&spheres);
+        let step = Step::new(&spheres, 1.0);
+        let refilled = detector.detect_into(&step, &mut found);
+        refilled.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found.pairs, fresh.pairs);
+        found.sort_by_time();
+        assert_ne!(found.pairs, fresh.pairs);
+        let truth = verify(&step, &found.pairs).unwrap_or_else(|error| panic!("{error}"));
+        assert!(truth.passed(), "{truth}");
     }
 }
 

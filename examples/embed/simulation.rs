@@ -118,8 +118,8 @@ impl Simulation {
             .with_timestamp_period(queue.get_timestamp_period());
         let buffers = pipeline.create_buffers(&options)?;
 
-        // carom's structs, then our shader.
-        let shader = [WGSL, include_str!("simulation.wgsl")].concat();
+        // Our shader, then carom's structs: so errors have the lines of our file.
+        let shader = [include_str!("simulation.wgsl"), WGSL].concat();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("bounce"),
             source: wgpu::ShaderSource::Wgsl(shader.into()),

@@ -1,5 +1,5 @@
-// What carom leaves in its buffers, for shaders that read them: join this text to
-// yours, before or after. All names begin with `Carom`, `CAROM` or `carom`.
+// What carom leaves in its buffers, for shaders that read them: append this text to
+// yours. All names begin with `Carom`, `CAROM` or `carom`.
 
 // Two spheres that touch during the step, or may.
 struct CaromCollision {

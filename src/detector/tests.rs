@@ -102,6 +102,19 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
     }
 }
 
+#[test]
+fn a_list_by_time_that_is_used_again_is_in_order_of_indices_on_a_gpu() {
+    let spheres = Scene::Fast.generate(2_000, 3);
+    let mut gpu = on_gpu(Backend::Gpu, None, None);
+    let expected = detect(&mut gpu, &spheres);
+    let mut list = expected.clone();
+    list.sort_by_time();
+    assert_ne!(list.pairs, expected.pairs);
+    let refilled = gpu.detect_into(&Step::new(&spheres, 1.0), &mut list);
+    refilled.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(list.pairs, expected.pairs);
+}
+
 /// Polls a future once.
 fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))

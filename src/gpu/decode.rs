@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::pair_list::{ExactStep, PairList, RawCollision, RawStep};
 use super::shader::layout::{CaromCollision, CaromResults, Gathered};
-use super::status::{TOO_CROWDED, UNFINISHED};
+use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
@@ -90,13 +90,13 @@ impl Read {
         let StepSummary {
             status, candidates, ..
         } = self.summary;
-        if status & TOO_CROWDED != 0 {
+        if status.contains(Status::TOO_CROWDED) {
             return Err(Error::TooManyCandidates {
                 needed: candidates,
                 limit: self.recorded.max_candidates,
             });
         }
-        if status & UNFINISHED != 0 {
+        if status.contains(Status::UNFINISHED) {
             return Err(unfinished());
         }
         if let Some(counted) = self.summary.past_at_most {

@@ -9,7 +9,7 @@ use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
 use super::read_now;
 use super::shader::layout::CaromCollision;
-use super::status::{TOO_CROWDED, UNFINISHED};
+use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Error;
 use crate::blocking::Wait;
@@ -130,12 +130,12 @@ impl Gpu {
         loop {
             self.ensure(&required, limits)?;
             let counts = self.step(step, wait).await?;
-            if counts.status & UNFINISHED != 0 {
+            if counts.status.contains(Status::UNFINISHED) {
                 return Err(unfinished());
             }
             let candidates = counts.candidates;
             let (slots, memory) = self.size();
-            if counts.status & TOO_CROWDED != 0 {
+            if counts.status.contains(Status::TOO_CROWDED) {
                 return Err(Error::TooManyCandidates {
                     needed: candidates,
                     limit: limits.candidates,

@@ -30,6 +30,11 @@
 ///     .with_velocity(attribute(offset_of!(Particle, velocity)))
 /// }
 /// ```
+///
+/// Recording a step checks what can be told of a description without its data: multiples of
+/// 4; strides that are no less than a value's size; buffers that are long enough; and values
+/// of different attributes in different bytes, though two may be the same attribute, and
+/// centres also the previous centres of other spheres.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeviceSpheres<'a> {
@@ -108,7 +113,8 @@ pub struct Attribute<'a> {
 
 impl<'a> Attribute<'a> {
     /// Values that begin at byte `offset` and are `stride` bytes apart. Both are
-    /// multiples of 4. Recording a step checks them.
+    /// multiples of 4, and a stride is no less than a value's size. Recording a step checks
+    /// them: see [`DeviceSpheres`].
     pub fn new(buffer: &'a wgpu::Buffer, offset: u64, stride: u64) -> Self {
         Self {
             buffer,

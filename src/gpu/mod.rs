@@ -4,48 +4,62 @@
 //! ```no_run
 //! use carom::Step;
 //! use carom::gpu::{
-//!     Attribute, BufferOptions, CollisionPipeline, DeviceSpheres, PairList, Readback, wgpu,
+//!     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactStep,
+//!     PairList, Readback, Ticket, wgpu,
 //! };
 //!
-//! # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, position: &wgpu::Buffer,
-//! #     velocity: &wgpu::Buffer, count: u32, dt: f32) -> Result<(), carom::Error> {
-//! // Once a device, and once a world.
-//! let pipeline = CollisionPipeline::new(device)?;
-//! let mut buffers = pipeline.create_buffers(&BufferOptions::new(count).with_earliest())?;
-//!
-//! // Each frame. Here x, y, z and radius are 16 bytes of one buffer, and velocities 16
-//! // bytes of another. Offsets and strides are in bytes.
-//! let center = Attribute::new(position, 0, 16);
-//! let radius = Attribute::new(position, 12, 16);
-//! let spheres = DeviceSpheres::new(count, center, radius)
-//!     .with_velocity(Attribute::new(velocity, 0, 16));
-//! let mut encoder = device.create_command_encoder(&Default::default());
-//! buffers.record(&mut encoder, &Step::on_device(&spheres, dt))?;
-//! // … passes of your own that read buffers.earliest() or buffers.pairs() …
-//!
-//! // If the host wants the list, too. (read_summary costs next to nothing, and tells
-//! // whether there was room for every pair.)
-//! # let mut waiting: Option<carom::gpu::Ticket<PairList<carom::gpu::ExactStep>>> = None;
-//! if waiting.is_none() {
-//!     waiting = Some(buffers.read_exact(&mut encoder)?);
+//! /// Once: a pipeline for each device, buffers for each world.
+//! fn start(device: &wgpu::Device, count: u32) -> Result<CollisionBuffers, carom::Error> {
+//!     let pipeline = CollisionPipeline::new(device)?;
+//!     pipeline.create_buffers(&BufferOptions::new(count).with_earliest())
 //! }
-//! queue.submit([encoder.finish()]);
 //!
-//! // After each submit. The list arrives some frames later; this never waits.
-//! if let Some(ticket) = waiting.take() {
-//!     match ticket.try_take()? {
-//!         Readback::Pending(ticket) => waiting = Some(ticket),
-//!         Readback::Ready(PairList::Complete(step)) => {
-//!             println!("{} pairs", step.collisions.pairs.len());
-//!         }
-//!         Readback::Ready(PairList::Truncated(required)) => {
-//!             if buffers.grow(&required)? {
-//!                 // … make bind groups with carom's buffers anew …
+//! /// Each frame. x, y, z and radius are 16 bytes of one buffer, and velocities 16 bytes of
+//! /// another; offsets and strides are in bytes. `waiting` is for a readback on its way,
+//! /// from frame to frame.
+//! fn frame(
+//!     device: &wgpu::Device,
+//!     queue: &wgpu::Queue,
+//!     buffers: &mut CollisionBuffers,
+//!     [position, velocity]: [&wgpu::Buffer; 2],
+//!     count: u32,
+//!     dt: f32,
+//!     waiting: &mut Option<Ticket<PairList<ExactStep>>>,
+//! ) -> Result<(), Box<dyn std::error::Error>> {
+//!     let center = Attribute::new(position, 0, 16);
+//!     let radius = Attribute::new(position, 12, 16);
+//!     let spheres = DeviceSpheres::new(count, center, radius)
+//!         .with_velocity(Attribute::new(velocity, 0, 16));
+//!     let mut encoder = device.create_command_encoder(&Default::default());
+//!     buffers.record(&mut encoder, &Step::on_device(&spheres, dt))?;
+//!     // … passes of your own that read buffers.earliest() or buffers.pairs() …
+//!
+//!     // If the host wants the list, too. (read_summary costs next to nothing, and tells
+//!     // whether there was room for every pair.)
+//!     if waiting.is_none() {
+//!         *waiting = Some(buffers.read_exact(&mut encoder)?);
+//!     }
+//!     queue.submit([encoder.finish()]);
+//!
+//!     // A list arrives some frames later, in a poll. Neither of these waits for it.
+//!     device.poll(wgpu::PollType::Poll)?;
+//!     if let Some(ticket) = waiting.take() {
+//!         match ticket.try_take()? {
+//!             // Asked again in the next frame.
+//!             Readback::Pending(ticket) => *waiting = Some(ticket),
+//!             Readback::Ready(PairList::Complete(step)) => {
+//!                 println!("{} pairs", step.collisions.pairs.len());
+//!             }
+//!             // Too little room for that step: there will be enough for the next ones.
+//!             Readback::Ready(PairList::Truncated(required)) => {
+//!                 if buffers.grow(&required)? {
+//!                     // … make bind groups with carom's buffers anew …
+//!                 }
 //!             }
 //!         }
 //!     }
+//!     Ok(())
 //! }
-//! # Ok(()) }
 //! ```
 //!
 //! [`record`](CollisionBuffers::record) takes spheres in buffers of the application
@@ -70,29 +84,45 @@
 //!
 //! # Shaders that read the results
 //!
-//! [`WGSL`] has the structs. The number of pairs is known on the GPU only, so a pass
-//! over them is dispatched with the arguments in
+//! [`WGSL`] has the structs and functions. It comes after a shader's own text, so that the
+//! lines in compile errors are those of the shader. The number of pairs is known on the GPU
+//! only, so a pass over them is dispatched with the arguments in
 //! [`dispatch`](CollisionBuffers::dispatch):
 //!
-//! ```no_run
-//! # use carom::gpu::{CollisionBuffers, WGSL, wgpu};
-//! # fn pass(device: &wgpu::Device, encoder: &mut wgpu::CommandEncoder, buffers: &CollisionBuffers) {
-//! let shader = [WGSL, "
+//! ```
+//! # use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, WGSL, wgpu};
+//! # let (device, _queue) = wgpu::Device::noop(&Default::default());
+//! # let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&BufferOptions::new(9))?;
+//! # let touched = &device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 36,
+//! #     usage: wgpu::BufferUsages::STORAGE, mapped_at_creation: false });
+//! # let mut encoder = device.create_command_encoder(&Default::default());
+//! # buffers.record(&mut encoder, &carom::Step::new(&[], 1.0))?;
+//! let shader = ["
 //!     @group(0) @binding(0) var<storage, read> results: CaromResults;
 //!     @group(0) @binding(1) var<storage, read> pairs: array<CaromCollision>;
+//!     // A word for each sphere, 0 before the pass.
+//!     @group(0) @binding(2) var<storage, read_write> touched: array<atomic<u32>>;
+//!     const SURELY = 1u;
+//!     const PERHAPS = 2u;
+//!
 //!     @compute @workgroup_size(CAROM_WORKGROUP)
 //!     fn main(
 //!         @builtin(workgroup_id) workgroup: vec3<u32>,
 //!         @builtin(local_invocation_index) local: u32,
 //!     ) {
 //!         let i = carom_index(results.columns, workgroup, local);
-//!         if i < results.pairs {
-//!             let a = pairs[i].a;
-//!             let b = carom_b(pairs[i]);
-//!             // …
+//!         if i >= results.pairs {
+//!             return;
 //!         }
+//!         let a = pairs[i].a;
+//!         let b = results.b_offset + carom_b(pairs[i]);
+//!         // A grazing pair counts as touching, so whoever reads this asks for a word other
+//!         // than 0. It may come again: hence marks, which may be set twice, and no sum.
+//!         let mark = select(SURELY, PERHAPS, carom_is_grazing(pairs[i]));
+//!         atomicOr(&touched[a], mark);
+//!         atomicOr(&touched[b], mark);
 //!     }
-//! "].concat();
+//! ", WGSL].concat();
 //! # let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
 //! #     label: None, source: wgpu::ShaderSource::Wgsl(shader.into()) });
 //! # let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -105,6 +135,7 @@
 //!     entries: &[
 //!         wgpu::BindGroupEntry { binding: 0, resource: buffers.results().as_entire_binding() },
 //!         wgpu::BindGroupEntry { binding: 1, resource: buffers.pairs().as_entire_binding() },
+//!         wgpu::BindGroupEntry { binding: 2, resource: touched.as_entire_binding() },
 //!     ],
 //! });
 //! // Each frame, after buffers.record():
@@ -112,7 +143,9 @@
 //! pass.set_pipeline(&pipeline);
 //! pass.set_bind_group(0, &bound, &[]);
 //! pass.dispatch_workgroups_indirect(buffers.dispatch(), 0);
-//! # }
+//! # drop(pass);
+//! # encoder.finish();
+//! # Ok::<(), carom::Error>(())
 //! ```
 //!
 //! With [`BufferOptions::contacts`], one invocation a sphere goes through its own:
@@ -144,15 +177,15 @@
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than there is room for still counts them all: the
-//! [results](CollisionBuffers::results) have both numbers, and the [`status`] word says
-//! so. A list that is not whole is never handed to the host. [`PairList::Truncated`] and
+//! [results](CollisionBuffers::results) have both numbers, and the [`Status`] says so. A
+//! list that is not whole is never handed to the host. [`PairList::Truncated`] and
 //! [`StepSummary::required_capacity`] have the [`RequiredCapacity`], and
 //! [`grow`](CollisionBuffers::grow) makes that room. On the GPU, shaders see the pairs
 //! that did fit.
 //!
 //! When the host knows the number of spheres ([`SphereCount::Known`], slices), more
 //! spheres than there is room for are an error. When only the device knows it
-//! ([`SphereCount::InBuffer`]), nothing is found in such a step, and the status word says
+//! ([`SphereCount::InBuffer`]), nothing is found in such a step, and the [`Status`] says
 //! so.
 //!
 //! # When the device is lost
@@ -197,7 +230,7 @@ mod shader;
 mod sized_parts;
 mod stages;
 mod staging;
-pub mod status;
+mod status;
 mod summary;
 mod ticket;
 mod timing;
@@ -215,14 +248,16 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
+pub use status::Status;
 pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
-/// WGSL that reads carom's results, to be joined to a shader's own text: see
-/// [the module](self).
+/// WGSL that reads carom's results, to be appended to a shader's own text: see
+/// [the module](self). So the lines in compile errors are the shader's own, and its directives
+/// come first. Begins with a line break.
 ///
 /// ```wgsl
 #[doc = include_str!("../../shaders/shared/carom.wgsl")]
 /// ```
-pub const WGSL: &str = include_str!("../../shaders/shared/carom.wgsl");
+pub const WGSL: &str = concat!("\n", include_str!("../../shaders/shared/carom.wgsl"));

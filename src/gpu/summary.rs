@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::shader::layout::CaromResults;
-use super::status::{INCOMPLETE, TOO_MANY_SEGMENTS, TOO_MANY_SPHERES, TRUNCATED};
+use super::status::Status;
 
 /// The room that a step needs. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
 /// makes it.
@@ -38,8 +38,8 @@ impl RequiredCapacity {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StepSummary {
-    /// 0, or some of the bits in [`status`](super::status).
-    pub status: u32,
+    /// Whether pairs may be missing, and why; whether spheres were set aside.
+    pub status: Status,
     /// Pairs that were found. One pair may be counted several times: see
     /// [the module](super).
     pub found: u64,
@@ -98,13 +98,14 @@ impl StepSummary {
             pairs: wide(results.found),
             segment: results.segment,
         };
-        let too_many_spheres = results.status & TOO_MANY_SPHERES != 0;
+        let status = Status::from_bits_retain(results.status);
+        let too_many_spheres = status.contains(Status::TOO_MANY_SPHERES);
         let fit = required.spheres <= sphere_capacity;
-        let too_small =
-            results.status & (TRUNCATED | TOO_MANY_SEGMENTS) != 0 || too_many_spheres && !fit;
+        let too_small = status.intersects(Status::TRUNCATED | Status::TOO_MANY_SEGMENTS)
+            || too_many_spheres && !fit;
         let listed = results.invalid.min(results.invalid_index.len() as u32) as usize;
         Self {
-            status: results.status,
+            status,
             found: wide(results.found),
             pairs: results.pairs.into(),
             spheres: results.spheres.into(),
@@ -127,13 +128,11 @@ impl StepSummary {
 
     /// Whether every pair is in the list on the GPU.
     pub fn is_complete(&self) -> bool {
-        self.status & INCOMPLETE == 0
+        !self.status.intersects(Status::INCOMPLETE)
     }
 
     /// The room that the step needed, when there was too little. A count of spheres that is
-    /// more than its `at_most` is no lack of room: [`status::TOO_MANY_SPHERES`] tells.
-    ///
-    /// [`status::TOO_MANY_SPHERES`]: super::status::TOO_MANY_SPHERES
+    /// more than its `at_most` is no lack of room: [`Status::TOO_MANY_SPHERES`] tells.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use super::decode::{Read, ReadRoom, Recorded};
 use super::staging::{Copied, CopyState};
-use super::status::{INCOMPLETE, TRUNCATED};
+use super::status::Status;
 use crate::Error;
 
 /// The answer of a [`Ticket`].
@@ -117,7 +117,8 @@ impl<T> Ticket<T> {
         if read.serial != self.recorded.serial {
             return Err(Error::NotSubmitted);
         }
-        if read.summary.status & INCOMPLETE & !TRUNCATED == 0 {
+        let uncounted = Status::INCOMPLETE - Status::TRUNCATED;
+        if !read.summary.status.intersects(uncounted) {
             self.known.0.store(read.summary.found, SeqCst);
         }
         let decode = self.decode;

@@ -15,7 +15,8 @@ pub struct Contacts {
 
 impl Contacts {
     /// Those of one sphere: first where it is b, then where it is a, both in the
-    /// order of the list; so that in a world of one set the others come in order.
+    /// order of the list; so that in a world of one set the others come in order, if the
+    /// list is sorted by (a, b).
     /// Sphere `i` of the second of two sets is at [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`.
     /// None for a sphere that there is not.
     pub fn of(&self, sphere: usize) -> &[u32] {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bitflags::Flags;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Handle, Module, ScalarKind, Type, TypeInner};
 
@@ -12,7 +13,7 @@ use super::import::{BadImport, Directive, PARTS, declared, directives, resolve};
 use super::kernels::{GATHER, Kernel, LOAD, REDUCE, STAGES};
 use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
-use crate::gpu::status;
+use crate::gpu::{Status, WGSL};
 
 fn all() -> impl Iterator<Item = &'static Kernel> {
     [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
@@ -392,8 +393,7 @@ fn constants_have_the_hosts_bits_and_a_use() {
 /// What users' shaders are given stands by itself, and says the same as the host.
 #[test]
 fn the_text_for_consumers_is_valid_on_its_own_and_has_the_hosts_constants() {
-    let text = include_str!("../../../shaders/shared/carom.wgsl");
-    let (module, _) = parse("carom.wgsl", text);
+    let (module, _) = parse("WGSL", WGSL);
     let constant = |name: &str| {
         let found = module
             .constants
@@ -406,15 +406,44 @@ fn the_text_for_consumers_is_valid_on_its_own_and_has_the_hosts_constants() {
     };
     assert_eq!(constant("CAROM_GRAZING"), Some(GRAZING));
     assert_eq!(constant("CAROM_WORKGROUP"), Some(WORKGROUP));
-    for (name, bit) in [
-        ("CAROM_TRUNCATED", status::TRUNCATED),
-        ("CAROM_TOO_MANY_SEGMENTS", status::TOO_MANY_SEGMENTS),
-        ("CAROM_TOO_CROWDED", status::TOO_CROWDED),
-        ("CAROM_TOO_MANY_SPHERES", status::TOO_MANY_SPHERES),
-        ("CAROM_INVALID_SPHERES", status::INVALID_SPHERES),
-        ("CAROM_UNFINISHED", status::UNFINISHED),
+    for flag in Status::FLAGS {
+        let name = format!("CAROM_{}", flag.name());
+        assert_eq!(constant(&name), Some(flag.value().bits()), "{name}");
+    }
+}
+
+/// Appended, it leaves the lines of a user's shader as they are, whatever the shader ends with.
+#[test]
+fn errors_in_a_users_shader_have_the_users_lines() {
+    let used = "
+        diagnostic(off, derivative_uniformity);
+        @group(0) @binding(0) var<storage, read> results: CaromResults;
+        @group(0) @binding(1) var<storage, read_write> first: array<CaromCollision>;
+        @compute @workgroup_size(CAROM_WORKGROUP)
+        fn main(@builtin(workgroup_id) id: vec3<u32>) {
+            let i = carom_index(results.columns, id, 0u);
+            if carom_is_grazing(first[i]) && results.status == CAROM_TRUNCATED {
+                first[i].a = carom_b(first[i]);
+            }
+        }";
+    let wrong = "fn wrong() -> u32 { return nothing_of_this_name; }";
+    for ending in [
+        "",
+        "\n",
+        " // No line break.",
+        "\n// A comment.",
+        "/* A comment. */",
     ] {
-        assert_eq!(constant(name), Some(bit), "{name}");
+        let right = format!("{used}{ending}");
+        parse("a user's shader", &[&right, WGSL].concat());
+
+        let bad = format!("{used}\n{wrong}{ending}");
+        let line = 1 + used.lines().count() as u32;
+        let text = [&bad, WGSL].concat();
+        let error = naga::front::wgsl::parse_str(&text).err();
+        let told = error.and_then(|error| error.location(&text));
+        let told = told.map(|place| place.line_number);
+        assert_eq!(told, Some(line), "{ending:?}");
     }
 }
 
