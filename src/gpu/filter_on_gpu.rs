@@ -13,6 +13,7 @@ use crate::shared::sorted::SortedProxy;
 
 /// A kernel around `filter_pair` as it stands in `shaders/shared/filter.wgsl`.
 const KERNEL: Kernel = Kernel {
+    name: "filter",
     file: "filter on its own",
     text: "
 #import filter::{filter_pair}

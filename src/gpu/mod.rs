@@ -248,6 +248,9 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
+/// Only for `crates/shader-stats`, which shows what a driver makes of them.
+#[doc(hidden)]
+pub use shader::kernels::{Kernel, all as kernels};
 pub use status::Status;
 pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};

@@ -7,18 +7,22 @@ use crate::Error;
 
 /// An entry point of a shader, and how it is compiled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kernel {
+pub struct Kernel {
+    /// Its name in the table below.
+    pub name: &'static str,
     /// Name of the file in `shaders/`.
     pub(crate) file: &'static str,
     pub(crate) text: &'static str,
-    pub(crate) entry: &'static str,
+    /// The entry point.
+    pub entry: &'static str,
     /// Values of its override constants.
-    pub(crate) constants: &'static [(&'static str, f64)],
+    pub constants: &'static [(&'static str, f64)],
 }
 
 macro_rules! kernel {
-    ($file:literal, $entry:literal, $constants:tt) => {
+    ($name:ident, $file:literal, $entry:literal, $constants:tt) => {
         Kernel {
+            name: stringify!($name),
             file: $file,
             text: include_str!(concat!("../../../shaders/", $file, ".wgsl")),
             entry: $entry,
@@ -42,13 +46,12 @@ macro_rules! kernels {
         impl $set {
             pub(crate) fn new(device: &wgpu::Device) -> Result<Self, Error> {
                 Ok(Self {
-                    $($field: compile(device, &kernel!($file, $entry, $constants))?,)*
+                    $($field: compile(device, &kernel!($field, $file, $entry, $constants))?,)*
                 })
             }
         }
 
-        #[cfg(test)]
-        pub(super) const $all: &[Kernel] = &[$(kernel!($file, $entry, $constants)),*];
+        const $all: &[Kernel] = &[$(kernel!($field, $file, $entry, $constants)),*];
     };
 }
 
@@ -104,9 +107,14 @@ kernels! {
     changes_keep: "changes", "keep", [];
 }
 
+/// Every kernel.
+pub fn all() -> impl Iterator<Item = &'static Kernel> {
+    [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
+}
+
 impl Kernel {
     /// The whole WGSL module: constants, shared parts, the kernel.
-    pub(crate) fn wgsl(&self) -> Result<String, Error> {
+    pub fn wgsl(&self) -> Result<String, Error> {
         let module = resolve(self.text, PARTS).map_err(|bad| self.error(&bad))?;
         Ok(prelude() + &module)
     }

@@ -10,14 +10,10 @@ use naga::{AddressSpace, Handle, Module, ScalarKind, Type, TypeInner};
 use super::bindings::{Access, Binding, Kind};
 use super::constants::{Value, WORKGROUP, constants};
 use super::import::{BadImport, Directive, PARTS, declared, directives, resolve};
-use super::kernels::{GATHER, Kernel, LOAD, REDUCE, STAGES};
+use super::kernels::{Kernel, all};
 use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
 use crate::gpu::{Status, WGSL};
-
-fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
-}
 
 /// Every file of a kernel, and its text, once.
 fn files() -> BTreeMap<&'static str, &'static str> {
@@ -57,6 +53,7 @@ fn every_entry_point_is_a_kernel() {
         let (module, _) = parse(
             file,
             &wgsl(&Kernel {
+                name: file,
                 file,
                 text,
                 entry: "",

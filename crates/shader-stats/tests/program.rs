@@ -1,0 +1,149 @@
+//! The program as it is called. It needs Mesa's RADV, but no GPU.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program, in the root of the repository.
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_carom-shader-stats"));
+    command
+        .args(arguments)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    program(arguments).output().unwrap()
+}
+
+/// What it prints when all is well.
+fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What it says when it fails.
+fn error(arguments: &[&str]) -> String {
+    error_of(program(arguments))
+}
+
+fn error_of(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{error}");
+    assert!(
+        error.contains("error: ") && !error.contains("panicked"),
+        "{error}"
+    );
+    error
+}
+
+/// A path that is this test's own.
+fn own(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// The committed table. The child prints to where this process does, so the log has the new one.
+#[test]
+fn the_kernels_are_what_the_committed_table_says() {
+    let status = program(&["--check", "crates/shader-stats/navi21.txt"]).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn every_kernel_has_a_row() {
+    let table = printed(&[]);
+    let rows: Vec<&str> = table.lines().skip(2).collect();
+    let names: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row.split(' ').next())
+        .collect();
+    let expected: Vec<&str> = carom::gpu::kernels().map(|kernel| kernel.name).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_doctored_table_fails_and_a_true_one_does_not() {
+    let path = own("doctored.txt");
+    let path = path.to_str().unwrap();
+    let names = "pairs,gather";
+    let check = ["--only", names, "--check", path];
+    let whole = printed(&["--write", path]);
+    assert_eq!(fs::read_to_string(path).unwrap(), whole);
+    printed(&["--check", path]);
+    printed(&check);
+
+    // A half of the instructions that there are.
+    let row = whole.lines().find(|row| row.starts_with("pairs ")).unwrap();
+    let count = row.split_whitespace().nth(8).unwrap();
+    let half = (count.parse::<u32>().unwrap() / 2).to_string();
+    fs::write(path, whole.replace(row, &row.replace(count, &half))).unwrap();
+    let expected = format!("pairs: instructions {half} -> {count}, dearer\n");
+    for check in [&check[..], &check[2..]] {
+        let output = run(check);
+        assert_eq!(output.status.code(), Some(1));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(&expected), "{error}");
+    }
+    printed(&["--only", "gather", "--check", path]);
+
+    // A kernel that the table does not know.
+    fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
+    assert!(error(&check).contains("pairs: not in the table"));
+
+    // Another driver's table is not compared with, whatever it says.
+    let (driver, rest) = whole.split_once(", ").unwrap();
+    fs::write(
+        path,
+        format!(
+            "Mesa 1.2.3, {}",
+            rest.replace(row, "pairs 1 1 1 1 1 1 1 1 1")
+        ),
+    )
+    .unwrap();
+    let output = run(&check);
+    assert!(output.status.success());
+    let note = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        note.contains(&format!("is of Mesa 1.2.3, and this is {driver}")),
+        "{note}"
+    );
+
+    // Nor is another family's.
+    fs::write(path, whole.replacen("navi21", "vega10", 1)).unwrap();
+    assert!(error(&check).contains("add `--family vega10`"));
+}
+
+#[test]
+fn arguments_that_cannot_be_are_told() {
+    let none = own("none.txt");
+    let none = none.to_str().unwrap();
+    assert!(error(&["--check", none]).contains(&format!("--write {none} makes it")));
+    assert!(error(&["--check", "README.md"]).contains("README.md is no table"));
+    assert!(error(&["--only", "pears"]).contains("there is no such kernel. There are measure_"));
+    assert!(error(&["--family", "pears"]).contains("navi21"));
+    assert!(error(&["--only", "pairs", "--write", none]).contains("--only"));
+}
+
+#[test]
+fn without_radv_it_is_told_what_to_install() {
+    let mut command = program(&[]);
+    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        command.env(variable, "/dev/null");
+    }
+    assert!(error_of(command).contains("apt-get install libvulkan1 mesa-vulkan-drivers"));
+}
+
+#[test]
+fn the_assembly_is_written_and_changes_no_count() {
+    let folder = own("ir");
+    let path = folder.to_str().unwrap();
+    assert_eq!(
+        printed(&["--only", "tally,gather", "--ir", path]),
+        printed(&["--only", "gather,tally"])
+    );
+    let assembly = fs::read_to_string(folder.join("tally.assembly.txt")).unwrap();
+    assert!(assembly.contains("s_endpgm"));
+}
