@@ -90,9 +90,9 @@ impl Collisions {
         })
     }
 
-    /// Sorts the [`pairs`](Self::pairs) by time of impact, those of one time by (a, b): in
-    /// the order in which a game resolves them, when what an impact does decides whether
-    /// later ones happen at all. Allocates no other list.
+    /// Sorts the [`pairs`](Self::pairs) in place by time of impact, those of one time by
+    /// (a, b): the order in which a game resolves them, when what an impact does decides
+    /// whether later ones happen at all.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
