@@ -104,7 +104,7 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
 
 #[test]
 fn a_list_by_time_that_is_used_again_is_in_order_of_indices_on_a_gpu() {
-    let spheres = Scene::Fast.generate(2_000, 3);
+    let spheres = spheres_of(Scene::Fast, 2_000);
     let mut gpu = on_gpu(Backend::Gpu, None, None);
     let expected = detect(&mut gpu, &spheres);
     let mut list = expected.clone();

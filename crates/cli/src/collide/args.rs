@@ -62,11 +62,15 @@ pub(crate) struct Args {
 
     /// Report spheres by the column id of the file, instead of their rows
     ///
-    /// Of each pair the smaller id is `a`. An id that two spheres have is an error.
+    /// LAMMPS may write its atoms in another order in each frame, so that only ids tell them apart.
+    /// Of each pair the smaller id is `a`. An id that two spheres have is an error. For CSV and
+    /// LAMMPS dumps.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
     /// Carry the column type of the file into the list, as columns `type_a` and `type_b`
+    ///
+    /// Types are whole numbers. For CSV and LAMMPS dumps.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
@@ -76,7 +80,7 @@ pub(crate) struct Args {
 
     /// Write all pairs to this file: a,b,toi,depth as CSV (*.csv) or NumPy arrays (*.npy, *.npz)
     ///
-    /// `a` and `b` are rows of the input, from 0; `toi` is the time of impact; `depth` is how deep
+    /// `a` and `b` are rows of the input, from 0 for the first sphere; `toi` is the time of impact; `depth` is how deep
     /// the two overlap at the start. Numbers read back the same. .npy is one array of records, .npz
     /// an array for each column. The file appears whole or not at all. With - the list goes to
     /// standard output as CSV, frame by frame, and the summary to standard error. Without this
@@ -88,7 +92,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "pair")]
     pub(crate) sort: Sort,
 
-    /// Draw the spheres and the pairs into this picture
+    /// Draw the spheres and the pairs of one frame into this picture
     ///
     /// The spheres at the start of the step, seen along z, or along y or x where
     /// the world is less than half as thick, to scale; their colours tell how many
@@ -121,13 +125,15 @@ Examples:
   carom collide pour.lammpstrj --dt 1e-4 --output pairs.csv
   carom collide dump.melt --dt 0.005 --radius-by-type 1=0.5,2=0.8 --types
   carom collide run.dump.gz --dt 1e-4 --frames 100:200 --ids --output pairs.npz
+  cat dump.melt.* | carom collide - --format lammps --frames all --ids --dt 0.005
   generate | carom collide - --dt 1 --sort time --output - | less
   carom collide grains.csv --dt 0.001 --backend gpu --verify
   carom collide grains.csv --dt 0.001 --plot grains.png
 
 Periodic boundaries are not wrapped: pairs across them are not looked for.
 
-Numbers are rounded once to the nearest float32, and the pairs are exactly those of these values.
+Numbers are rounded once to the nearest float32, which has about 7 digits, and the pairs are exactly
+those of these values. Pairs that the first, fast test cannot decide are counted as grazing.
 
 Exit codes:
   0  done, and with --verify checked

@@ -4,6 +4,7 @@ mod args;
 mod compare;
 mod plot;
 mod report;
+mod resolution;
 mod verify;
 
 use std::io::{ErrorKind, stderr, stdout};
@@ -58,9 +59,11 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
     let mut notes = Vec::new();
     while let Some(world) = next {
         // What holds of every frame is said once.
-        if notes != world.notes {
-            notes.clone_from(&world.notes);
-            progress.aside(|| notes.iter().for_each(|note| say(&format!("note: {note}"))));
+        for note in world.notes.iter().cloned().chain(resolution::note(&world)) {
+            if !notes.contains(&note) {
+                progress.aside(|| say(&format!("note: {note}")));
+                notes.push(note);
+            }
         }
         let mut ready = match detector.take() {
             Some(detector) => detector,
@@ -120,8 +123,6 @@ fn tell(
         seconds,
         verdict: verdict.as_ref(),
         order: args.sort.into(),
-        // The first frame is told of if there are others.
-        with_frame: args.frame.are_several() || world.frame.is_some_and(|f| f.number > 0),
         with_pairs: list.is_none(),
     };
     let printed = progress.aside(|| {

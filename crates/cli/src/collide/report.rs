@@ -21,8 +21,6 @@ pub(crate) struct Report<'a> {
     pub(crate) verdict: Option<&'a Verdict>,
     /// What the pairs are sorted by.
     pub(crate) order: Order,
-    /// Whether the summary tells which frame it is of.
-    pub(crate) with_frame: bool,
     /// Whether the summary has the first pairs.
     pub(crate) with_pairs: bool,
 }
@@ -109,7 +107,7 @@ impl Report<'_> {
         let statistics = &self.collisions.statistics;
         let pairs = &self.collisions.pairs;
         let mut out = BufWriter::new(out);
-        if let Some(Frame { number, step }) = self.world.frame.filter(|_| self.with_frame) {
+        if let Some(Frame { number, step }) = self.world.frame {
             let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
             writeln!(out, "frame    {number}{step}")?;
         }

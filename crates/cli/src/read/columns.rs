@@ -63,8 +63,8 @@ enum Size {
 /// What a row says of a sphere.
 pub(crate) struct Row {
     pub(crate) sphere: Sphere,
-    pub(crate) id: Option<u64>,
-    pub(crate) kind: Option<u32>,
+    pub(crate) id: Option<i64>,
+    pub(crate) kind: Option<i32>,
 }
 
 /// A field that is wrong: which, and a sentence about it that lacks its subject.

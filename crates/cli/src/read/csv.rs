@@ -90,6 +90,15 @@ fn names(header: &ByteRecord) -> Vec<String> {
 
 /// What to do about a line that is no header, if it shows.
 fn hint(line: &ByteRecord) -> Option<String> {
+    let others = [
+        (&b"ITEM:"[..], "a LAMMPS dump", "lammps"),
+        (b"\x93NUMPY", "a NumPy array", "npy"),
+        (b"PK\x03\x04", "an archive, perhaps of NumPy arrays", "npz"),
+    ];
+    let begins = |with: &[u8]| line.get(0).is_some_and(|first| first.starts_with(with));
+    if let Some((_, what, format)) = others.into_iter().find(|(with, ..)| begins(with)) {
+        return Some(format!("this is no CSV, but {what}: add --format {format}"));
+    }
     let savetxt = "np.savetxt(FILE, a, delimiter=\",\", header=\"x,y,z,radius\") writes it so";
     if let Some(only) = line.get(0).filter(|_| line.len() == 1) {
         let separators = [(b';', "semicolons"), (b'\t', "tabs"), (b' ', "spaces")];

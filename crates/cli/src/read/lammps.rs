@@ -139,6 +139,13 @@ impl<'a, R: BufRead> Dump<'a, R> {
             step: head.step,
         });
         world.notes = notes(self.text.source(), &head, &columns);
+        if self.next > 0 && !self.options.ids && head.names.iter().any(|name| name == "id") {
+            world.notes.push(
+                "LAMMPS may change the order of atoms from frame to frame: rows are those of each \
+                 frame, --ids reports ids instead"
+                    .to_owned(),
+            );
+        }
         let mut record = ByteRecord::new();
         for read in 0..head.count.unwrap_or_default() {
             self.atom(&head, read)?;

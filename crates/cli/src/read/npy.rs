@@ -35,10 +35,13 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
             let shape = array.shape();
             let expected = match radius {
                 None => {
-                    "(N, 7) for x y z radius vx vy vz, or (N, 4) for x y z radius (--radius gives \
-                     the radius of others)"
+                    "(N, 7) for x y z radius vx vy vz or (N, 4) for x y z radius; with --radius R, \
+                     (N, 6) for x y z vx vy vz or (N, 3) for x y z"
                 }
-                Some(_) => "with --radius (N, 6) for x y z vx vy vz, or (N, 3) for x y z",
+                Some(_) => {
+                    "with --radius (N, 6) for x y z vx vy vz or (N, 3) for x y z; leave out \
+                     --radius if the array has radii"
+                }
             };
             bail!("{source}: the shape is {shape}, but must be {expected}");
         }

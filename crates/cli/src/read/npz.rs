@@ -91,7 +91,11 @@ fn array(
 ) -> anyhow::Result<()> {
     let file = format!("{name}.npy");
     if !has(archive, name) {
-        bail!("{source}: {}", absent(name, archive));
+        let advice = match name {
+            "radius" => "; --radius gives the radii instead",
+            _ => "; carom reads position, radius and, if the spheres move, velocity",
+        };
+        bail!("{source}: {}{advice}", absent(name, archive));
     }
     let file = archive
         .by_name(&file)

@@ -56,19 +56,28 @@ pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     }
 }
 
-/// A number that tells spheres apart.
-pub(crate) fn id(field: &[u8]) -> Result<u64, String> {
+/// A number that tells spheres apart. NumPy's `savetxt` writes 7 as `7.0e+00`, so that counts as 7.
+pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     let field = field.trim_ascii();
-    let id = std::str::from_utf8(field)
-        .ok()
-        .and_then(|text| text.parse().ok());
-    id.ok_or_else(|| format!("is `{}`, but must be a whole number from 0", shown(field)))
+    let text = std::str::from_utf8(field).unwrap_or_default();
+    let whole = text.parse::<i64>().ok().or_else(|| {
+        let x: f64 = text.parse().ok()?;
+        // Up to 2^53 a float64 holds every whole number.
+        #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
+        (x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0).then_some(x as i64)
+    });
+    whole.filter(|&id| id >= 0).ok_or_else(|| {
+        format!(
+            "is `{}`, but must be a whole number from 0 to 2^63 - 1",
+            shown(field)
+        )
+    })
 }
 
 /// A type of sphere.
-pub(crate) fn kind(field: &[u8]) -> Result<u32, String> {
+pub(crate) fn kind(field: &[u8]) -> Result<i32, String> {
     let kind = id(field)?;
-    u32::try_from(kind).map_err(|_| format!("is {kind}, but must be at most {}", u32::MAX))
+    i32::try_from(kind).map_err(|_| format!("is {kind}, but must be at most {}", i32::MAX))
 }
 
 /// Half of a diameter, exactly: only the smallest subnormals have no half.

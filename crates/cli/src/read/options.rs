@@ -22,7 +22,7 @@ pub enum Radii {
     /// All spheres have this radius; the file has none.
     Constant(f32),
     /// Each type of sphere, by the column `type`, has its own; the file has none.
-    ByType(Vec<(u32, f32)>),
+    ByType(Vec<(i32, f32)>),
 }
 
 impl Radii {
@@ -31,7 +31,7 @@ impl Radii {
     /// # Errors
     /// A message that says what is wrong with the text.
     pub fn by_type(text: &str) -> Result<Self, String> {
-        let mut radii: Vec<(u32, f32)> = Vec::new();
+        let mut radii: Vec<(i32, f32)> = Vec::new();
         for part in text.split(',') {
             let Some((kind, value)) = part.split_once('=') else {
                 return Err(format!(
@@ -58,7 +58,7 @@ impl Radii {
     }
 
     /// The radius of a type, if it is the type that tells.
-    pub(crate) fn of_type(&self, kind: u32) -> Option<f32> {
+    pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
         let Self::ByType(radii) = self else {
             return None;
         };

@@ -15,9 +15,9 @@ pub struct World {
     /// One for each row, in order.
     pub spheres: Vec<Sphere>,
     /// What the file calls each of them, if that was asked for.
-    pub ids: Option<Vec<u64>>,
+    pub ids: Option<Vec<i64>>,
     /// The type of each, if that was asked for.
-    pub types: Option<Vec<u32>>,
+    pub types: Option<Vec<i32>>,
     /// Which frame of a trajectory it is.
     pub frame: Option<Frame>,
     /// What the user should know about this input.

@@ -25,11 +25,11 @@ pub(crate) enum Column {
     Depth,
 }
 
-/// What a column has for a pair.
+/// What a column has for a pair. Whole numbers have a sign, so that NumPy can subtract them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
-    Short(u32),
-    Long(u64),
+    Short(i32),
+    Long(i64),
     Float(f32),
 }
 
@@ -51,11 +51,11 @@ impl Columns {
 
     /// What a column has for a pair.
     pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
-        // Rows are below 2^30, and 2^32 frames would take years.
-        let short = |x: u64| Value::Short(u32::try_from(x).unwrap_or(u32::MAX));
-        let name = |x: u64| if self.ids { Value::Long(x) } else { short(x) };
+        // Rows are below 2^30.
+        let short = |x: i64| Value::Short(i32::try_from(x).unwrap_or(i32::MAX));
+        let name = |x: i64| if self.ids { Value::Long(x) } else { short(x) };
         match column {
-            Column::Frame => short(frame),
+            Column::Frame => Value::Long(i64::try_from(frame).unwrap_or(i64::MAX)),
             Column::A => name(pair.a),
             Column::B => name(pair.b),
             Column::TypeA => Value::Short(pair.types[0]),
@@ -68,8 +68,8 @@ impl Columns {
     /// The type of a column's numbers, as NumPy calls it.
     pub(crate) fn dtype(self, column: Column) -> &'static str {
         match self.value(column, 0, &Pair::default()) {
-            Value::Short(_) => "<u4",
-            Value::Long(_) => "<u8",
+            Value::Short(_) => "<i4",
+            Value::Long(_) => "<i8",
             Value::Float(_) => "<f4",
         }
     }

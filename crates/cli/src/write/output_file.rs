@@ -23,6 +23,10 @@ impl OutputFile {
             bail!("cannot write {}: it is a directory", path.display());
         }
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let (path, folder) = (path.display(), folder.display());
+            bail!("cannot write {path}: there is no folder {folder}");
+        }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
         // Others may read it, as far as the user's umask allows.

@@ -8,11 +8,11 @@ use crate::read::World;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
     /// One sphere: its row, or its id.
-    pub a: u64,
+    pub a: i64,
     /// The other one.
-    pub b: u64,
+    pub b: i64,
     /// The types of both, 0 if the world has none.
-    pub types: [u32; 2],
+    pub types: [i32; 2],
     /// The time of impact.
     pub toi: f32,
     /// How deep the two overlap at the start.

@@ -262,19 +262,19 @@ fn lists_are_written_as_arrays() -> Test {
     let output = folder.path("pairs.npy")?;
     let pair = [0.3_f32.to_le_bytes(), 0.0_f32.to_le_bytes()].concat();
     let input = folder.file("world.csv", CSV)?;
-    let rows = [&0_u32.to_le_bytes()[..], &1_u32.to_le_bytes(), &pair].concat();
+    let rows = [&0_i32.to_le_bytes()[..], &1_i32.to_le_bytes(), &pair].concat();
     let named = "id,x,y,z,radius,vx\n9,0,0,0,1,10\n7,5,0,0,1,0\n8,0,90,0,1,0\n";
     let named = folder.file("named.csv", named)?;
-    let ids = [&7_u64.to_le_bytes()[..], &9_u64.to_le_bytes(), &pair].concat();
+    let ids = [&7_i64.to_le_bytes()[..], &9_i64.to_le_bytes(), &pair].concat();
     for (args, fields, data) in [
         (
             &[input.as_str()][..],
-            "[('a', '<u4'), ('b', '<u4'), ('toi', '<f4'), ('depth', '<f4'), ]",
+            "[('a', '<i4'), ('b', '<i4'), ('toi', '<f4'), ('depth', '<f4'), ]",
             rows,
         ),
         (
             &[&named, "--ids"],
-            "[('a', '<u8'), ('b', '<u8'), ('toi', '<f4'), ('depth', '<f4'), ]",
+            "[('a', '<i8'), ('b', '<i8'), ('toi', '<f4'), ('depth', '<f4'), ]",
             ids,
         ),
     ] {

@@ -177,8 +177,8 @@ fn types_are_carried_to_the_list() -> Test {
     run(&[&none, "--types"])?.expect_error("none", 1, &["line 1", "type", "--types"]);
     let bad = folder.file("bad.csv", "x,y,z,radius,type\n0,0,0,1,gold\n")?;
     run(&[&bad, "--types"])?.expect_error("bad", 1, &["line 2", "field type", "`gold`"]);
-    let large = folder.file("large.csv", "x,y,z,radius,type\n0,0,0,1,4294967296\n")?;
-    run(&[&large, "--types"])?.expect_error("large", 1, &["line 2", "4294967296"]);
+    let large = folder.file("large.csv", "x,y,z,radius,type\n0,0,0,1,2147483648\n")?;
+    run(&[&large, "--types"])?.expect_error("large", 1, &["line 2", "2147483648"]);
     // Who does not ask for types may have any.
     assert_eq!(folder.pairs(&bad)?, "a,b,toi,depth\n");
     Ok(())
@@ -346,7 +346,7 @@ fn archives_have_an_array_for_each_column() -> Test {
             let numbers = array.into_vec::<f32>()?.into_iter();
             numbers.map(|x| format!("{x:?}")).collect()
         } else {
-            let numbers = array.into_vec::<u32>()?.into_iter();
+            let numbers = array.into_vec::<i32>()?.into_iter();
             numbers.map(|x| x.to_string()).collect()
         };
         columns.push(column);
