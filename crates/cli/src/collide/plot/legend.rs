@@ -11,7 +11,7 @@ const LEFT: f64 = PANEL.right + 34.0;
 const RIGHT: f64 = WIDTH as f64 - 30.0;
 const ROW: f64 = 36.0;
 const SIZE: f32 = 22.0;
-const HEADING: f32 = 24.0;
+const HEADING: f32 = 22.0;
 
 /// Draws it.
 pub(crate) fn draw(
@@ -23,7 +23,7 @@ pub(crate) fn draw(
     contacts: &[u32],
 ) {
     let mut y = PANEL.top + 20.0;
-    heading(canvas, text, y, "contacts", "spheres");
+    heading(canvas, text, y, "contacts at the start", "spheres");
     let mut counts = vec![0_usize; classes.len()];
     for &n in contacts {
         counts[classes.class(n)] += 1;

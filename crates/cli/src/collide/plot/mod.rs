@@ -74,7 +74,8 @@ impl Picture<'_> {
             WIDTH as f64 - PANEL.left - 30.0,
         );
         if let Some(view) = View::of(self.spheres, &PANEL) {
-            let contacts = scene::contacts(self.spheres.len(), self.pairs);
+            let touching = self.pairs.iter().filter(|pair| pair.toi == 0.0);
+            let contacts = scene::contacts(self.spheres.len(), touching);
             let classes = Classes::of(&contacts);
             let subtitle = format!(
                 "{} at the start of a step of {:?}, seen along {}",

@@ -16,8 +16,8 @@ const MOST_WITHIN: f64 = 12.0;
 /// Discs from this radius on have a darker rim.
 const RIMMED: f64 = 4.0;
 
-/// In how many pairs each sphere is.
-pub(crate) fn contacts(spheres: usize, pairs: &[Collision]) -> Vec<u32> {
+/// In how many of the pairs each sphere is.
+pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
     let mut contacts = vec![0; spheres];
     for pair in pairs {
         contacts[pair.a as usize] += 1;
@@ -48,6 +48,7 @@ pub(crate) fn draw(
     let dot = (INK_FOR_DOTS / dots / std::f64::consts::PI)
         .sqrt()
         .clamp(1.0, 2.5);
+    let crowds = self::contacts(spheres.len(), picture.pairs.iter());
     let pairs = Nearer::of(picture.pairs, &nearness);
 
     // Those equally far lie side by side, as all do in two dimensions: none of
@@ -59,7 +60,7 @@ pub(crate) fn draw(
                     canvas,
                     spheres,
                     view,
-                    contacts,
+                    &crowds,
                     &picture.pairs[pair as usize],
                 );
             }
@@ -92,13 +93,7 @@ pub(crate) fn disc(canvas: &mut Canvas, centre: [f64; 2], radius: f64, colour: C
 
 /// Draws the line from centre to centre; within a sphere that is much larger than
 /// the other, only the part near its surface, or a giant would be all lines.
-fn connect(
-    canvas: &mut Canvas,
-    spheres: &[Sphere],
-    view: &View,
-    contacts: &[u32],
-    pair: &Collision,
-) {
+fn connect(canvas: &mut Canvas, spheres: &[Sphere], view: &View, crowds: &[u32], pair: &Collision) {
     let [a, b] = [pair.a, pair.b].map(|i| &spheres[i as usize]);
     let [from, to] = [view.place(a), view.place(b)];
     let radii = [a, b].map(|sphere| f64::from(sphere.radius) * view.scale);
@@ -116,7 +111,7 @@ fn connect(
     let at = |t: f64| [0, 1].map(|axis| from[axis] + t * (to[axis] - from[axis]));
     let ends = [at(skipped[0]), at(1.0 - skipped[1])];
     // Many in one place are thin, to leave something of the spheres to see.
-    let crowd = f64::from(contacts[pair.a as usize].max(contacts[pair.b as usize]));
+    let crowd = f64::from(crowds[pair.a as usize].max(crowds[pair.b as usize]));
     let width = (0.3 * smaller).min(4.0) * (6.0 / crowd).min(1.0);
     line(canvas, ends, width.max(0.7), pair.toi > 0.0);
 }
