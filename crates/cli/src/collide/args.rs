@@ -96,8 +96,8 @@ pub(crate) struct Args {
     ///
     /// The spheres at the start of the step, seen along z, or along y or x where
     /// the world is less than half as thick, to scale; their colours tell how many
-    /// others each touches then, lines between centres which pairs touch at the start and
-    /// which meet later. The file appears whole or not at all.
+    /// others each touches then, lines between centres which pairs touch then (black)
+    /// and which meet later (orange). The file appears whole or not at all.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 

@@ -68,6 +68,21 @@ fn colours_are_those_of_the_legend() -> Test {
 }
 
 #[test]
+fn colours_count_contacts_at_the_start() -> Test {
+    let folder = Folder::new("plot-contacts")?;
+    // The one in the middle touches the left one, and meets the right one later.
+    let rows = "-4,0,0,2,0,0,0\n0,0,0,2,0,0,0\n5,0,0,2,-3,0,0\n";
+    let picture = picture(&folder, rows)?;
+    let above = |x| [x, MIDDLE[1] - 50];
+    assert_eq!(picture.at(above(345)), picture.at(FEWEST), "left");
+    assert_eq!(picture.at(above(660)), picture.at(FEWEST), "middle");
+    assert_eq!(picture.at(above(1050)), picture.at(ALONE), "right");
+    assert_eq!(picture.at([500, MIDDLE[1]]), BLACK);
+    assert_eq!(picture.at([850, MIDDLE[1]]), ORANGE);
+    Ok(())
+}
+
+#[test]
 fn near_spheres_hide_far_ones() -> Test {
     let folder = Folder::new("plot-depth")?;
     // Two that touch behind a third, in each of the orders and views.
@@ -101,6 +116,7 @@ fn every_world_has_a_picture() -> Test {
         "-1e18,0,0,1e-30,0,0,0\n1e18,0,0,1e-30,0,0,0\n",
         "0,-1e18,0,0,0,0,0\n0,1e18,0,0,0,0,0\n",
         "0,0,-1e18,0,0,0,0\n0,0,1e18,0,0,0,0\n",
+        "0,-1e18,1,0,0,0,0\n1e-30,-1e18,1,0,0,0,0\n",
         // A giant that has swallowed dust in its centre.
         "0,0,0,100,0,0,0\n0,0,0,0.001,0,0,0\n1,0,0,0,0,0,0\n",
     ] {

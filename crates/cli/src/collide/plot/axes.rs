@@ -1,122 +1,114 @@
-//! The frame around the spheres, with ticks and names, and the scale bar.
+//! The frame around the spheres, with ticks and names. plotters has no ticks for a world smaller
+//! than 1e-15.
 
-use super::canvas::{Canvas, Line};
-use super::text::{Align, Text};
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "pixels, few digits, and an origin of choice"
+)]
+
+use super::canvas::Canvas;
+use super::text::Align;
 use super::view::View;
-use super::{FAINT, INK};
+use super::{BOTTOM, FAINT, INK, LEFT, RIGHT, TOP};
 
-/// Least pixels between two ticks.
-const APART: f64 = 150.0;
-const TICK: f64 = 7.0;
+/// Least pixels between two ticks: room for the longest number.
+const APART: f64 = 140.0;
+const TICK: f32 = 7.0;
 const SIZE: f32 = 19.0;
+const NAME: f32 = 24.0;
 
-/// A round number: 1, 2 or 5 times a power of ten.
-#[derive(Clone, Copy)]
-pub(crate) struct Round {
-    pub(crate) value: f64,
-    exponent: i32,
-}
+pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
+    let [right, up, _] = view.names();
+    let middle = [f32::midpoint(LEFT, RIGHT), f32::midpoint(TOP, BOTTOM)];
 
-impl Round {
-    /// The largest that is at most `limit`, which is above 0.
-    pub(crate) fn at_most(limit: f64) -> Option<Self> {
-        let decade = limit.log10().floor();
-        // One more and one less, because the logarithm is rounded.
-        let mut best = None;
-        for exponent in [decade - 1.0, decade, decade + 1.0] {
-            for digit in ["1", "2", "5"] {
-                // Read, not multiplied, so that it is the float64 next to it.
-                let value: f64 = format!("{digit}e{exponent}").parse().ok()?;
-                if value <= limit {
-                    #[allow(clippy::cast_possible_truncation, reason = "a small whole number")]
-                    let exponent = exponent as i32;
-                    best = Some(Self { value, exponent });
-                }
-            }
-        }
-        best
+    let ticks = Ticks::of(view.centre[0], f64::from(RIGHT - LEFT), view.scale);
+    let place = [middle[0], BOTTOM + 66.0];
+    canvas.write(&ticks.name(right), NAME, place, Align::Middle);
+    for (offset, number) in ticks.marks {
+        let x = middle[0] + offset;
+        canvas.line([[x, BOTTOM], [x, BOTTOM + TICK]], 1.0, INK);
+        canvas.write(&number, SIZE, [x, BOTTOM + 30.0], Align::Middle);
     }
 
-    /// The same as text.
-    pub(crate) fn text(self) -> String {
-        if (-4..6).contains(&self.exponent) {
-            format!("{}", self.value)
+    let ticks = Ticks::of(view.centre[1], f64::from(BOTTOM - TOP), view.scale);
+    // On top of the axis: beside it there is no room for the name of one that is far away.
+    let place = [LEFT - 7.0, TOP - 13.0];
+    canvas.write(&ticks.name(up), NAME, place, Align::Left);
+    for (offset, number) in ticks.marks {
+        let y = middle[1] - offset;
+        canvas.line([[LEFT - TICK, y], [LEFT, y]], 1.0, INK);
+        canvas.write(&number, SIZE, [LEFT - 13.0, y + 6.0], Align::Right);
+    }
+    frame(canvas);
+}
+
+pub(crate) fn frame(canvas: &mut Canvas) {
+    let corners = [[LEFT, TOP], [RIGHT, TOP], [RIGHT, BOTTOM], [LEFT, BOTTOM]];
+    for i in 0..4 {
+        canvas.line([corners[i], corners[(i + 1) % 4]], 1.0, FAINT);
+    }
+}
+
+/// The multiples of a round number along an axis.
+struct Ticks {
+    /// The numbers count from here: from 0, unless it is so far away that they would be long.
+    origin: f32,
+    /// Pixels from the middle of the axis, and the number there.
+    marks: Vec<(f32, String)>,
+}
+
+impl Ticks {
+    /// Those of an axis with this coordinate in the middle, and a length in pixels.
+    fn of(middle: f64, length: f64, scale: f64) -> Self {
+        let [apart, reach] = [APART, length / 2.0].map(|pixels| pixels / scale);
+        let mut exponent = apart.log10().floor() as i32;
+        let decade = 10_f64.powi(exponent);
+        let mut digits = [1.0, 2.0, 5.0].into_iter();
+        let digit = digits.find(|digit| digit * decade >= apart);
+        exponent += i32::from(digit.is_none());
+        let step = digit.unwrap_or(10.0) * decade;
+
+        let far = middle.abs() > 1e5 * step;
+        let origin = if far { middle as f32 } else { 0.0 };
+        let middle = middle - f64::from(origin);
+        let largest = middle.abs() + reach;
+        let first = ((middle - reach) / step).ceil();
+        let marks = (0..20)
+            .map(|i| (first + f64::from(i)) * step)
+            .take_while(|&value| value <= middle + reach)
+            .map(|value| {
+                let offset = (value - middle) * scale;
+                (offset as f32, number(value, exponent, largest))
+            })
+            .collect();
+        Self { origin, marks }
+    }
+
+    /// What the numbers are of: `x`, or from far away `x − 1e18`.
+    fn name(&self, coordinate: &str) -> String {
+        let origin = self.origin.abs();
+        let sign = if self.origin > 0.0 { '−' } else { '+' };
+        if origin == 0.0 {
+            coordinate.into()
+        } else if (1e-4..1e9).contains(&origin) {
+            format!("{coordinate} {sign} {origin}")
         } else {
-            format!("{:e}", self.value)
-        }
-    }
-
-    /// A multiple of it, in digits enough to tell it from the next.
-    fn multiple(self, times: f64, largest: f64) -> String {
-        let value = times * self.value;
-        let leading = largest.abs().log10().floor();
-        if value == 0.0 {
-            "0".into()
-        } else if self.exponent >= -4 && leading < 9.0 {
-            let digits = usize::try_from(-self.exponent).unwrap_or(0);
-            format!("{value:.digits$}")
-        } else {
-            let own = value.abs().log10().floor() - f64::from(self.exponent);
-            #[allow(clippy::cast_possible_truncation, reason = "a few digits")]
-            let digits = own.clamp(0.0, 12.0) as usize;
-            format!("{value:.digits$e}")
+            format!("{coordinate} {sign} {origin:e}").replace('-', "−")
         }
     }
 }
 
-/// Draws frame, ticks and names.
-pub(crate) fn draw(canvas: &mut Canvas, text: &Text, view: &View) {
-    let panel = view.panel();
-    let [right, up] = view.names();
-    let name = [f64::midpoint(panel.left, panel.right), panel.bottom + 66.0];
-    text.draw(canvas, right, 26.0, name, Align::Middle);
-    let name = [36.0, f64::midpoint(panel.top, panel.bottom) - 30.0];
-    text.draw(canvas, up, 26.0, name, Align::Left);
-
-    let [columns, rows] = ticks(view);
-    for (value, label) in columns {
-        let x = view.column(value);
-        let tick = Line {
-            from: [x, panel.bottom],
-            to: [x, panel.bottom + TICK],
-            width: 1.0,
-        };
-        canvas.paint(&tick, INK);
-        let place = [x, panel.bottom + 30.0];
-        text.draw(canvas, &label, SIZE, place, Align::Middle);
-    }
-    for (value, label) in rows {
-        let y = view.row(value);
-        let tick = Line {
-            from: [panel.left - TICK, y],
-            to: [panel.left, y],
-            width: 1.0,
-        };
-        canvas.paint(&tick, INK);
-        let place = [panel.left - 13.0, y + 6.0];
-        text.draw(canvas, &label, SIZE, place, Align::Right);
-    }
-    canvas.frame(&panel, FAINT);
-}
-
-/// The coordinates with ticks and what is written there, to the right and upwards.
-fn ticks(view: &View) -> [Vec<(f64, String)>; 2] {
-    // Round numbers are at most a factor of 2.5 apart, so this one is at least `APART`.
-    let Some(step) = Round::at_most(2.5 * APART / view.scale).filter(|_| view.scale > 0.0) else {
-        return view.centre().map(|centre| {
-            #[allow(clippy::cast_possible_truncation, reason = "it comes from a float32")]
-            let shortest = centre as f32;
-            vec![(centre, format!("{shortest:?}"))]
-        });
+/// A multiple of this power of ten, in digits enough to tell it from the next.
+fn number(value: f64, exponent: i32, largest: f64) -> String {
+    let text = if value == 0.0 {
+        "0".into()
+    } else if exponent >= -4 && largest < 1e9 {
+        let digits = usize::try_from(-exponent).unwrap_or(0);
+        format!("{value:.digits$}")
+    } else {
+        let digits = value.abs().log10().floor() - f64::from(exponent);
+        let digits = digits.max(0.0) as usize;
+        format!("{value:.digits$e}")
     };
-    view.ranges().map(|(low, high)| {
-        let largest = low.abs().max(high.abs());
-        let mut times = (low / step.value).ceil();
-        let mut ticks = Vec::new();
-        while times * step.value <= high && ticks.len() < 20 {
-            ticks.push((times * step.value, step.multiple(times, largest)));
-            times += 1.0;
-        }
-        ticks
-    })
+    text.replace('-', "−")
 }

@@ -1,6 +1,8 @@
-//! Colours for numbers of contacts: each for one number, or for a range of them.
+//! Colours for numbers of contacts at the start: each for one number, or for a range of them.
 
 use std::ops::RangeInclusive;
+
+use carom::Collision;
 
 use super::canvas::Colour;
 
@@ -10,57 +12,84 @@ const MOST: u32 = 8;
 const ALONE: Colour = [204, 204, 204];
 
 pub(crate) struct Classes {
-    /// The least number of each, from 0 on.
-    first: Vec<u32>,
-    /// The largest number of all.
-    last: u32,
+    /// How many contacts each sphere has.
+    contacts: Vec<u32>,
+    /// The least number of each class, from 0 on, and one more than the largest of all.
+    bounds: Vec<u32>,
+}
+
+/// What the legend tells of a class.
+pub(crate) struct Class {
+    pub(crate) contacts: RangeInclusive<u32>,
+    pub(crate) colour: Colour,
+    pub(crate) spheres: usize,
 }
 
 impl Classes {
-    pub(crate) fn of(contacts: &[u32]) -> Self {
-        let last = contacts.iter().copied().max().unwrap_or(0);
-        let mut first = vec![0];
-        if last <= MOST {
-            first.extend(1..=last);
+    pub(crate) fn of(spheres: usize, pairs: &[Collision]) -> Self {
+        let contacts = contacts(spheres, pairs.iter().filter(|pair| pair.toi == 0.0));
+        let end = contacts.iter().max().map_or(1, |most| most + 1);
+        let mut bounds = vec![0];
+        if end <= MOST + 1 {
+            bounds.extend(1..=end);
         } else {
             // Each about as many times the one before, because few contacts are
             // common and many are rare.
-            let ratio = f64::from(last + 1).powf(1.0 / f64::from(MOST));
-            let mut low = 1;
-            for i in 1..=MOST {
-                first.push(low);
-                #[allow(clippy::cast_possible_truncation, reason = "at most `last`")]
+            let ratio = f64::from(end).powf(1.0 / f64::from(MOST));
+            for i in 0..=MOST {
+                #[allow(clippy::cast_possible_truncation, reason = "at most `end`")]
                 let next = ratio.powf(f64::from(i)).round() as u32;
-                low = next.max(low + 1);
+                bounds.push(next.max(bounds[bounds.len() - 1] + 1));
             }
         }
-        Self { first, last }
+        Self { contacts, bounds }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.first.len()
+    pub(crate) fn colour_of(&self, sphere: u32) -> Colour {
+        self.colour(self.class_of(self.contacts[sphere as usize]))
     }
 
-    /// The class of a number of contacts.
-    pub(crate) fn class(&self, contacts: u32) -> usize {
-        self.first
-            .partition_point(|&first| first <= contacts)
-            .saturating_sub(1)
+    /// All of them, those without contacts first.
+    pub(crate) fn list(&self) -> Vec<Class> {
+        let ranges = self
+            .bounds
+            .windows(2)
+            .map(|bounds| bounds[0]..=bounds[1] - 1);
+        let mut list: Vec<_> = ranges
+            .enumerate()
+            .map(|(class, contacts)| Class {
+                contacts,
+                colour: self.colour(class),
+                spheres: 0,
+            })
+            .collect();
+        for &contacts in &self.contacts {
+            list[self.class_of(contacts)].spheres += 1;
+        }
+        list
     }
 
-    /// The numbers in a class.
-    pub(crate) fn range(&self, class: usize) -> RangeInclusive<u32> {
-        let next = self.first.get(class + 1).map_or(self.last, |next| next - 1);
-        self.first[class]..=next
+    fn class_of(&self, contacts: u32) -> usize {
+        self.bounds.partition_point(|&first| first <= contacts) - 1
     }
 
-    /// The colour of a class: the more contacts, the darker.
-    pub(crate) fn colour(&self, class: usize) -> Colour {
+    /// The more contacts, the darker.
+    fn colour(&self, class: usize) -> Colour {
         if class == 0 {
             return ALONE;
         }
-        let steps = (self.len() - 1).max(4) as f64;
+        let steps = (self.bounds.len() - 2).max(4) as f64;
         let t = 0.95 - 0.65 * (class - 1) as f64 / (steps - 1.0);
         colorous::VIRIDIS.eval_continuous(t).into_array()
     }
+}
+
+/// In how many of the pairs each sphere is.
+pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
+    let mut contacts = vec![0; spheres];
+    for pair in pairs {
+        contacts[pair.a as usize] += 1;
+        contacts[pair.b as usize] += 1;
+    }
+    contacts
 }

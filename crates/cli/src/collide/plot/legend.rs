@@ -1,125 +1,76 @@
-//! What the colours mean, how many there are of each, and the scale bar.
+//! What the colours mean, and how many there are of each.
 
-use super::axes::Round;
-use super::canvas::{Canvas, Line};
+use super::canvas::{Canvas, Place};
 use super::classes::Classes;
-use super::text::{Align, Text};
+use super::text::Align;
 use super::view::View;
-use super::{FAINT, INK, PANEL, Picture, WIDTH, scene};
+use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene};
 
-const LEFT: f64 = PANEL.right + 34.0;
-const RIGHT: f64 = WIDTH as f64 - 30.0;
-const ROW: f64 = 36.0;
+const START: f32 = RIGHT + 34.0;
+const END: f32 = WIDTH as f32 - 30.0;
+const ROW: f32 = 36.0;
 const SIZE: f32 = 22.0;
-const HEADING: f32 = 24.0;
 
-/// Draws it.
-pub(crate) fn draw(
-    canvas: &mut Canvas,
-    text: &Text,
-    picture: &Picture<'_>,
-    view: &View,
-    classes: &Classes,
-    contacts: &[u32],
-) {
-    let mut y = PANEL.top + 20.0;
-    heading(canvas, text, y, "contacts", "spheres");
-    let mut counts = vec![0_usize; classes.len()];
-    for &n in contacts {
-        counts[classes.class(n)] += 1;
-    }
-    for (class, count) in counts.into_iter().enumerate() {
-        if class > 0 && count == 0 {
-            continue;
+pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
+    let mut legend = Legend {
+        canvas,
+        y: TOP + 20.0 - 2.0 * ROW,
+    };
+    legend.heading("contacts at the start", "spheres");
+    for (i, class) in classes.list().into_iter().enumerate() {
+        if i == 0 || class.spheres > 0 {
+            let (first, last) = class.contacts.into_inner();
+            let label = if first == last {
+                first.to_string()
+            } else {
+                format!("{first}–{last}")
+            };
+            let [x, y] = legend.row(&label, class.spheres);
+            scene::disc(legend.canvas, [x + 22.0, y], 12.0, class.colour);
         }
-        y += ROW;
-        scene::disc(canvas, [LEFT + 22.0, y - 7.0], 12.0, classes.colour(class));
-        let range = classes.range(class);
-        let label = if range.start() == range.end() {
-            range.start().to_string()
-        } else {
-            format!("{}–{}", range.start(), range.end())
-        };
-        row(canvas, text, y, &label, count);
     }
 
-    y += 2.0 * ROW;
-    heading(canvas, text, y, "first touch", "pairs");
+    legend.heading("first touch", "pairs");
     let later = picture.pairs.iter().filter(|pair| pair.toi > 0.0).count();
     let at_the_start = picture.pairs.len() - later;
     for (label, count, later) in [
         ("at the start", at_the_start, false),
         ("later", later, true),
     ] {
-        y += ROW;
-        let ends = [[LEFT + 6.0, y - 7.0], [LEFT + 38.0, y - 7.0]];
-        scene::line(canvas, ends, 4.0, later);
-        row(canvas, text, y, label, count);
+        let [x, y] = legend.row(label, count);
+        scene::line(legend.canvas, [[x + 6.0, y], [x + 38.0, y]], 4.0, later);
     }
 
     let small = scene::too_small(picture.spheres, view);
     if small > 0 {
-        y += 2.0 * ROW;
-        heading(canvas, text, y, "too small to see", "spheres");
-        y += ROW;
-        row(canvas, text, y, "drawn as dots", small);
+        legend.heading("too small to see", "spheres");
+        legend.row("drawn as dots", small);
     }
-    scale_bar(canvas, text, view);
 }
 
-fn heading(canvas: &mut Canvas, text: &Text, y: f64, left: &str, right: &str) {
-    text.draw(canvas, left, HEADING, [LEFT, y], Align::Left);
-    text.draw(canvas, right, SIZE, [RIGHT, y], Align::Right);
-    let y = y + 9.0;
-    let rule = Line {
-        from: [LEFT, y],
-        to: [RIGHT, y],
-        width: 1.0,
-    };
-    canvas.paint(&rule, FAINT);
+struct Legend<'a> {
+    canvas: &'a mut Canvas,
+    /// The baseline of the last row.
+    y: f32,
 }
 
-fn row(canvas: &mut Canvas, text: &Text, y: f64, label: &str, count: usize) {
-    text.draw(canvas, label, SIZE, [LEFT + 54.0, y], Align::Left);
-    text.draw(canvas, &count.to_string(), SIZE, [RIGHT, y], Align::Right);
-}
-
-/// At the bottom; its length is in the input's unit.
-fn scale_bar(canvas: &mut Canvas, text: &Text, view: &View) {
-    let y = PANEL.bottom - 4.0;
-    let Some(length) =
-        Round::at_most(0.9 * (RIGHT - LEFT) / view.scale).filter(|_| view.scale > 0.0)
-    else {
-        text.draw(
-            canvas,
-            "all in one point: no scale",
-            SIZE,
-            [LEFT, y],
-            Align::Left,
-        );
-        return;
-    };
-    let end = LEFT + length.value * view.scale;
-    for [from, to] in [
-        [[LEFT, y], [end, y]],
-        [[LEFT, y - 8.0], [LEFT, y + 8.0]],
-        [[end, y - 8.0], [end, y + 8.0]],
-    ] {
-        canvas.paint(
-            &Line {
-                from,
-                to,
-                width: 3.0,
-            },
-            INK,
-        );
+impl Legend<'_> {
+    fn heading(&mut self, left: &str, right: &str) {
+        self.y += 2.0 * ROW;
+        self.write(START, left, right);
+        let y = self.y + 9.0;
+        self.canvas.line([[START, y], [END, y]], 1.0, FAINT);
     }
-    let label = format!("length {}", length.text());
-    text.draw(
-        canvas,
-        &label,
-        SIZE,
-        [f64::midpoint(LEFT, end), y - 18.0],
-        Align::Middle,
-    );
+
+    /// Writes a row, and tells where its sign is to begin.
+    fn row(&mut self, label: &str, count: usize) -> Place {
+        self.y += ROW;
+        self.write(START + 54.0, label, &count.to_string());
+        [START, self.y - 7.0]
+    }
+
+    fn write(&mut self, x: f32, left: &str, right: &str) {
+        self.canvas.write(left, SIZE, [x, self.y], Align::Left);
+        self.canvas.write(right, SIZE, [END, self.y], Align::Right);
+    }
 }

@@ -14,21 +14,19 @@ use std::io::{BufWriter, Write};
 use anyhow::Context;
 use carom::{Collision, Sphere};
 
-use canvas::{Canvas, Colour, Rectangle};
+use canvas::{Canvas, Colour};
 use classes::Classes;
-use text::{Align, Text};
+use text::Align;
 use view::View;
 
 /// Pixels of the picture, whatever the world: a long one leaves room at its sides.
 const WIDTH: usize = 1600;
 const HEIGHT: usize = 1200;
-/// Where the spheres are, within the picture.
-const PANEL: Rectangle = Rectangle {
-    left: 165.0,
-    top: 110.0,
-    right: 1225.0,
-    bottom: 1110.0,
-};
+/// The frame around the spheres, on the middles of pixels, to be sharp.
+const LEFT: f32 = 165.5;
+const TOP: f32 = 110.5;
+const RIGHT: f32 = 1225.5;
+const BOTTOM: f32 = 1110.5;
 
 const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [34, 34, 34];
@@ -64,41 +62,25 @@ impl Picture<'_> {
 
     /// Red, green and blue of each pixel, row by row from the top.
     fn pixels(&self) -> anyhow::Result<Vec<u8>> {
-        let text = Text::new().context("the font cannot be read")?;
-        let mut canvas = Canvas::new(WIDTH, HEIGHT);
-        text.draw_within(
-            &mut canvas,
-            self.source,
-            30.0,
-            [PANEL.left, 48.0],
-            WIDTH as f64 - PANEL.left - 30.0,
-        );
-        if let Some(view) = View::of(self.spheres, &PANEL) {
-            let contacts = scene::contacts(self.spheres.len(), self.pairs);
-            let classes = Classes::of(&contacts);
+        let mut canvas = Canvas::new().context("the font cannot be read")?;
+        let room = WIDTH as f32 - LEFT - 30.0;
+        canvas.write_within(self.source, 30.0, [LEFT, 34.0], room);
+        if let Some(view) = View::of(self.spheres) {
+            let classes = Classes::of(self.spheres.len(), self.pairs);
             let subtitle = format!(
                 "{} at the start of a step of {:?}, seen along {}",
                 counted(self.spheres.len(), "sphere"),
                 self.dt,
-                view.along()
+                view.names()[2]
             );
-            text.draw(
-                &mut canvas,
-                &subtitle,
-                24.0,
-                [PANEL.left, 84.0],
-                Align::Left,
-            );
-            legend::draw(&mut canvas, &text, self, &view, &classes, &contacts);
-            axes::draw(&mut canvas, &text, &view);
-            scene::draw(&mut canvas, self, &view, &classes, &contacts);
+            canvas.write(&subtitle, 24.0, [LEFT, 66.0], Align::Left);
+            legend::draw(&mut canvas, self, &view, &classes);
+            axes::draw(&mut canvas, &view);
+            scene::draw(&mut canvas, self, &view, &classes);
         } else {
-            let middle = [
-                f64::midpoint(PANEL.left, PANEL.right),
-                f64::midpoint(PANEL.top, PANEL.bottom),
-            ];
-            text.draw(&mut canvas, "no spheres", 48.0, middle, Align::Middle);
-            canvas.frame(&PANEL, FAINT);
+            let middle = [f32::midpoint(LEFT, RIGHT), f32::midpoint(TOP, BOTTOM)];
+            canvas.write("no spheres", 48.0, middle, Align::Middle);
+            axes::frame(&mut canvas);
         }
         Ok(canvas.on(PAPER))
     }

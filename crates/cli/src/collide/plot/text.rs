@@ -1,11 +1,9 @@
-//! Words. The font comes with the program, for a machine need not have any.
+//! Words. plotters sets them unevenly: letters on whole pixels, without the room before each.
 
-use ab_glyph::{Font, FontRef, InvalidFont, Point, ScaleFont};
+use ab_glyph::{Font, ScaleFont, point};
 
 use super::INK;
-use super::canvas::Canvas;
-
-pub(crate) struct Text(FontRef<'static>);
+use super::canvas::{Canvas, Place};
 
 /// Which part of the text stands at the given place.
 #[derive(Clone, Copy)]
@@ -15,81 +13,42 @@ pub(crate) enum Align {
     Right,
 }
 
-impl Text {
-    pub(crate) fn new() -> Result<Self, InvalidFont> {
-        FontRef::try_from_slice(dejavu::sans::regular()).map(Self)
-    }
-
+impl Canvas {
     /// Writes on the baseline through `place`; `size` is the height of a line.
-    pub(crate) fn draw(
-        &self,
-        canvas: &mut Canvas,
-        text: &str,
-        size: f32,
-        place: [f64; 2],
-        align: Align,
-    ) {
-        let font = self.0.as_scaled(size);
-        let width = self.width(text, size);
+    pub(crate) fn write(&mut self, text: &str, size: f32, place: Place, align: Align) {
+        let font = self.font.clone().into_scaled(size);
         let mut x = match align {
             Align::Left => place[0],
-            Align::Middle => place[0] - width / 2.0,
-            Align::Right => place[0] - width,
+            Align::Middle => place[0] - self.width(text, size) / 2.0,
+            Align::Right => place[0] - self.width(text, size),
         };
         for character in text.chars() {
-            let id = font.glyph_id(character);
-            let fraction = x - x.floor();
-            let glyph = id.with_scale_and_position(
-                size,
-                Point {
-                    x: narrow(fraction),
-                    y: 0.0,
-                },
-            );
+            let mut glyph = font.scaled_glyph(character);
+            glyph.position = point(x, place[1].round());
+            x += font.h_advance(glyph.id);
             if let Some(outline) = font.outline_glyph(glyph) {
                 let corner = outline.px_bounds().min;
-                let [left, top] = [
-                    x.floor() + f64::from(corner.x),
-                    place[1].round() + f64::from(corner.y),
-                ];
-                outline.draw(|dx, dy, coverage| {
-                    canvas.dot(left + f64::from(dx), top + f64::from(dy), INK, coverage);
+                outline.draw(|x, y, coverage| {
+                    let pixel = [corner.x + x as f32, corner.y + y as f32];
+                    self.dot(pixel, INK, coverage);
                 });
             }
-            x += f64::from(font.h_advance(id));
         }
     }
 
-    /// Writes from `place` on; what is too long loses its beginning.
-    pub(crate) fn draw_within(
-        &self,
-        canvas: &mut Canvas,
-        text: &str,
-        size: f32,
-        place: [f64; 2],
-        width: f64,
-    ) {
+    /// The same from `place` on; what is too long loses its beginning.
+    pub(crate) fn write_within(&mut self, text: &str, size: f32, place: Place, width: f32) {
         let mut shown = text.to_owned();
         let mut rest = text.chars();
         while self.width(&shown, size) > width && rest.next().is_some() {
             shown = format!("…{}", rest.as_str());
         }
-        self.draw(canvas, &shown, size, place, Align::Left);
+        self.write(&shown, size, place, Align::Left);
     }
 
-    fn width(&self, text: &str, size: f32) -> f64 {
-        let font = self.0.as_scaled(size);
-        text.chars()
-            .map(|character| f64::from(font.h_advance(font.glyph_id(character))))
-            .sum()
+    fn width(&self, text: &str, size: f32) -> f32 {
+        let font = self.font.as_scaled(size);
+        let advance = |character| font.h_advance(font.glyph_id(character));
+        text.chars().map(advance).sum()
     }
-}
-
-/// A fraction of a pixel, in the font's arithmetic.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a place between pixels needs no more digits"
-)]
-fn narrow(fraction: f64) -> f32 {
-    fraction as f32
 }

@@ -2,58 +2,26 @@
 
 use carom::Sphere;
 
-use super::canvas::Rectangle;
+use super::canvas::Place;
+use super::{BOTTOM, LEFT, RIGHT, TOP};
 
 /// Pixels left free between the spheres and the frame.
-const MARGIN: f64 = 14.0;
+const MARGIN: f32 = 14.0;
 
 /// An orthographic view along an axis.
 pub(crate) struct View {
-    axes: Axes,
-    /// What is in the middle of the panel.
-    centre: [f64; 2],
-    /// Pixels in a unit of length; 0 if the world has no size.
+    /// The axes to the right, upwards, and the one looked along.
+    axes: [usize; 3],
+    /// The coordinates in the middle of the frame.
+    pub(crate) centre: [f64; 2],
+    /// Pixels in a unit of length.
     pub(crate) scale: f64,
-    panel: Rectangle,
 }
-
-/// Which coordinate goes where; all are right-handed.
-#[derive(Clone, Copy)]
-struct Axes {
-    right: usize,
-    up: usize,
-    /// The axis looked along, and the sign that makes larger nearer.
-    depth: usize,
-    nearer: f64,
-}
-
-/// From above, from the front, from the right.
-const ALONG_Z: Axes = Axes {
-    right: 0,
-    up: 1,
-    depth: 2,
-    nearer: 1.0,
-};
-const ALONG_Y: Axes = Axes {
-    right: 0,
-    up: 2,
-    depth: 1,
-    nearer: -1.0,
-};
-const ALONG_X: Axes = Axes {
-    right: 1,
-    up: 2,
-    depth: 0,
-    nearer: 1.0,
-};
-const NAMES: [&str; 3] = ["x", "y", "z"];
 
 impl View {
-    /// The view in which all spheres just fit into the panel; `None` without spheres.
-    pub(crate) fn of(spheres: &[Sphere], panel: &Rectangle) -> Option<Self> {
-        if spheres.is_empty() {
-            return None;
-        }
+    /// The view in which all spheres just fit into the frame; `None` without spheres.
+    pub(crate) fn of(spheres: &[Sphere]) -> Option<Self> {
+        let first = spheres.first()?;
         let mut low = [f64::INFINITY; 3];
         let mut high = [f64::NEG_INFINITY; 3];
         for sphere in spheres {
@@ -64,75 +32,51 @@ impl View {
             }
         }
         let size = [0, 1, 2].map(|axis| high[axis] - low[axis]);
-        // z, unless the world is clearly thinner along another axis: a cube of
-        // random spheres is not to be seen from a random side.
-        let mut axes = ALONG_Z;
-        for other in [ALONG_Y, ALONG_X] {
-            let times = if axes.depth == 2 { 2.0 } else { 1.0 };
-            if size[other.depth] * times < size[axes.depth] {
-                axes = other;
-            }
+        // From above, unless the world is clearly thinner when seen from the front or the right:
+        // a cube of random spheres is not to be seen from a random side.
+        let thinner = if size[0] < size[1] { 0 } else { 1 };
+        let above = size[2] <= 2.0 * size[thinner];
+        let axes = [[1, 2, 0], [0, 2, 1], [0, 1, 2]][if above { 2 } else { thinner }];
+        let room = [RIGHT - LEFT, BOTTOM - TOP].map(|room| f64::from(room - 2.0 * MARGIN));
+        let mut scale = (room[0] / size[axes[0]]).min(room[1] / size[axes[1]]);
+        // All in one point: seen from about as far as the origin.
+        if scale.is_infinite() {
+            let away = first.center.into_iter().map(f32::abs).fold(0.0, f32::max);
+            scale = room[1] / f64::from(if away > 0.0 { away } else { 1.0 });
         }
-        let room = [panel.right - panel.left, panel.bottom - panel.top];
-        let scale = ((room[0] - 2.0 * MARGIN) / size[axes.right])
-            .min((room[1] - 2.0 * MARGIN) / size[axes.up]);
         Some(Self {
             axes,
-            centre: [axes.right, axes.up].map(|axis| f64::midpoint(low[axis], high[axis])),
-            scale: if scale.is_finite() { scale } else { 0.0 },
-            panel: *panel,
+            centre: [axes[0], axes[1]].map(|axis| f64::midpoint(low[axis], high[axis])),
+            scale,
         })
     }
 
-    /// The axis looked along.
-    pub(crate) fn along(&self) -> &'static str {
-        NAMES[self.axes.depth]
-    }
-
-    /// The names of the axes to the right and upwards.
-    pub(crate) fn names(&self) -> [&'static str; 2] {
-        [self.axes.right, self.axes.up].map(|axis| NAMES[axis])
-    }
-
-    pub(crate) fn panel(&self) -> Rectangle {
-        self.panel
+    /// The names of the axes to the right, upwards, and of the one looked along.
+    pub(crate) fn names(&self) -> [&'static str; 3] {
+        self.axes.map(|axis| ["x", "y", "z"][axis])
     }
 
     /// The larger, the nearer.
-    pub(crate) fn nearness(&self, sphere: &Sphere) -> f64 {
-        self.axes.nearer * f64::from(sphere.center[self.axes.depth])
+    pub(crate) fn nearness(&self, sphere: &Sphere) -> f32 {
+        let depth = sphere.center[self.axes[2]];
+        // Seen along z and x from where they are large, along y from where it is small: so the
+        // other two are right-handed.
+        if self.axes[2] == 1 { -depth } else { depth }
     }
 
     /// Where a sphere's centre is in the picture.
-    pub(crate) fn place(&self, sphere: &Sphere) -> [f64; 2] {
+    pub(crate) fn place(&self, sphere: &Sphere) -> Place {
+        let coordinate = |i: usize| f64::from(sphere.center[self.axes[i]]);
+        let [right, up] = [0, 1].map(|i| self.pixels(coordinate(i) - self.centre[i]));
         [
-            self.column(f64::from(sphere.center[self.axes.right])),
-            self.row(f64::from(sphere.center[self.axes.up])),
+            f32::midpoint(LEFT, RIGHT) + right,
+            f32::midpoint(TOP, BOTTOM) - up,
         ]
     }
 
-    pub(crate) fn column(&self, right: f64) -> f64 {
-        f64::midpoint(self.panel.left, self.panel.right) + (right - self.centre[0]) * self.scale
-    }
-
-    pub(crate) fn row(&self, up: f64) -> f64 {
-        f64::midpoint(self.panel.top, self.panel.bottom) - (up - self.centre[1]) * self.scale
-    }
-
-    /// The coordinates at the panel's middle.
-    pub(crate) fn centre(&self) -> [f64; 2] {
-        self.centre
-    }
-
-    /// The coordinates from edge to edge of the panel, to the right and upwards.
-    pub(crate) fn ranges(&self) -> [(f64, f64); 2] {
-        let half = [
-            (self.panel.right - self.panel.left) / 2.0,
-            (self.panel.bottom - self.panel.top) / 2.0,
-        ];
-        [0, 1].map(|axis| {
-            let reach = half[axis] / self.scale;
-            (self.centre[axis] - reach, self.centre[axis] + reach)
-        })
+    /// A length in pixels.
+    #[allow(clippy::cast_possible_truncation, reason = "a pixel needs few digits")]
+    pub(crate) fn pixels(&self, length: f64) -> f32 {
+        (length * self.scale) as f32
     }
 }
