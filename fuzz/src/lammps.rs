@@ -22,10 +22,12 @@ fn every_frame(data: &[u8], options: &ReadOptions) {
         check(&world, data.len() / 5);
         last = Some(world);
     }
-    let marks = Dump::new("input", data, options).marks();
-    let (Some(last), Some(&mark)) = (last, marks.iter().flatten().last()) else {
+    let counted = Dump::new("input", data, options).count(1);
+    let (Some(last), Ok((count, marks))) = (last, counted) else {
         return;
     };
+    let mark = marks[0];
+    assert_eq!(mark.number + 1, count);
     let begin = usize::try_from(mark.place.byte).expect("it is within the data");
     let mut dump = Dump::new("input", &data[begin..], options);
     dump.start_at(mark);

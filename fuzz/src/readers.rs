@@ -4,7 +4,7 @@ use carom_cli::read::{Radii, ReadOptions, World};
 
 /// All ways to read a file: with what is asked for, and where the radii come from.
 fn ways() -> impl Iterator<Item = ReadOptions> {
-    let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType(vec![(1, 0.5), (2, 0.25)])];
+    let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];
     [false, true].into_iter().flat_map(move |named| {
         radii().map(|radii| ReadOptions {
             ids: named,

@@ -39,6 +39,10 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|error| {
+        // Whoever reads the output has seen enough, as with `| head`.
+        if is_broken_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
         say(&format!("error: {error:#}"));
         ExitCode::FAILURE
     })
@@ -56,6 +60,12 @@ fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
         Some(command) => error.with_cmd(command).exit(),
         None => error.exit(),
     }
+}
+
+/// Whether nobody reads the output any more.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// Writes a line to standard error. Where nobody listens there is nobody to tell, so a failure is

@@ -47,6 +47,11 @@ impl From<Format> for read::Format {
 }
 
 impl ReadArgs {
+    /// Whether any of these was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.format.is_some() || self.radius.is_some() || self.radius_by_type.is_some()
+    }
+
     /// The input that a path names, or why it cannot be read so.
     pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
         let input = Input::new(path, self.format.map(Into::into))?;

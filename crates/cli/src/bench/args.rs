@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
     /// Numbers of spheres.
-    #[arg(long, default_value = "100000", value_delimiter = ',')]
+    #[arg(long, default_value = "100000", value_delimiter = ',', value_parser = count)]
     n: Vec<usize>,
     /// Densities in place of the scene's own: the spheres' volumes over the cube's, such as 0.3.
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = density)]
@@ -127,7 +127,10 @@ impl Args {
         if let Err(what) = self.cases() {
             exit_with_usage_error("bench", what);
         }
-        self.input();
+        if self.input().is_none() && self.reading.is_given() {
+            let what = "`--format` and the radii are for a file: name one with `--input`";
+            exit_with_usage_error("bench", what.to_owned());
+        }
     }
 
     /// The file to time, if it is one.
@@ -209,6 +212,14 @@ fn scenes_of(name: &str) -> Result<Scenes, String> {
     }
 }
 
+/// A number of spheres, up to the library's limit.
+fn count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n <= 1 << 30 => Ok(n),
+        _ => Err("the number of spheres must be a whole number from 0 to 2^30".into()),
+    }
+}
+
 fn density(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if (1e-9..=1e3).contains(&x) => Ok(x),
@@ -233,7 +244,7 @@ fn bullets(text: &str) -> Result<f32, String> {
 /// In bytes a second.
 fn bandwidth(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(x) if x > 0.0 && x.is_finite() => Ok(x * 1e9),
+        Ok(x) if x > 0.0 && (x * 1e9).is_finite() => Ok(x * 1e9),
         _ => Err("a bandwidth must be a number above 0, of GB/s".into()),
     }
 }
@@ -301,6 +312,8 @@ mod tests {
             "--scene thermal --ratio 0.5",
             "--scene fast --bullets -1",
             "--bandwidth 0",
+            "--bandwidth 1e300",
+            "--n 1073741825",
             "--dt inf",
             "--repeats 0",
             "--input spheres.csv",

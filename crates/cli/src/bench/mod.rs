@@ -17,6 +17,7 @@ use args::Case;
 use floor::{Counts, Moved};
 
 use crate::progress::Progress;
+use crate::say;
 
 /// One line of output.
 #[derive(Serialize)]
@@ -117,7 +118,7 @@ impl Bench {
         drop(progress);
         let mut file = world.with_context(|| format!("{} holds no frame", input.name))?;
         for note in &file.notes {
-            eprintln!("note: {note}");
+            say(&format!("note: {note}"));
         }
         let world = World {
             scene: None,
@@ -174,7 +175,9 @@ impl Bench {
         let warm_up = detector.detect(&Step::new(&spheres, dt))?;
         let checked = if self.arguments.check {
             let tried = check::check(&spheres, dt, &warm_up.pairs)?;
-            eprintln!("checked: {tried} pairs tried in exact arithmetic, the list is right");
+            say(&format!(
+                "checked: {tried} pairs tried in exact arithmetic, the list is right"
+            ));
             Some(tried)
         } else {
             None
@@ -255,7 +258,7 @@ fn over(a: f64, b: f64) -> Option<f64> {
 }
 
 fn print_heading() {
-    eprintln!(
+    say(&format!(
         "{:<28} {:>9} {:>4} {:>10} {:>10} {:>10} {:>8} {:>6} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8}",
         "world",
         "n",
@@ -271,12 +274,12 @@ fn print_heading() {
         "grazing",
         "MiB",
         "x floor"
-    );
+    ));
 }
 
 fn print_row(run: &Run) {
     let each = run.world.n.max(1) as f64;
-    eprintln!(
+    say(&format!(
         "{:<28} {:>9} {:>4} {:>10.2} {:>10.2} {:>10.2} {:>8.1} {:>6} {:>7.2} {:>7.1} {:>7.2} {:>8} \
          {:>8.1} {:>8}",
         run.world.name(),
@@ -294,7 +297,7 @@ fn print_row(run: &Run) {
         run.memory as f64 / f64::from(1 << 20),
         run.over_floor
             .map_or("-".to_owned(), |ratio| format!("{ratio:.1}")),
-    );
+    ));
 }
 
 impl World {

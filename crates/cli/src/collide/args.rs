@@ -164,7 +164,9 @@ impl Args {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
         for (option, file) in [("--output", list), ("--plot", self.plot.as_deref())] {
-            if let (Some(path), Some(file)) = (&input.path, file)
+            // What standard input was redirected from, where the system can tell.
+            let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
+            if let Some(file) = file
                 && same_file(path, file)
             {
                 return Err(format!(

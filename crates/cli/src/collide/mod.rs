@@ -7,7 +7,7 @@ mod report;
 mod resolution;
 mod verify;
 
-use std::io::{ErrorKind, stderr, stdout};
+use std::io::{stderr, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -19,24 +19,12 @@ use carom_cli::write::{self, Columns, List, OutputFile, Target};
 pub(crate) use args::Args;
 use plot::Picture;
 use report::Report;
+use verify::Verdict;
 
 use crate::progress::Progress;
-use crate::say;
+use crate::{is_broken_pipe, say};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    match collide(args) {
-        // Whoever reads the output has seen enough, as with `| head`: not an error.
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        done => done,
-    }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let cause = error.root_cause().downcast_ref::<std::io::Error>();
-    cause.is_some_and(|cause| cause.kind() == ErrorKind::BrokenPipe)
-}
-
-fn collide(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
     let input = args.input();
     let options = args.read_options();
@@ -53,6 +41,7 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
     let mut list = list
         .map(|target| List::create(target, columns))
         .transpose()?;
+    let file = args.output.as_ref().and_then(Target::path);
     let mut plot = args.plot.as_deref().map(OutputFile::create).transpose()?;
     let options = Options::new().with_backend(args.backend.into());
     let mut detector = None;
@@ -77,11 +66,31 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
         let seconds = start.elapsed().as_secs_f64();
         // What it holds of the device's memory, a check may need.
         detector = Some(ready).filter(|_| !args.verify);
-        let found = (&collisions, seconds);
-        if let Some(failure) = tell(args, &world, found, list.as_mut(), &progress)? {
+        let verdict = check(args, &world, &collisions, &progress)?;
+        let report = Report {
+            world: &world,
+            collisions: &collisions,
+            seconds,
+            verdict: verdict.as_ref(),
+            order: args.sort.into(),
+            with_pairs: list.is_none(),
+        };
+        let mut heard = is_heard(progress.aside(|| print(args, &report)))?;
+        if let Some(failure) = verdict.as_ref().and_then(Verdict::failure) {
             // A list that is wrong is not left behind: the output stays unwritten.
             progress.aside(|| say(&format!("error: {failure}")));
             return Ok(ExitCode::FAILURE);
+        }
+        if let Some(list) = &mut list {
+            progress.begin("writing", None);
+            let frame = world.frame.map_or(0, |Frame { number, .. }| number);
+            let pairs = write::named(&collisions.pairs, &world, args.sort.into());
+            let written = progress.aside(|| list.append(frame, pairs));
+            if file.is_some() {
+                written?;
+            } else {
+                heard &= is_heard(written)?;
+            }
         }
         if let Some(file) = plot.take() {
             progress.begin("drawing", None);
@@ -91,8 +100,13 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
                 dt: args.dt,
                 pairs: &collisions.pairs,
             };
-            picture.write(&file.file()?)?;
+            let drawn = picture.write(&file.file()?);
+            drawn.with_context(|| file.cannot_write())?;
             file.finish()?;
+        }
+        // Nobody is left to work for: what else was asked for is done.
+        if !heard && file.is_none() && !args.verify {
+            return Ok(ExitCode::SUCCESS);
         }
         // Before the next is read, or both would take memory.
         drop((world, collisions));
@@ -104,51 +118,40 @@ fn collide(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks, prints and writes what was found. Tells what a check that failed has found.
-fn tell(
+/// Checks the list, if that was asked for.
+fn check(
     args: &Args,
     world: &World,
-    (collisions, seconds): (&Collisions, f64),
-    list: Option<&mut List>,
+    collisions: &Collisions,
     progress: &Progress,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Option<Verdict>> {
+    if !args.verify {
+        return Ok(None);
+    }
     progress.begin("checking", None);
-    let verdict = args
-        .verify
-        .then(|| verify::verify(&world.spheres, args.dt, collisions))
-        .transpose()?;
-    let report = Report {
-        world,
-        collisions,
-        seconds,
-        verdict: verdict.as_ref(),
-        order: args.sort.into(),
-        with_pairs: list.is_none(),
-    };
-    let printed = progress.aside(|| {
-        if args.json {
-            return report.json(stdout().lock());
-        }
-        match args.output {
-            // Where the list goes, nothing else does.
-            Some(Target::StandardOutput) => report.text(stderr().lock()),
-            _ => report.text(stdout().lock()),
-        }
-    });
-    match printed {
-        // The list may still be wanted.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-        other => other.context("cannot write to standard output")?,
-    }
+    verify::verify(&world.spheres, args.dt, collisions).map(Some)
+}
 
-    let failure = verdict.and_then(|verdict| verdict.failure());
-    if failure.is_none()
-        && let Some(list) = list
-    {
-        progress.begin("writing", None);
-        let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-        let pairs = write::named(&collisions.pairs, world, args.sort.into());
-        progress.aside(|| list.append(frame, pairs))?;
+/// Prints the report: to standard error where the list goes to standard output.
+fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
+    if let Some(Target::StandardOutput) = args.output {
+        return report
+            .text(stderr().lock())
+            .context("cannot write to standard error");
     }
-    Ok(failure)
+    let out = stdout().lock();
+    let printed = if args.json {
+        report.json(out)
+    } else {
+        report.text(out)
+    };
+    printed.context("cannot write to standard output")
+}
+
+/// Whether something was written to a reader who is still there.
+fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
+    match written {
+        Err(error) if is_broken_pipe(&error) => Ok(false),
+        other => other.map(|()| true),
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) fn note(world: &World) -> Option<String> {
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);
     let step = largest.next_up() - largest;
-    (step.is_finite() && step > TOLERATED * smallest).then(|| {
+    (largest > 0.0 && step.is_finite() && step > TOLERATED * smallest).then(|| {
         format!(
             "coordinates up to {largest:?} are rounded to steps of {step:.1e} in float32, but the \
              smallest radius is {smallest:?}: move the origin nearer to the spheres"

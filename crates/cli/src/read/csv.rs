@@ -28,7 +28,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
 
     let mut world = World::new(source, columns.names, "line");
     world.notes.extend(columns.note());
-    let mut ended = true;
+    let mut ended = text.is_ended();
     while next(&mut text, &mut record)? {
         if record.len() != names.len() {
             let what = format!(

@@ -44,6 +44,18 @@ impl Frames {
         }
     }
 
+    /// How many frames before the end, at most, the first of these is.
+    pub(crate) fn marks(self) -> u64 {
+        let (Self::One(start)
+        | Self::Slice {
+            start: Some(start), ..
+        }) = self
+        else {
+            return 0;
+        };
+        if start < 0 { start.unsigned_abs() } else { 0 }
+    }
+
     /// The same frames by numbers from 0: from the first, up to but without the last, and the step.
     /// `count` is the number of frames, where one of these counts from the end. `None` if there is
     /// no such frame.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::read::number;
+
 /// Where the spheres come from, and in which format.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -40,7 +42,7 @@ impl Input {
                 format: format.unwrap_or(Format::Csv),
             });
         }
-        let name = path.display().to_string();
+        let name = number::printable(&path.display().to_string(), 4096);
         let format = format.or_else(|| Format::from_name(path)).ok_or_else(|| {
             format!(
                 "the name {name} does not tell the format: choose one with --format csv, lammps, npy \

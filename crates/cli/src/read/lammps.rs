@@ -1,5 +1,6 @@
 //! LAMMPS text dumps: <https://docs.lammps.org/dump.html>.
 
+use std::collections::VecDeque;
 use std::io::BufRead;
 
 use ::csv::ByteRecord;
@@ -74,21 +75,25 @@ impl<'a, R: BufRead> Dump<'a, R> {
         self.begin = mark.place;
     }
 
-    /// Passes over all frames, without parsing their atoms, and tells where each stands.
+    /// Passes over all frames, without parsing their atoms. Tells how many there are, and where each
+    /// of the last `most` stands.
     ///
     /// # Errors
     /// What is no frame, by line.
-    pub fn marks(mut self) -> anyhow::Result<Vec<Mark>> {
-        let mut marks = Vec::new();
+    pub fn count(mut self, most: u64) -> anyhow::Result<(u64, VecDeque<Mark>)> {
+        let mut marks = VecDeque::new();
         loop {
             let mark = Mark {
                 number: self.next,
                 place: self.begin,
             };
             if !self.skip()? {
-                return Ok(marks);
+                return Ok((self.next, marks));
             }
-            marks.push(mark);
+            marks.push_back(mark);
+            if marks.len() as u64 > most {
+                marks.pop_front();
+            }
         }
     }
 
@@ -181,6 +186,10 @@ impl<'a, R: BufRead> Dump<'a, R> {
         let mut within = false;
         while self.text.next()? {
             let line = self.text.line().to_vec();
+            // LAMMPS ends every line. A file that does not even begin as a dump is no cut dump.
+            if !self.text.is_ended() && (within || self.next > 0) {
+                return Err(self.cut("the file ends within a line"));
+            }
             if let Some(names) = line.strip_prefix(b"ITEM: ATOMS") {
                 if head.count.is_none() {
                     let what = "ITEM: ATOMS without ITEM: NUMBER OF ATOMS before it";
@@ -275,6 +284,9 @@ impl<'a, R: BufRead> Dump<'a, R> {
         for line in &mut lines {
             if !self.text.next()? {
                 return Err(self.cut("the file ends where the bounds of the box should be"));
+            }
+            if !self.text.is_ended() {
+                return Err(self.cut("the file ends within the bounds of the box"));
             }
             *line = self.text.line().to_vec();
         }

@@ -1,7 +1,7 @@
 //! Opens an input, and reads its worlds one after another.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -98,10 +98,15 @@ pub fn open<'a>(
 ) -> anyhow::Result<Worlds<'a>> {
     let source = input.name.as_str();
     let mut file = Source::open(input)?;
+    let cannot_read = || format!("cannot read {source}");
+    let text = |file: &mut Source| file.text(0, "reading", progress).with_context(cannot_read);
     let world = match input.format {
-        Format::Csv => csv::read(source, file.text(0, "reading", progress)?, options)?,
-        Format::Npy => npy::read(source, file.text(0, "reading", progress)?, options)?,
-        Format::Npz => npz::read(source, file.seekable("reading", progress)?, options)?,
+        Format::Csv => csv::read(source, text(&mut file)?, options)?,
+        Format::Npy => npy::read(source, text(&mut file)?, options)?,
+        Format::Npz => {
+            let bytes = file.seekable("reading", progress);
+            npz::read(source, bytes.with_context(cannot_read)?, options)?
+        }
         Format::Lammps => {
             let rest = open_dump(source, file, frames, options, progress)?;
             return Ok(Worlds { rest });
@@ -118,18 +123,22 @@ fn open_dump<'a>(
     options: &ReadOptions,
     progress: &'a dyn Progress,
 ) -> anyhow::Result<Rest<'a>> {
+    let cannot_read = || format!("cannot read {source}");
     let (mut count, mut mark) = (0, None);
     if frames.count_from_the_end() {
         file.keep(progress)?;
-        let text = file.text(0, "counting the frames", progress)?;
-        let marks = Dump::new(source, text, options).marks()?;
-        count = marks.len() as u64;
+        let text = file
+            .text(0, "counting the frames", progress)
+            .with_context(cannot_read)?;
+        let (frames_there, marks) = Dump::new(source, text, options).count(frames.marks())?;
+        count = frames_there;
         let start = frames.resolve(count).map_or(0, |span| span.start);
-        let start = usize::try_from(start).ok();
-        mark = start.and_then(|start| marks.get(start).copied());
+        mark = marks.into_iter().find(|mark| mark.number == start);
     }
     let begin = mark.map_or(0, |mark| mark.place.byte);
-    let text = file.text(begin, "reading", progress)?;
+    let text = file
+        .text(begin, "reading", progress)
+        .with_context(cannot_read)?;
     let mut dump = Dump::new(source, text, options);
     if let Some(mark) = mark {
         dump.start_at(mark);
@@ -174,8 +183,15 @@ impl Source {
     fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
         if let Self::Stream(stream) = self {
             progress.begin("waiting for the input", None);
-            let mut file = tempfile::tempfile().context("cannot make a temporary file")?;
-            io::copy(stream, &mut file).context("cannot keep the input in a temporary file")?;
+            let kept = || {
+                let folder = std::env::temp_dir();
+                format!(
+                    "cannot keep the input in a temporary file in {} (TMPDIR chooses another folder)",
+                    folder.display()
+                )
+            };
+            let mut file = tempfile::tempfile().with_context(kept)?;
+            io::copy(stream, &mut file).with_context(kept)?;
             *self = Self::File(file);
         }
         match self {
@@ -241,7 +257,14 @@ fn text_of<'a>(
 }
 
 fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
-    if !input.fill_buf()?.starts_with(GZIP) {
+    // A pipe may bring its first bytes one by one.
+    let mut begin = Vec::new();
+    (&mut input)
+        .take(GZIP.len() as u64)
+        .read_to_end(&mut begin)?;
+    let is_packed = begin == GZIP;
+    let input = Cursor::new(begin).chain(input);
+    if !is_packed {
         return Ok(Box::new(input));
     }
     Ok(Box::new(BufReader::with_capacity(

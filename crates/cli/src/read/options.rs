@@ -1,5 +1,7 @@
 //! What to read of a file besides the spheres' positions and velocities.
 
+use std::collections::BTreeMap;
+
 use crate::read::number;
 
 /// What to read of a file besides centres and velocities.
@@ -22,7 +24,7 @@ pub enum Radii {
     /// All spheres have this radius; the file has none.
     Constant(f32),
     /// Each type of sphere, by the column `type`, has its own; the file has none.
-    ByType(Vec<(i32, f32)>),
+    ByType(BTreeMap<i32, f32>),
 }
 
 impl Radii {
@@ -31,7 +33,7 @@ impl Radii {
     /// # Errors
     /// A message that says what is wrong with the text.
     pub fn by_type(text: &str) -> Result<Self, String> {
-        let mut radii: Vec<(i32, f32)> = Vec::new();
+        let mut radii = BTreeMap::new();
         for part in text.split(',') {
             let Some((kind, value)) = part.split_once('=') else {
                 return Err(format!(
@@ -40,10 +42,9 @@ impl Radii {
                 ));
             };
             let kind = number::kind(kind.as_bytes()).map_err(|what| format!("the type {what}"))?;
-            if radii.iter().any(|&(other, _)| other == kind) {
+            if radii.insert(kind, magnitude("radius", value)?).is_some() {
                 return Err(format!("type {kind} is there twice"));
             }
-            radii.push((kind, magnitude("radius", value)?));
         }
         Ok(Self::ByType(radii))
     }
@@ -59,11 +60,10 @@ impl Radii {
 
     /// The radius of a type, if it is the type that tells.
     pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
-        let Self::ByType(radii) = self else {
-            return None;
-        };
-        let found = radii.iter().find(|&&(other, _)| other == kind);
-        found.map(|&(_, radius)| radius)
+        match self {
+            Self::ByType(radii) => radii.get(&kind).copied(),
+            _ => None,
+        }
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn radii_by_type_are_read() {
         let radii = Radii::by_type("1=0.5, 2 = 0.8").unwrap();
-        assert_eq!(radii, Radii::ByType(vec![(1, 0.5), (2, 0.8)]));
+        assert_eq!(radii, Radii::ByType(BTreeMap::from([(1, 0.5), (2, 0.8)])));
         assert_eq!(radii.of_type(2), Some(0.8));
         assert_eq!(radii.of_type(3), None);
     }

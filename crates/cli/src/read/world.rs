@@ -56,16 +56,20 @@ impl World {
 
     /// Adds the sphere that stands in a row.
     pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
-        if self.spheres.try_reserve(1).is_err() {
-            let what = format!(
-                "memory is short: {} spheres came before, and more do not fit",
-                self.spheres.len()
-            );
-            return Err(at(&self.source, self.unit, row, &what));
+        if !push(&mut self.spheres, sphere) {
+            return Err(self.full(row));
         }
-        self.spheres.push(sphere);
         self.lines.push(row);
         Ok(())
+    }
+
+    /// The error for a row that does not fit the memory.
+    fn full(&self, row: u64) -> Error {
+        let what = format!(
+            "memory is short: {} spheres came before, and more do not fit",
+            self.spheres.len()
+        );
+        at(&self.source, self.unit, row, &what)
     }
 
     /// Sets a number of a sphere, counted from 0 for x to 6 for vz.
@@ -125,13 +129,14 @@ impl World {
         };
         let Row { sphere, id, kind } = columns.row(&field).map_err(wrong)?;
         self.push(line, sphere)?;
+        let mut room = true;
         if let Some(id) = id {
-            self.ids.get_or_insert_default().push(id);
+            room &= push(self.ids.get_or_insert_default(), id);
         }
         if let Some(kind) = kind {
-            self.types.get_or_insert_default().push(kind);
+            room &= push(self.types.get_or_insert_default(), kind);
         }
-        Ok(())
+        if room { Ok(()) } else { Err(self.full(line)) }
     }
 
     /// Makes sure that no two spheres have the same id.
@@ -167,6 +172,15 @@ impl World {
         }
         error.into()
     }
+}
+
+/// Adds an element, if there is memory for it.
+fn push<T>(list: &mut Vec<T>, element: T) -> bool {
+    let fits = list.try_reserve(1).is_ok();
+    if fits {
+        list.push(element);
+    }
+    fits
 }
 
 /// An error about a line or row of the input.

@@ -22,9 +22,18 @@ pub(crate) struct Npz {
 
 impl Npz {
     pub(crate) fn create(out: BufWriter<File>, columns: Columns) -> io::Result<Self> {
+        let folder = std::env::temp_dir();
+        let temporary = || {
+            tempfile::tempfile().map_err(|error| {
+                let folder = folder.display();
+                io::Error::other(format!(
+                    "a temporary file in {folder} (TMPDIR chooses another folder): {error}"
+                ))
+            })
+        };
         let waiting = columns
             .list()
-            .map(|column| Ok((column, BufWriter::new(tempfile::tempfile()?))));
+            .map(|column| Ok((column, BufWriter::new(temporary()?))));
         Ok(Self {
             out,
             columns,

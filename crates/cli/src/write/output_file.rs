@@ -19,8 +19,14 @@ impl OutputFile {
     /// # Errors
     /// If the folder is not there or cannot be written to.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
+        // The file that a link leads to is replaced, not the link.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let old = path.metadata().ok();
         if path.is_dir() {
             bail!("cannot write {}: it is a directory", path.display());
+        }
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            bail!("cannot write {}: it is no plain file", path.display());
         }
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -35,6 +41,11 @@ impl OutputFile {
         let temporary = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| cannot_write(path))?;
+        // Who may read the old file may read the new one.
+        if let Some(old) = old {
+            let same = temporary.as_file().set_permissions(old.permissions());
+            same.with_context(|| cannot_write(path))?;
+        }
         Ok(Self {
             path: path.into(),
             temporary,
@@ -71,7 +82,7 @@ impl OutputFile {
     }
 
     /// What failed, if anything does.
-    pub(crate) fn cannot_write(&self) -> String {
+    pub fn cannot_write(&self) -> String {
         cannot_write(&self.path)
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Read, Write};
 
-use crate::run::{CSV, Folder, Test, run, run_with};
+use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with};
 use crate::written::data;
 
 /// A frame of a LAMMPS dump of spheres in a row, one beside the next, with columns `id type x y z`.
@@ -366,5 +366,130 @@ fn archives_have_an_array_for_each_column() -> Test {
     let array = npyz::NpyFile::new(archive.by_name("toi.npy")?)?;
     assert_eq!(array.shape(), [0]);
     assert!(array.into_vec::<f32>()?.is_empty());
+    Ok(())
+}
+
+/// A reader who leaves early ends the listing, but nothing else that was asked for.
+#[test]
+fn what_else_was_asked_for_is_done_when_nobody_reads_the_list() -> Test {
+    let folder = Folder::new("left")?;
+    let input = folder.file("world.csv", TIMES)?;
+    let plot = folder.path("world.png")?;
+    let args = ["collide", &input, "--dt", "5", "--backend", "cpu"];
+    let mut child = std::process::Command::new(crate::run::BINARY)
+        .args(args)
+        .args(["--output", "-", "--plot", &plot])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()?;
+    drop(child.stdout.take());
+    assert_eq!(child.wait()?.code(), Some(0));
+    assert!(fs::metadata(&plot)?.len() > 0);
+    Ok(())
+}
+
+#[test]
+fn a_pipe_may_bring_a_packed_file_byte_by_byte() -> Test {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(CSV.as_bytes())?;
+    let packed = gzip.finish()?;
+    let mut child = std::process::Command::new(crate::run::BINARY)
+        .args([
+            "collide",
+            "-",
+            "--dt",
+            "1",
+            "--backend",
+            "cpu",
+            "--output",
+            "-",
+        ])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()?;
+    let mut pipe = child.stdin.take().ok_or("no input")?;
+    let (first, rest) = packed.split_at(1);
+    pipe.write_all(first)?;
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    pipe.write_all(rest)?;
+    drop(pipe);
+    let output = child.wait_with_output()?;
+    assert_eq!(String::from_utf8(output.stdout)?, crate::run::PAIRS);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn the_input_is_not_overwritten_even_as_standard_input() -> Test {
+    let folder = Folder::new("redirected")?;
+    let input = folder.file("world.csv", CSV)?;
+    let output = std::process::Command::new(crate::run::BINARY)
+        .args([
+            "collide",
+            "-",
+            "--dt",
+            "1",
+            "--backend",
+            "cpu",
+            "--output",
+            &input,
+        ])
+        .stdin(fs::File::open(&input)?)
+        .output()?;
+    let stderr = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("overwrite the input"), "{stderr}");
+    assert_eq!(fs::read_to_string(&input)?, CSV);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_keeps_the_permissions_and_the_link_that_were_there() -> Test {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("permissions")?;
+    let input = folder.file("world.csv", CSV)?;
+    let real = folder.file("real.csv", "what was there before\n")?;
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o600))?;
+    let link = folder.path("link.csv")?;
+    std::os::unix::fs::symlink(&real, &link)?;
+    run(&[&input, "--backend", "cpu", "--output", &link])?.expect_success("link");
+    assert_eq!(fs::read_to_string(&real)?, crate::run::PAIRS);
+    assert_eq!(fs::metadata(&real)?.permissions().mode() & 0o777, 0o600);
+    assert!(fs::symlink_metadata(&link)?.is_symlink());
+    Ok(())
+}
+
+#[test]
+fn a_file_of_another_format_is_recognised() -> Test {
+    let dump = frame(0, 1.0);
+    run_with(&["-"], dump.as_bytes(), &[])?.expect_error("dump", 1, &["--format lammps"]);
+    let npy = fs::read(data("c-f4.npy"))?;
+    run_with(&["-"], &npy, &[])?.expect_error("npy", 1, &["--format npy"]);
+    Ok(())
+}
+
+#[test]
+fn ids_may_be_written_as_numpy_writes_them() -> Test {
+    let folder = Folder::new("savetxt-ids")?;
+    let text = "id,x,y,z,radius\n7.0e+00,0,0,0,1\n5.0e+00,1,0,0,1\n";
+    let input = folder.file("world.csv", text)?;
+    assert_eq!(list(&folder, &[&input, "--ids"])?[1..], ["5,7,0.0,1.0"]);
+    let halves = folder.file("halves.csv", text.replace("7.0e", "7.5e"))?;
+    run(&[&halves, "--ids"])?.expect_error("halves", 1, &["line 2", "field id", "7.5e+00"]);
+    Ok(())
+}
+
+#[test]
+fn wrong_use_of_bench_exits_with_2() -> Test {
+    for (args, part) in [
+        (&["bench", "--radius", "1"][..], "--input"),
+        (&["bench", "--format", "csv"], "--input"),
+        (&["bench", "--n", "18446744073709551615"], "2^30"),
+        (&["bench", "--input", "world.txt", "--dt", "1"], "--format"),
+    ] {
+        run_as_it_is(args)?.expect_error(&format!("{args:?}"), 2, &[part]);
+    }
     Ok(())
 }
