@@ -17,7 +17,7 @@ fn a_world_without_spheres_is_fine() -> Test {
     let folder = Folder::new("none")?;
     let csv = folder.file("none.csv", "x,y,z,radius\n")?;
     assert_eq!(folder.pairs(&csv)?, "a,b,toi,depth\n");
-    let lammps = folder.file("none.dump", dump("x y z radius", &[]).trim_end())?;
+    let lammps = folder.file("none.dump", dump("x y z radius", &[]))?;
     assert_eq!(folder.pairs(&lammps)?, "a,b,toi,depth\n");
     Ok(())
 }
