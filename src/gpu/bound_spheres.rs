@@ -96,9 +96,9 @@ impl<'a> Asked<'a> {
     /// A value that shares bytes with one of `other`, and which one that is, when no program
     /// can mean it so. Both attributes are within their buffers.
     ///
-    /// Vectors may be the same ones, even if of different spheres: along a chain, spheres go
-    /// from each point to the next. Words may be the same if all of them are. Anything else
-    /// takes the same bytes for different things.
+    /// Centres and previous centres may be the same ones, even if of different spheres: along a
+    /// chain, spheres go from each point to the next. Other values may be the same if all of
+    /// them are. Anything else takes the same bytes for different things.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -108,7 +108,9 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        let vectors = self.width == VECTOR && other.width == VECTOR;
+        // Where a sphere is may be where another one was, but is nobody's velocity.
+        let positions = [self.what, other.what].contains(&"previous centers")
+            && [self.what, other.what].contains(&"centers");
         // Those that end after the other ones begin, and begin before they end.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
@@ -124,7 +126,7 @@ impl<'a> Asked<'a> {
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
-            let apart = start + other.width <= begin || vectors && start == begin;
+            let apart = start + other.width <= begin || positions && start == begin;
             (!apart).then_some([index, nearest])
         })
     }
@@ -325,12 +327,13 @@ mod tests {
         };
         let [own, others] = [one, other].map(values);
         let strides = [one, other].map(|asked| asked.attribute.stride);
-        let same_words = one.width == WORD && own == others && strides[0] == strides[1];
+        let same = own == others && strides[0] == strides[1];
+        let positions = one.what == "centers" && other.what == "previous centers"
+            || one.what == "previous centers" && other.what == "centers";
         own.iter().any(|own| {
             others.iter().any(|other| {
                 let shared = own.0 < other.1 && other.0 < own.1;
-                let same_vector = one.width == VECTOR && own == other;
-                shared && !same_vector && !same_words
+                shared && !same && !(positions && own == other)
             })
         })
     }
@@ -351,9 +354,14 @@ mod tests {
         for _ in 0..50_000 {
             let count = rng.u32(1..12);
             let mut draw = |most: u64| {
-                let width = [WORD, VECTOR][rng.usize(0..2)];
+                let (what, width) = [
+                    ("radii", WORD),
+                    ("centers", VECTOR),
+                    ("previous centers", VECTOR),
+                    ("velocities", VECTOR),
+                ][rng.usize(0..4)];
                 Asked {
-                    what: "",
+                    what,
                     attribute: Attribute::new(
                         &buffers[0],
                         4 * rng.u64(0..most),
