@@ -183,20 +183,19 @@ fn search(index: u32) -> vec2<u32> {
                             other = index + 1u;
                         }
                         tally = counted(tally, end - other);
-                        if TALLY {
-                            other = end;
-                        }
-                        for (; other < end; other++) {
-                            let candidate = sorted_proxies[other];
-                            let s = filter_pair(proxy, candidate, params.dt);
-                            if s.margin >= -s.bound {
-                                // Rows outside the box may share slots, so what is found
-                                // is compared with what was asked for.
-                                let found = sorted_cells[other];
-                                if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
-                                    && found.cell.z == z && level_of(found.tag) == number
-                                    && slab_of(found.tag, level.time_power) == slab {
-                                    report(s, proxy, candidate, own.tag, found.tag);
+                        if !TALLY {
+                            for (; other < end; other++) {
+                                let candidate = sorted_proxies[other];
+                                let s = filter_pair(proxy, candidate, params.dt);
+                                if s.margin >= -s.bound {
+                                    // Rows outside the box may share slots, so what is found
+                                    // is compared with what was asked for.
+                                    let found = sorted_cells[other];
+                                    if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
+                                        && found.cell.z == z && level_of(found.tag) == number
+                                        && slab_of(found.tag, level.time_power) == slab {
+                                        report(s, proxy, candidate, own.tag, found.tag);
+                                    }
                                 }
                             }
                         }
