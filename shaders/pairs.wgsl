@@ -1,21 +1,22 @@
 // The filter on every proxy and each of those in reach of it; or, with TALLY, only how
 // many tests there will be, where these may be too many.
 // Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, but that here no coarse proxy
-// searches for finer ones, for its invocation would keep all others waiting, and no balls
-// or paths are tested before the filter.
+// searches for finer ones, for its invocation would keep all others waiting, and that what
+// comes first is not a test of balls, but that of `near`.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
 #import filter::{Filtered, filter_pair}
-#import grid::{in_box, slot_of}
+#import grid::{in_box, slot_in_box, slot_of}
 #import impact::{rough_impact}
 #import invocation::{invocation}
+#import near::{may_touch, window_of}
 #import opaque::{opaque3}
 #import ownership::{OTHER, SHARED, ownership}
 #import segments::{middle, path_of, reaches}
 #import sets::{are_two_sets}
 #import tag::{level_of, segment_of, segment_power, slab_of}
-#import types::{Counters, Params, Plan, SortedCell, SortedProxy, Sphere}
+#import types::{Counters, Level, Params, Plan, SortedCell, SortedProxy, Sphere}
 #import units::{times_power}
 
 override TALLY: bool = false;
@@ -116,6 +117,119 @@ fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
+// A proxy that looks for others: its place among the sorted proxies, and its tag. The proxy
+// itself is read where it is needed, which is cheaper than to keep it in registers.
+struct Searcher {
+    index: u32,
+    tag: u32,
+}
+
+// Up to five ranges of the sorted proxies, taken for one: what is in them is numbered
+// through, from 0 to `count`.
+struct Candidates {
+    count: u32,
+    // The first number past each range but the last.
+    past: vec4<u32>,
+    // What makes of a number in each range a place among the sorted proxies, when added.
+    shift: vec4<u32>,
+    last_shift: u32,
+}
+
+// The place of a candidate. Selected, because what is indexed by a variable is kept in
+// memory.
+fn place_of(candidates: Candidates, number: u32) -> u32 {
+    let past = candidates.past;
+    let shift = candidates.shift;
+    let of_two = select(shift.y, shift.x, number < past.x);
+    let of_three = select(shift.z, of_two, number < past.y);
+    let of_others = select(candidates.last_shift, shift.w, number < past.w);
+    return number + select(of_others, of_three, number < past.z);
+}
+
+// Half the neighbourhood of a proxy, so that each pair is met from one side only; if all
+// of it is in the box. All that there is to read is asked for before any of it is waited for.
+fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
+    let row = level.dims.x;
+    let plane = row * level.dims.y;
+    let middles = slot + vec4<u32>(row, plane - row, plane, plane + row);
+    let end = slot_starts[slot + 2u];
+    let first_y = slot_starts[middles.x - 1u];
+    let end_y = slot_starts[middles.x + 2u];
+    let first_below = slot_starts[middles.y - 1u];
+    let end_below = slot_starts[middles.y + 2u];
+    let first_z = slot_starts[middles.z - 1u];
+    let end_z = slot_starts[middles.z + 2u];
+    let first_above = slot_starts[middles.w - 1u];
+    let end_above = slot_starts[middles.w + 2u];
+    let past_own = end - (index + 1u);
+    let past_y = past_own + (end_y - first_y);
+    let past_below = past_y + (end_below - first_below);
+    let past_z = past_below + (end_z - first_z);
+    return Candidates(
+        past_z + (end_above - first_above),
+        vec4<u32>(past_own, past_y, past_below, past_z),
+        vec4<u32>(index + 1u, first_y - past_own, first_below - past_y, first_z - past_below),
+        first_above - past_z,
+    );
+}
+
+// Which of 32 candidates from number `first` on may touch the proxy, one bit each.
+fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
+    let proxy = sorted_proxies[searcher.index];
+    let window = window_of(searcher.tag, params.dt);
+    var found = 0u;
+    let end = min(candidates.count, first + 32u);
+    for (var number = first; number < end; number++) {
+        let candidate = sorted_proxies[place_of(candidates, number)];
+        if may_touch(proxy, candidate, window) {
+            found |= 1u << (number - first);
+        }
+    }
+    return found;
+}
+
+// The filter on two proxies that may touch.
+fn filter_and_report(searcher: Searcher, place: u32) {
+    // With a zero that no compiler knows, so that it is read once more and not kept.
+    let proxy = sorted_proxies[searcher.index ^ params.zero];
+    let candidate = sorted_proxies[place];
+    let s = filter_pair(proxy, candidate, params.dt);
+    if s.margin >= -s.bound {
+        report(s, proxy, candidate, searcher.tag, sorted_cells[place].tag);
+    }
+}
+
+// Tests a proxy against candidates. Those that may touch it are put off until 32 are
+// tested: they are few, and while one of the invocations that run side by side has one,
+// the others wait.
+fn test(searcher: Searcher, candidates: Candidates) {
+    for (var first = 0u; first < candidates.count; first += 32u) {
+        var found = near(searcher, candidates, first);
+        while found != 0u {
+            filter_and_report(searcher, place_of(candidates, first + firstTrailingBit(found)));
+            found &= found - 1u;
+        }
+    }
+}
+
+// Whether half the neighbourhood of a proxy is five ranges, all in the box.
+fn is_inside(level: Level, cell: vec3<i32>) -> bool {
+    let at = vec3<u32>(cell - level.origin);
+    // There may be no box at all.
+    return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
+}
+
+// Tests a proxy against those around it in its own level, all in the box, or only counts
+// them.
+fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<function, vec2<u32>>) {
+    let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
+    let candidates = own_candidates(searcher.index, level, slot);
+    *tally = counted(*tally, candidates.count);
+    if !TALLY {
+        test(searcher, candidates);
+    }
+}
+
 // The first and the last of a level's 2^time_power slabs that a segment of 2^power spans.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
@@ -126,85 +240,145 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
+// The cells of a level from one corner to the other, in some of its slabs.
+struct Block {
+    low: vec3<i32>,
+    high: vec3<i32>,
+    slabs: vec2<u32>,
+    // Where to begin: not in the corner for half a neighbourhood, and there not with the
+    // first that is found.
+    first: vec3<i32>,
+    begin: u32,
+}
+
+// Half the neighbourhood of a proxy, so that each pair is met from one side only.
+fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
+    let slab = slab_of(searcher.tag, level.time_power);
+    return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
+}
+
+// The cells of another level in reach of a proxy and of the largest there.
+fn other_block(searcher: Searcher, level: Level) -> Block {
+    let proxy = sorted_proxies[searcher.index];
+    let power = segment_power(searcher.tag);
+    let segment = segment_of(searcher.tag);
+    let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
+    let at = opaque3(middle(path, power, segment) * level.inverse_cell);
+    let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
+    let low = vec3<i32>(floor(at - around));
+    let high = vec3<i32>(floor(at + around));
+    return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
+}
+
+// Cells of one row of a level, and the sorted proxies in their slots.
+struct Piece {
+    begin: u32,
+    end: u32,
+    // Whether it is the rest of the row, in the box; else it is one cell, which may share
+    // its slots with others.
+    whole: bool,
+}
+
+// What there is of a row from a cell on: within the box the row is one range; outside,
+// each cell is one.
+fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
+    let whole = in_box(level, first.x, high_x, first.y, first.z);
+    let slot = slot_of(level, first, slab);
+    let cells = u32(select(first.x, high_x, whole) - first.x) + 1u;
+    return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
+}
+
+// Tests a proxy against those in a piece of a level.
+fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
+    for (var other = piece.begin; other < piece.end; other++) {
+        let proxy = sorted_proxies[searcher.index];
+        if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
+            continue;
+        }
+        if !piece.whole {
+            let found = sorted_cells[other];
+            if any(found.cell != at) || level_of(found.tag) != number
+                || slab_of(found.tag, plan.level[number].time_power) != slab {
+                continue;
+            }
+        }
+        filter_and_report(searcher, other);
+    }
+}
+
+// The cell of a block from which it goes on, row by row, then plane by plane. Past the last
+// it is above the block.
+fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
+    var next = at;
+    next.x++;
+    if whole_row || next.x > block.high.x {
+        next = vec3<i32>(block.low.x, at.y + 1, at.z);
+    }
+    if next.y > block.high.y {
+        next = vec3<i32>(next.x, block.low.y, at.z + 1);
+    }
+    return next;
+}
+
+// Tests a proxy against those in some cells of a level, or only counts them. All in one
+// loop, for every one around it would take registers.
+fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
+    var at = block.first;
+    var begin = block.begin;
+    var slab = block.slabs.x;
+    while slab <= block.slabs.y {
+        var piece = piece_of(plan.level[number], at, block.high.x, slab);
+        piece.begin = max(piece.begin, begin);
+        begin = 0u;
+        *tally = counted(*tally, piece.end - piece.begin);
+        if !TALLY {
+            test_piece(searcher, piece, number, at, slab);
+        }
+        at = next_cell(block, at, piece.whole);
+        if at.z > block.high.z {
+            at.z = block.low.z;
+            slab++;
+        }
+    }
+}
+
+// Tests a proxy against those in reach of it in a level, or only counts them.
+fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
+    let level = plan.level[number];
+    let own_level = level_of(searcher.tag);
+    if are_two_sets() && level.of_set == plan.level[own_level].of_set {
+        return;
+    }
+    var block: Block;
+    if number == own_level {
+        let cell = sorted_cells[searcher.index].cell;
+        if is_inside(level, cell) {
+            search_inside(searcher, level, cell, tally);
+            return;
+        }
+        block = own_block(searcher, level, cell);
+    } else {
+        block = other_block(searcher, level);
+    }
+    search_block(searcher, number, block, tally);
+}
+
 // Tests a proxy against those in reach of it, or only counts them: how many they
 // are, low word first.
 fn search(index: u32) -> vec2<u32> {
-    let proxy = sorted_proxies[index];
-    let own = sorted_cells[index];
-    let own_level = level_of(own.tag);
-    let own_set = plan.level[own_level].of_set;
-    let power = segment_power(own.tag);
-    let segment = segment_of(own.tag);
-    let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
-    let center = middle(path, power, segment);
-    let reach = reaches(path, power);
+    let tag = sorted_cells[index].tag;
+    let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-
     // Goes once more round at the end: a driver that ends long loops never
     // comes to it.
-    for (var number = own_level; number <= plan.levels; number++) {
+    for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
                 atomicAdd(&sh_finished, 1u);
             }
             break;
         }
-        let level = plan.level[number];
-        if are_two_sets() && level.of_set == own_set {
-            continue;
-        }
-        let slabs = slabs_of(power, segment, level.time_power);
-        // Own level: half the neighbourhood, so that each pair is met from one
-        // side only. The others: as far as the two reach.
-        var low = own.cell - vec3<i32>(1, 1, 0);
-        var high = own.cell + vec3<i32>(1);
-        if number != own_level {
-            let at = opaque3(center * level.inverse_cell);
-            let around = opaque3(reach * level.inverse_cell + level.reach);
-            low = vec3<i32>(floor(at - around));
-            high = vec3<i32>(floor(at + around));
-        }
-        for (var slab = slabs.x; slab <= slabs.y; slab++) {
-            for (var z = low.z; z <= high.z; z++) {
-                let own_plane = number == own_level && z == own.cell.z;
-                for (var y = select(low.y, own.cell.y, own_plane); y <= high.y; y++) {
-                    let own_row = own_plane && y == own.cell.y;
-                    let first_x = select(low.x, own.cell.x, own_row);
-                    // Within the box the row is one range; outside, each cell
-                    // is one.
-                    let whole = in_box(level, first_x, high.x, y, z);
-                    var x = first_x;
-                    while x <= high.x {
-                        let last_x = select(x, high.x, whole);
-                        let slot = slot_of(level, vec3<i32>(x, y, z), slab);
-                        let end = slot_starts[slot + u32(last_x - x) + 1u];
-                        var other = slot_starts[slot];
-                        if own_row && x == own.cell.x {
-                            other = index + 1u;
-                        }
-                        tally = counted(tally, end - other);
-                        if TALLY {
-                            other = end;
-                        }
-                        for (; other < end; other++) {
-                            let candidate = sorted_proxies[other];
-                            let s = filter_pair(proxy, candidate, params.dt);
-                            if s.margin >= -s.bound {
-                                // Rows outside the box may share slots, so what is found
-                                // is compared with what was asked for.
-                                let found = sorted_cells[other];
-                                if found.cell.x >= x && found.cell.x <= last_x && found.cell.y == y
-                                    && found.cell.z == z && level_of(found.tag) == number
-                                    && slab_of(found.tag, level.time_power) == slab {
-                                    report(s, proxy, candidate, own.tag, found.tag);
-                                }
-                            }
-                        }
-                        x = last_x + 1;
-                    }
-                }
-            }
-        }
+        search_level(searcher, number, &tally);
     }
     return tally;
 }

@@ -13,13 +13,18 @@ fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
+// The slot of a cell within the box in a time slab.
+fn slot_in_box(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
+    let at = vec3<u32>(cell - level.origin);
+    return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
+}
+
 // The slot of a cell in a time slab. Within the box x runs contiguously. A cell outside
 // has one of the slots from first_hashed to first_hashed + hash_mask; which one, only this
 // function and its twin on the CPU know.
 fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
-        let at = vec3<u32>(cell - level.origin);
-        return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
+        return slot_in_box(level, cell, slab);
     }
     var row = (slab * SLAB_HASH) ^ (u32(cell.y) * Y_HASH) ^ (u32(cell.z) * Z_HASH);
     row = (row ^ (row >> 15u)) * ROW_HASH;

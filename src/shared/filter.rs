@@ -30,6 +30,14 @@ pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
 /// the time of closest approach: 2, and a little for rounding.
 #[cfg(feature = "gpu")]
 pub(crate) const SLOWLY: f32 = 2.01;
+/// Margin of the test before the filter, 2⁻¹⁴, as a part of the radii and of what two move past one
+/// another in the step.
+#[cfg(feature = "gpu")]
+pub(crate) const NEAR_MARGIN: f32 = 1.0 / (1_u32 << 14) as f32;
+/// Further margin of that test, 2⁻³²: more than slow pairs move past one another, and than what
+/// underflow takes.
+#[cfg(feature = "gpu")]
+pub(crate) const NEAR_LEAST: f32 = 1.0 / (1_u64 << 32) as f32;
 #[cfg(all(test, feature = "gpu"))]
 mod any_gpu;
 #[cfg(all(test, feature = "gpu"))]

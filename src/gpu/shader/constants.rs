@@ -169,6 +169,8 @@ constants! {
     ABSOLUTE: f32 = filter::ABSOLUTE;
     SLOW: f32 = filter::SLOW;
     SLOWLY: f32 = filter::SLOWLY;
+    NEAR_MARGIN: f32 = filter::NEAR_MARGIN;
+    NEAR_LEAST: f32 = filter::NEAR_LEAST;
     TIME: f32 = ownership::TIME;
     STILL: f32 = ownership::STILL;
 }

@@ -22,6 +22,7 @@ parts![
     "grid",
     "impact",
     "invocation",
+    "near",
     "opaque",
     "ownership",
     "plan_layout",
