@@ -64,6 +64,10 @@ mutant 'no quadratic term' src/shared/filter.rs \
     'QUADRATIC: f32 = 25.0' 'QUADRATIC: f32 = 0.0' "${tangency[@]}"
 mutant 'no absolute term' src/shared/filter.rs \
     'ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32' 'ABSOLUTE: f32 = 0.0' "${tangency[@]}"
+mutant 'no margin for what comes near' src/shared/filter.rs \
+    'NEAR_MARGIN: f32 = 1.0 / (1_u32 << 14) as f32' 'NEAR_MARGIN: f32 = 0.0' "${tangency[@]}"
+mutant 'half of the time of a segment is not searched' shaders/shared/near.wgsl \
+    '(half + NEAR_MARGIN) * dt' '(0.5 * half + NEAR_MARGIN) * dt' "${tangency[@]}"
 mutant 'no barrier, and a compiler that reassociates' shaders/shared/filter.wgsl \
     'opaque3(p + v * t)' '(j.center + j.velocity * t) - (i.center + i.velocity * t)' "${tangency[@]}"
 mutant 'no bound in float64' src/exact/float64.rs \

@@ -24,8 +24,9 @@ fn window_of(tag: u32, dt: f32) -> Window {
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
-    let q = p + v * window.middle;
+    let q = opaque3(p + v * window.middle);
     let radii = (i.radius + j.radius) * (1.0 + NEAR_MARGIN) + NEAR_LEAST;
-    let reach = radii + sqrt(dot(v, v)) * window.half;
+    // WGSL does not say what the root of 0 is.
+    let reach = radii + sqrt(dot(v, v) + SLOW) * window.half;
     return dot(q, q) <= reach * reach;
 }
