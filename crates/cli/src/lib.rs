@@ -10,7 +10,7 @@
 //! # anyhow::Ok(())
 //! ```
 //!
-//! What a file claims is not believed: nothing is reserved for it before it is there. What cannot
+//! A file may claim any size: memory is taken only for what has been read. What cannot
 //! be read right is an error that names the file, the line (of an array, the row) and the field.
 
 pub mod read;

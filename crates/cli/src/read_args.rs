@@ -22,7 +22,7 @@ pub(crate) struct ReadArgs {
     radius_by_type: Option<Radii>,
 }
 
-/// What `--format` says.
+/// The values of `--format`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
     /// Comma-separated values under a header

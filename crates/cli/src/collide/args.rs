@@ -88,7 +88,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
-    /// What pairs are sorted by: a and b, or the time of impact (then a and b)
+    /// Order of the pairs: by a and b, or by time of impact (then a and b)
     #[arg(long, value_enum, default_value = "pair")]
     pub(crate) sort: Sort,
 
@@ -132,8 +132,8 @@ Examples:
 
 Periodic boundaries are not wrapped: pairs across them are not looked for.
 
-Numbers are rounded once to the nearest float32, which has about 7 digits, and the pairs are exactly
-those of these values. Pairs that the first, fast test cannot decide are counted as grazing.
+Numbers are rounded once to the nearest float32, which has about 7 digits. The pairs are exact for the
+rounded numbers. A pair that the first, fast test cannot decide is counted as grazing.
 
 Exit codes:
   0  done, and with --verify checked
@@ -164,7 +164,7 @@ impl Args {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
         for (option, file) in [("--output", list), ("--plot", self.plot.as_deref())] {
-            // What standard input was redirected from, where the system can tell.
+            // On Unix this leads to the file that standard input was redirected from.
             let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
             if let Some(file) = file
                 && same_file(path, file)
@@ -196,7 +196,7 @@ impl Args {
     }
 }
 
-/// What `--sort` says.
+/// The values of `--sort`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Sort {
     /// By a, then b
@@ -214,7 +214,7 @@ impl From<Sort> for Order {
     }
 }
 
-/// What `--backend` says.
+/// The values of `--backend`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {
     /// A hardware GPU where there is one, else the CPU

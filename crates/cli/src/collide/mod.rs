@@ -45,14 +45,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut plot = args.plot.as_deref().map(OutputFile::create).transpose()?;
     let options = Options::new().with_backend(args.backend.into());
     let mut detector = None;
-    let mut notes = Vec::new();
+    let (mut notes, mut is_coarse) = (Vec::new(), false);
     while let Some(world) = next {
-        // What holds of every frame is said once.
-        for note in world.notes.iter().cloned().chain(resolution::note(&world)) {
-            if !notes.contains(&note) {
+        // Each note is printed once, not again for every frame.
+        for note in &world.notes {
+            if !notes.contains(note) {
                 progress.aside(|| say(&format!("note: {note}")));
-                notes.push(note);
+                notes.push(note.clone());
             }
+        }
+        // Its numbers differ from frame to frame.
+        if !is_coarse && let Some(note) = resolution::note(&world) {
+            progress.aside(|| say(&format!("note: {note}")));
+            is_coarse = true;
         }
         let mut ready = match detector.take() {
             Some(detector) => detector,
@@ -64,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .detect(&Step::new(&world.spheres, args.dt))
             .map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // What it holds of the device's memory, a check may need.
+        // A check may need the device memory that the detector holds.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &world, &collisions, &progress)?;
         let report = Report {
@@ -104,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             drawn.with_context(|| file.cannot_write())?;
             file.finish()?;
         }
-        // Nobody is left to work for: what else was asked for is done.
+        // Nobody reads standard output any more, and nothing else is left to do.
         if !heard && file.is_none() && !args.verify {
             return Ok(ExitCode::SUCCESS);
         }
@@ -132,12 +137,12 @@ fn check(
     verify::verify(&world.spheres, args.dt, collisions).map(Some)
 }
 
-/// Prints the report: to standard error where the list goes to standard output.
+/// Prints the report: to standard error where the list goes to standard output. Whether anybody reads
+/// standard error does not matter to the list.
 fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     if let Some(Target::StandardOutput) = args.output {
-        return report
-            .text(stderr().lock())
-            .context("cannot write to standard error");
+        let printed = report.text(stderr().lock());
+        return is_heard(printed.context("cannot write to standard error")).map(|_| ());
     }
     let out = stdout().lock();
     let printed = if args.json {

@@ -19,7 +19,7 @@ pub(crate) struct Report<'a> {
     /// Time of the detection.
     pub(crate) seconds: f64,
     pub(crate) verdict: Option<&'a Verdict>,
-    /// What the pairs are sorted by.
+    /// Order of the pairs.
     pub(crate) order: Order,
     /// Whether the summary has the first pairs.
     pub(crate) with_pairs: bool,

@@ -6,7 +6,7 @@ use carom_cli::read::World;
 const TOLERATED: f32 = 0.01;
 
 /// What to tell of coordinates that float32 rounds to steps not much smaller than the spheres. The
-/// pairs are exactly those of the rounded values, but these may be far from what was meant.
+/// pairs are exactly right for the rounded values, which may differ from the intended ones.
 pub(crate) fn note(world: &World) -> Option<String> {
     let spheres = &world.spheres;
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);

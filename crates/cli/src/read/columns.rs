@@ -49,7 +49,7 @@ pub(crate) struct Columns {
     cell: Option<Cell>,
 }
 
-/// What tells how large a sphere is.
+/// Where the radius of a sphere comes from.
 #[derive(Debug)]
 enum Size {
     Radius(usize),
@@ -192,7 +192,7 @@ impl Columns {
     }
 }
 
-/// What tells how large spheres are, and what that is called.
+/// Where the radii of spheres come from, and the name of that field.
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
     let diameter = position(names, "diameter")?.map(|at| ("diameter", Size::Diameter(at)));

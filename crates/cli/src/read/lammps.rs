@@ -187,7 +187,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         while self.text.next()? {
             let line = self.text.line().to_vec();
             // LAMMPS ends every line. A file that does not even begin as a dump is no cut dump.
-            if !self.text.is_ended() && (within || self.next > 0) {
+            if !self.text.is_ended() && !line.is_empty() && (within || self.next > 0) {
                 return Err(self.cut("the file ends within a line"));
             }
             if let Some(names) = line.strip_prefix(b"ITEM: ATOMS") {

@@ -30,8 +30,8 @@ pub trait Progress {
 
 impl Progress for () {}
 
-/// The worlds of an input, one after another: what cannot be read is an error that names file, line
-/// and field, and so is it if there is no frame of those asked for.
+/// The worlds of an input, one after another. A world that cannot be read is an error that names file,
+/// line and field. It is also an error if the input has none of the frames asked for.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Read, Write};
 
-use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with};
+use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with, start};
 use crate::written::data;
 
 /// A frame of a LAMMPS dump of spheres in a row, one beside the next, with columns `id type x y z`.
@@ -304,20 +304,7 @@ fn a_list_nobody_reads_on_is_no_error() -> Test {
     let folder = Folder::new("list-pipe")?;
     let rows: String = (0..20_000).map(|i| format!("{i},0,0,0.75\n")).collect();
     let input = folder.file("world.csv", format!("x,y,z,radius\n{rows}"))?;
-    let mut child = std::process::Command::new(crate::run::BINARY)
-        .args([
-            "collide",
-            &input,
-            "--dt",
-            "1",
-            "--backend",
-            "cpu",
-            "--output",
-            "-",
-        ])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()?;
+    let mut child = start(&[&input, "--output", "-"])?;
     drop(child.stdout.take());
     let output = child.wait_with_output()?;
     let stderr = String::from_utf8(output.stderr)?;
@@ -393,21 +380,7 @@ fn a_pipe_may_bring_a_packed_file_byte_by_byte() -> Test {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(CSV.as_bytes())?;
     let packed = gzip.finish()?;
-    let mut child = std::process::Command::new(crate::run::BINARY)
-        .args([
-            "collide",
-            "-",
-            "--dt",
-            "1",
-            "--backend",
-            "cpu",
-            "--output",
-            "-",
-        ])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()?;
+    let mut child = start(&["-", "--output", "-"])?;
     let mut pipe = child.stdin.take().ok_or("no input")?;
     let (first, rest) = packed.split_at(1);
     pipe.write_all(first)?;
@@ -491,5 +464,48 @@ fn wrong_use_of_bench_exits_with_2() -> Test {
     ] {
         run_as_it_is(args)?.expect_error(&format!("{args:?}"), 2, &[part]);
     }
+    Ok(())
+}
+
+/// The list goes to standard output, whoever reads the summary on standard error.
+#[test]
+fn a_list_is_whole_when_nobody_reads_the_summary() -> Test {
+    let folder = Folder::new("no-summary")?;
+    let text = frame(0, 1.0) + &frame(1, 1.0);
+    let input = folder.file("dump.row", text)?;
+    let args = [&input, "--radius", "0.75", "--frames", "all"];
+    let mut child = start(&[&args[..], &["--output", "-"]].concat())?;
+    drop(child.stderr.take());
+    let output = child.wait_with_output()?;
+    assert_eq!(output.status.code(), Some(0));
+    let expected = list(&folder, &args)?;
+    assert_eq!(expected.len(), 7);
+    let found = String::from_utf8(output.stdout)?;
+    assert_eq!(found.lines().collect::<Vec<_>>(), expected);
+    Ok(())
+}
+
+#[test]
+fn coarse_coordinates_are_mentioned_once() -> Test {
+    let folder = Folder::new("coarse")?;
+    let text = frame(0, 1e6) + &frame(1, 2e6);
+    let input = folder.file("dump.row", text)?;
+    let args = [
+        &input,
+        "--radius",
+        "0.1",
+        "--frames",
+        "all",
+        "--backend",
+        "cpu",
+    ];
+    let run = run(&args)?;
+    run.expect_success("coarse");
+    assert_eq!(
+        run.stderr.matches("in float32").count(),
+        1,
+        "{}",
+        run.stderr
+    );
     Ok(())
 }

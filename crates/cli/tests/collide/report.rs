@@ -1,10 +1,8 @@
 //! What is printed and written.
 
-use crate::run::{BINARY, CSV, Folder, PAIRS, Test, run};
+use crate::run::{CSV, Folder, PAIRS, Test, run, start};
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
-use std::process::Stdio;
 
 /// The list holds exactly the float32 values, whatever their size.
 #[test]
@@ -137,11 +135,7 @@ fn output_is_replaced_whole_and_nothing_else_is_left() -> Test {
 fn a_closed_pipe_is_no_panic() -> Test {
     let folder = Folder::new("pipe")?;
     let input = folder.file("world.csv", CSV)?;
-    let mut child = Command::new(BINARY)
-        .args(["collide", &input, "--dt", "1", "--backend", "cpu"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child = start(&[&input])?;
     drop(child.stdout.take());
     let output = child.wait_with_output()?;
     assert_eq!(String::from_utf8(output.stderr)?, "");
@@ -152,12 +146,7 @@ fn a_closed_pipe_is_no_panic() -> Test {
 /// A bar is for people in front of a terminal, not for files and pipes.
 #[test]
 fn no_bar_moves_where_nobody_watches() -> Test {
-    let mut child = Command::new(BINARY)
-        .args(["collide", "-", "--dt", "1", "--backend", "cpu"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+    let mut child = start(&["-"])?;
     std::thread::sleep(std::time::Duration::from_millis(1300));
     std::io::Write::write_all(&mut child.stdin.take().ok_or("no input")?, CSV.as_bytes())?;
     let output = child.wait_with_output()?;

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
 use std::process::Stdio;
+use std::process::{Child, Command};
 
 pub(crate) type Test = Result<(), Box<dyn Error>>;
 
@@ -64,6 +64,18 @@ pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     let mut command = Command::new(BINARY);
     command.args(args);
     run_command(command, b"", &[])
+}
+
+/// Starts `carom collide` for a step of 1 on the CPU, with pipes that the test holds the ends of.
+pub(crate) fn start(args: &[&str]) -> std::io::Result<Child> {
+    Command::new(BINARY)
+        .arg("collide")
+        .args(args)
+        .args(["--dt", "1", "--backend", "cpu"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
 }
 
 fn run_command(
