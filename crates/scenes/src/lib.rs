@@ -3,6 +3,10 @@
 //!
 //! Densities are the sum of the spheres' volumes over the cube's volume.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod sample;
 
 use carom::Sphere;
