@@ -1,27 +1,7 @@
-//! carom with other features than the default ones: `.ci/run` tells which.
-
-/// The GPU is refused by name, and `Auto` takes the CPU and says why.
-#[cfg(not(feature = "gpu"))]
-#[test]
-fn without_the_gpu_feature_the_cpu_does_the_work() -> Result<(), carom::Error> {
-    use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
-
-    match Detector::new(Options::new().with_backend(Backend::Gpu)) {
-        Err(Error::FeatureDisabled { feature, .. }) => assert_eq!(feature, "gpu"),
-        other => panic!("{other:?}"),
-    }
-    let mut detector = Detector::new(Options::new())?;
-    assert_eq!(detector.backend(), ActiveBackend::Cpu);
-    assert!(detector.reason().contains("feature `gpu`"));
-    let spheres = [Sphere::new([0.0; 3], 1.0); 2];
-    let found = detector.detect(&Step::new(&spheres, 1.0))?;
-    assert_eq!(found.pairs.len(), 1);
-    assert!(found.statistics.reason.contains("feature `gpu`"));
-    Ok(())
-}
+//! What the feature `serde` writes reads back the same.
 
 /// A status is a text that has the names of its bits, and keeps those without a name.
-#[cfg(all(feature = "gpu", feature = "serde"))]
+#[cfg(feature = "gpu")]
 #[test]
 fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::gpu::Status;
@@ -33,8 +13,7 @@ fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What can be read back reads back the same.
-#[cfg(feature = "serde")]
+/// Spheres, results and statistics.
 #[test]
 fn results_go_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};
