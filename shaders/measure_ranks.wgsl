@@ -1,8 +1,8 @@
-// Of each quantity that is known of the spheres of the sample: the median, and
-// the lowest and highest when strays are left out. One workgroup for RANKED of
-// the sample and one quantity.
+// For each quantity measured of the sampled spheres: the median, and the lowest and highest
+// value once strays are left out. One workgroup per RANKED spheres of the sample and quantity.
 // Twin of `src/cpu/measure/ranks.rs`.
 
+#import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -10,50 +10,76 @@
 @group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
 const MEASURE_RANKS_WORKGROUP = 256u;
+// Sorts after every value.
+const NO_KEY = 0xffffffffu;
 
-var<workgroup> sh_value: array<f32, MAX_SAMPLE>;
+// Of each value of the sample, four together: an integer that sorts as the value does.
+var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
+
+// No vector is indexed by a variable: some compilers put such a vector into memory.
+fn component(v: vec3<f32>, axis: u32) -> f32 {
+    return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
+}
 
 fn value_of(k: u32, quantity: u32) -> f32 {
     if quantity < 3u {
-        return samples[k].middle[quantity];
+        return component(samples[k].middle, quantity);
     }
     if quantity < 6u {
-        return samples[k].velocity[quantity - 3u];
+        return component(samples[k].velocity, quantity - 3u);
     }
-    return samples[k].log_distance[quantity - 6u];
+    return select(samples[k].log_distance.y, samples[k].log_distance.x, quantity == 6u);
 }
 
-// Counts for each of the RANKED from `first` on how many others of the sample come
-// before it. Several invocations share one of them, and compare it with a part of the
-// others each.
+fn key_of(k: u32, quantity: u32) -> u32 {
+    if k >= params.sample {
+        return NO_KEY;
+    }
+    return sortable(value_of(k, quantity));
+}
+
+// Adds to sh_rank, for each of the RANKED spheres from `first` on, the number of values that
+// sort before its own: smaller ones, and equal ones of lower index. Several invocations share
+// a sphere, and each compares its value with a part of the others, four at a time.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
     let parts = MEASURE_RANKS_WORKGROUP / RANKED;
-    let part = (params.sample + parts - 1u) / parts;
+    let fours = (params.sample + 3u) / 4u;
+    let part = (fours + parts - 1u) / parts;
     let begin = local / RANKED * part;
     if k < params.sample {
-        var rank = 0u;
-        for (var other = begin; other < min(begin + part, params.sample); other++) {
-            let before = sh_value[other] < sh_value[k] || (sh_value[other] == sh_value[k] && other < k);
-            rank += select(0u, 1u, before);
+        let own_four = k / 4u;
+        let key = sh_keys[own_four][k % 4u];
+        var counts = vec4<u32>(0u);
+        for (var four = begin; four < min(begin + part, fours); four++) {
+            // Equal values count in the fours before its own.
+            let limit = key + select(0u, 1u, four < own_four);
+            counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        atomicAdd(&sh_rank[own], rank);
+        // In its own four, equal values of lower index count.
+        if local < RANKED {
+            let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
+            let equal = sh_keys[own_four] == vec4<u32>(key);
+            counts += select(vec4<u32>(0u), vec4<u32>(1u), earlier & equal);
+        }
+        atomicAdd(&sh_rank[own], counts.x + counts.y + counts.z + counts.w);
     }
 }
 
-// Writes number k of the sample, if it has one of the ranks that are asked for.
+// Writes the value of sphere number k of the sample, if its rank is one of those wanted.
 fn write_rank(k: u32, rank: u32, quantity: u32) {
     let strays = params.sample / TRIM_DIVISOR;
+    let value = value_of(k, quantity);
     if rank == strays {
-        ranks[quantity].low = sh_value[k];
+        ranks[quantity].low = value;
     }
     if rank == params.sample / 2u {
-        ranks[quantity].median = sh_value[k];
+        ranks[quantity].median = value;
     }
     if rank == params.sample - 1u - strays {
-        ranks[quantity].high = sh_value[k];
+        ranks[quantity].high = value;
     }
 }
 
@@ -69,8 +95,14 @@ fn main(
     if first >= params.sample {
         return;
     }
-    for (var k = local; k < params.sample; k += MEASURE_RANKS_WORKGROUP) {
-        sh_value[k] = value_of(k, quantity);
+    for (var four = local; 4u * four < params.sample; four += MEASURE_RANKS_WORKGROUP) {
+        let k = 4u * four;
+        sh_keys[four] = vec4<u32>(
+            key_of(k, quantity),
+            key_of(k + 1u, quantity),
+            key_of(k + 2u, quantity),
+            key_of(k + 3u, quantity),
+        );
     }
     workgroupBarrier();
     count_before(first, local);

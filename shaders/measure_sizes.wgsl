@@ -44,6 +44,9 @@ const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 // Where the workgroup's segments begin.
 var<workgroup> sh_base: u32;
+// Not 0 when the workgroup has a sphere that is cut.
+var<workgroup> sh_cut: atomic<u32>;
+var<workgroup> sh_any_cut: u32;
 
 // Where the workgroup gathers a size class; PLACES if there is no room for it.
 fn place_of(size_class: u32) -> u32 {
@@ -63,19 +66,35 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
+// Raises the bounds of a size class of the workgroup along one axis.
+fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
+    if atomicLoad(&sh_gathered[place].low[axis]) < low {
+        atomicMax(&sh_gathered[place].low[axis], low);
+    }
+    if atomicLoad(&sh_gathered[place].high[axis]) < high {
+        atomicMax(&sh_gathered[place].high[axis], high);
+    }
+}
+
 // Adds to a size class of the workgroup. Words that would not change are left alone.
 fn gather(place: u32, own: Addition) {
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
     if atomicLoad(&sh_gathered[place].half_cell) < own.half_cell {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
     }
-    for (var axis = 0u; axis < 3u; axis++) {
-        if atomicLoad(&sh_gathered[place].low[axis]) < own.low[axis] {
-            atomicMax(&sh_gathered[place].low[axis], own.low[axis]);
-        }
-        if atomicLoad(&sh_gathered[place].high[axis]) < own.high[axis] {
-            atomicMax(&sh_gathered[place].high[axis], own.high[axis]);
-        }
+    raise_gathered(place, 0u, own.low.x, own.high.x);
+    raise_gathered(place, 1u, own.low.y, own.high.y);
+    raise_gathered(place, 2u, own.low.z, own.high.z);
+}
+
+// Raises the bounds of a size class of the whole world along one axis, unless those that
+// have been read are as high.
+fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
+    if bounds.x < low {
+        atomicMax(&size_classes[size_class].low[axis], low);
+    }
+    if bounds.y < high {
+        atomicMax(&size_classes[size_class].high[axis], high);
     }
 }
 
@@ -104,14 +123,9 @@ fn add(size_class: u32, own: Addition) {
     if half_cell < own.half_cell {
         atomicMax(&size_classes[size_class].half_cell, own.half_cell);
     }
-    for (var axis = 0u; axis < 3u; axis++) {
-        if low[axis] < own.low[axis] {
-            atomicMax(&size_classes[size_class].low[axis], own.low[axis]);
-        }
-        if high[axis] < own.high[axis] {
-            atomicMax(&size_classes[size_class].high[axis], own.high[axis]);
-        }
-    }
+    raise(size_class, 0u, vec2<u32>(low.x, high.x), own.low.x, own.high.x);
+    raise(size_class, 1u, vec2<u32>(low.y, high.y), own.low.y, own.high.y);
+    raise(size_class, 2u, vec2<u32>(low.z, high.z), own.low.z, own.high.z);
     if (used & bit) == 0u {
         atomicOr(&counters.used[size_class / 32u], bit);
     }
@@ -151,10 +165,8 @@ fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     var own: Addition;
     own.spheres = select(1u, 0x10001u, inside);
     own.half_cell = bitcast<u32>(half_cell);
-    for (var axis = 0u; axis < 3u; axis++) {
-        own.low[axis] = sortable(-low[axis]);
-        own.high[axis] = sortable(high[axis]);
-    }
+    own.low = vec3<u32>(sortable(-low.x), sortable(-low.y), sortable(-low.z));
+    own.high = vec3<u32>(sortable(high.x), sortable(high.y), sortable(high.z));
     return own;
 }
 
@@ -201,10 +213,16 @@ fn add_gathered(place: u32) {
     var sum: Addition;
     sum.spheres = atomicLoad(&sh_gathered[place].spheres);
     sum.half_cell = atomicLoad(&sh_gathered[place].half_cell);
-    for (var axis = 0u; axis < 3u; axis++) {
-        sum.low[axis] = atomicLoad(&sh_gathered[place].low[axis]);
-        sum.high[axis] = atomicLoad(&sh_gathered[place].high[axis]);
-    }
+    sum.low = vec3<u32>(
+        atomicLoad(&sh_gathered[place].low[0]),
+        atomicLoad(&sh_gathered[place].low[1]),
+        atomicLoad(&sh_gathered[place].low[2]),
+    );
+    sum.high = vec3<u32>(
+        atomicLoad(&sh_gathered[place].high[0]),
+        atomicLoad(&sh_gathered[place].high[1]),
+        atomicLoad(&sh_gathered[place].high[2]),
+    );
     add(gathered - 1u, sum);
 }
 
@@ -249,9 +267,18 @@ fn main(
         own = size_of(i);
         size_class_of_sphere[i] = own.size_class;
     }
+    if own.further > 0u {
+        atomicOr(&sh_cut, 1u);
+    }
     gather_all(own.size_class, own.addition, local);
     if local < PLACES {
         add_gathered(local);
     }
-    write_segments(own.further, i - local, local);
+    if local == 0u {
+        sh_any_cut = atomicLoad(&sh_cut);
+    }
+    // In most workgroups no sphere is cut.
+    if workgroupUniformLoad(&sh_any_cut) != 0u {
+        write_segments(own.further, i - local, local);
+    }
 }

@@ -1,8 +1,11 @@
-// The sum of each block of SCAN_BLOCK counts.
+// Sums each block of SCAN_BLOCK counts. One workgroup per block.
 // Twin of `src/cpu/scan.rs`.
 
-@group(0) @binding(0) var<storage, read> counts: array<u32>;
+@group(0) @binding(0) var<storage, read> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+
+// vec4s of one block.
+const BLOCK_VECTORS = SCAN_BLOCK / 4u;
 
 var<workgroup> sh_sum: atomic<u32>;
 
@@ -13,16 +16,18 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let block = workgroup.x + workgroup.y * workgroups.x;
-    var sum = 0u;
-    for (var k = 0u; k < SCAN_EACH; k++) {
-        let i = block * SCAN_BLOCK + k * SCAN_WORKGROUP + local;
-        if block < arrayLength(&sums) && i < arrayLength(&counts) {
+    // A dispatch that is folded into rows may have more workgroups than there are blocks.
+    let in_use = block < arrayLength(&sums);
+    var sum = vec4<u32>(0u);
+    for (var k = local; k < BLOCK_VECTORS; k += SCAN_WORKGROUP) {
+        let i = block * BLOCK_VECTORS + k;
+        if in_use && i < arrayLength(&counts) {
             sum += counts[i];
         }
     }
-    atomicAdd(&sh_sum, sum);
+    atomicAdd(&sh_sum, sum.x + sum.y + sum.z + sum.w);
     workgroupBarrier();
-    if local == 0u && block < arrayLength(&sums) {
+    if local == 0u && in_use {
         sums[block] = atomicLoad(&sh_sum);
     }
 }

@@ -128,14 +128,26 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
 // A range with one more size class.
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    more.proxies += f32(atomicLoad(&size_classes[size_class].count));
-    more.inside += f32(atomicLoad(&size_classes[size_class].inside));
-    more.half_cell = max(more.half_cell, bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell)));
+    // All nine words are read before any of them is used.
+    let count = atomicLoad(&size_classes[size_class].count);
+    let inside = atomicLoad(&size_classes[size_class].inside);
+    let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));
+    let low = vec3<f32>(
+        from_sortable(atomicLoad(&size_classes[size_class].low[0])),
+        from_sortable(atomicLoad(&size_classes[size_class].low[1])),
+        from_sortable(atomicLoad(&size_classes[size_class].low[2])),
+    );
+    let high = vec3<f32>(
+        from_sortable(atomicLoad(&size_classes[size_class].high[0])),
+        from_sortable(atomicLoad(&size_classes[size_class].high[1])),
+        from_sortable(atomicLoad(&size_classes[size_class].high[2])),
+    );
+    more.proxies += f32(count);
+    more.inside += f32(inside);
+    more.half_cell = max(more.half_cell, half_cell);
     more.reference = more.half_cell;
-    for (var axis = 0u; axis < 3u; axis++) {
-        more.low[axis] = min(more.low[axis], -from_sortable(atomicLoad(&size_classes[size_class].low[axis])));
-        more.high[axis] = max(more.high[axis], from_sortable(atomicLoad(&size_classes[size_class].high[axis])));
-    }
+    more.low = min(more.low, -low);
+    more.high = max(more.high, high);
     return more;
 }
 

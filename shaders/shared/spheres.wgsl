@@ -4,17 +4,22 @@
 #import units::{times_power}
 #needs params, spheres
 
+fn vector_times_power(v: vec3<f32>, power: i32) -> vec3<f32> {
+    return vec3<f32>(times_power(v.x, power), times_power(v.y, power), times_power(v.z, power));
+}
+
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
-    sphere.radius = times_power(sphere.radius, params.length_power);
-    for (var axis = 0u; axis < 3u; axis++) {
-        sphere.center[axis] = times_power(sphere.center[axis], params.length_power);
-        sphere.velocity[axis] = times_power(sphere.velocity[axis], params.velocity_power);
+    // In nearly all worlds both units are 1.
+    if (params.length_power | params.velocity_power) != 0 {
+        sphere.radius = times_power(sphere.radius, params.length_power);
+        sphere.center = vector_times_power(sphere.center, params.length_power);
+        sphere.velocity = vector_times_power(sphere.velocity, params.velocity_power);
     }
     return sphere;
 }
 
-// Whether it was set aside.
+// Whether the sphere was set aside.
 fn is_invalid(sphere: Sphere) -> bool {
     return sphere.radius < 0.0;
 }

@@ -7,10 +7,17 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of words, and what it takes to replace them by their prefix sums: the sums of
-/// its blocks, of the blocks of these sums, and so on to one block.
+/// A table of words to replace by their prefix sums, with the memory that this takes: the sums
+/// of its blocks, the sums of the blocks of these sums, and so on, up to sums of one block.
 pub(crate) struct ScanTable {
-    pub(crate) levels: Vec<wgpu::Buffer>,
+    pub(crate) levels: Vec<ScanLevel>,
+}
+
+/// The table itself, or sums of blocks.
+pub(crate) struct ScanLevel {
+    pub(crate) words: u64,
+    /// Has room for whole vectors of four words.
+    pub(crate) buffer: wgpu::Buffer,
 }
 
 /// Makes storage buffers, and names them.
@@ -119,7 +126,7 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// A table of so many words to scan. Only the words themselves have the name.
+    /// A table of `words` to scan. Only the words themselves have the name.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -127,12 +134,31 @@ impl<'a> Allocator<'a> {
         words: u64,
         usage: BufferUsages,
     ) -> Result<ScanTable, Error> {
-        let mut levels = vec![self.array::<u32>(name, what, words, usage)?];
+        let table = self.scan_level(what, words, usage)?;
+        let bytes = words.max(1) * size_of::<u32>() as u64;
+        self.named.words(name, &table.buffer, [0, bytes]);
+        let mut levels = vec![table];
         let mut length = words;
-        while length > u64::from(SCAN_BLOCK) {
-            length = length.div_ceil(u64::from(SCAN_BLOCK));
-            levels.push(self.buffer::<u32>(what, length, usage)?);
+        // A workgroup of the scan adds up the sums before its own, so there are sums of all blocks
+        // even when there is one block.
+        loop {
+            length = length.div_ceil(SCAN_BLOCK.into());
+            levels.push(self.scan_level(what, length, usage)?);
+            if length <= SCAN_BLOCK.into() {
+                return Ok(ScanTable { levels });
+            }
         }
-        Ok(ScanTable { levels })
+    }
+
+    fn scan_level(
+        &mut self,
+        what: &'static str,
+        words: u64,
+        usage: BufferUsages,
+    ) -> Result<ScanLevel, Error> {
+        Ok(ScanLevel {
+            words,
+            buffer: self.buffer::<[u32; 4]>(what, words.div_ceil(4), usage)?,
+        })
     }
 }

@@ -3,7 +3,6 @@
 use super::allocator::ScanTable;
 use super::dispatch::{Binder, Dispatch};
 use super::named_buffers::NamedBuffers;
-use super::shader::constants::SCAN_BLOCK;
 use super::shader::kernels::Stages;
 use crate::Error;
 
@@ -14,24 +13,24 @@ pub(crate) fn scan(
     table: &ScanTable,
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
+    // Each level of the table with the sums of its blocks.
     let levels: Vec<(NamedBuffers, u64)> = (table.levels.windows(2))
         .map(|pair| {
-            let named = NamedBuffers::default();
-            let named = named.with::<u32>("counts", &pair[0]);
-            let blocks = pair[1].size() / size_of::<u32>() as u64;
-            (named.with::<u32>("sums", &pair[1]), blocks)
+            let named = NamedBuffers::default().with::<[u32; 4]>("counts", &pair[0].buffer);
+            (named.with::<u32>("sums", &pair[1].buffer), pair[1].words)
         })
         .collect();
     for (named, blocks) in &levels {
-        dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
+        // Nothing comes before the only block.
+        if *blocks > 1 {
+            dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
+        }
     }
-    if let Some(last) = table.levels.last() {
-        debug_assert!(last.size() <= size_of::<u32>() as u64 * u64::from(SCAN_BLOCK));
-        let named = NamedBuffers::default().with::<u32>("sums", last);
-        dispatches.push(binder.dispatch(&kernels.scan_spine, &[&named], 1)?);
-    }
+    // From the top down: below the top, the sums have been scanned as counts of the level above.
+    let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
-        dispatches.push(binder.dispatch(&kernels.scan_apply, &[named], *blocks)?);
+        dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);
+        kernel = &kernels.scan_apply_scanned;
     }
     Ok(dispatches)
 }

@@ -124,10 +124,10 @@ impl Sorter {
         by: By,
         items: &wgpu::Buffer,
     ) -> Result<(Vec<Dispatch>, wgpu::Buffer), Error> {
-        let [words, ..] = &self.table.levels[..] else {
+        let [counts, ..] = &self.table.levels[..] else {
             return Ok((Vec::new(), items.clone()));
         };
-        let blocks = words.size() / size_of::<u32>() as u64 / u64::from(DIGITS);
+        let blocks = counts.words / u64::from(DIGITS);
         let mut dispatches = Vec::new();
         let mut before = items.clone();
         for pass in self.passes(by) {

@@ -65,8 +65,8 @@ kernels! {
     plan: "plan", "main", [];
     bin: "bin", "main", [];
     scan_reduce: "scan_reduce", "main", [];
-    scan_spine: "scan_spine", "main", [];
     scan_apply: "scan_apply", "main", [];
+    scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
     // An override, so that the compiler drops the test.
     tally: "pairs", "main", [("TALLY", 1.0)];
