@@ -1,6 +1,5 @@
-// Of each quantity that is known of the spheres of the sample: the median, and
-// the lowest and highest when strays are left out. One workgroup for RANKED of
-// the sample and one quantity.
+// Computes the median and the trimmed extremes of every quantity of the sampled spheres. One
+// workgroup ranks RANKED of the sampled spheres by one quantity.
 // Twin of `src/cpu/measure/ranks.rs`.
 
 #import types::{Params, Ranks, Sampled}
@@ -11,9 +10,13 @@
 
 const MEASURE_RANKS_WORKGROUP = 256u;
 
+// The quantity of all sampled spheres.
 var<workgroup> sh_value: array<f32, MAX_SAMPLE>;
+// Rank of each of the RANKED spheres among all sampled spheres.
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
+// Returns a quantity of sampled sphere k: a coordinate, a velocity component, or log2 of the
+// distance to a neighbour.
 fn value_of(k: u32, quantity: u32) -> f32 {
     if quantity < 3u {
         return samples[k].middle[quantity];
@@ -24,9 +27,9 @@ fn value_of(k: u32, quantity: u32) -> f32 {
     return samples[k].log_distance[quantity - 6u];
 }
 
-// Counts for each of the RANKED from `first` on how many others of the sample come
-// before it. Several invocations share one of them, and compare it with a part of the
-// others each.
+// Counts, for each of the RANKED sampled spheres from `first` on, how many sampled spheres come
+// before it. Several invocations share each of them, and each compares it with a part of the
+// sample.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -43,7 +46,8 @@ fn count_before(first: u32, local: u32) {
     }
 }
 
-// Writes number k of the sample, if it has one of the ranks that are asked for.
+// Writes the quantity of sampled sphere k if its rank is that of the median or of a trimmed
+// extreme.
 fn write_rank(k: u32, rank: u32, quantity: u32) {
     let strays = params.sample / TRIM_DIVISOR;
     if rank == strays {

@@ -1,5 +1,5 @@
-// Exclusive prefix sums of each block of SCAN_BLOCK counts, in place, from the sum of
-// the blocks before it.
+// Replaces each block of SCAN_BLOCK counts by its exclusive prefix sums, starting from the sum
+// of the blocks before it.
 // Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
@@ -17,7 +17,8 @@ fn main(
     var begin = 0u;
     var end = 0u;
     var sum = 0u;
-    // A folded dispatch has workgroups to spare.
+    // A dispatch that is folded into rows may have more workgroups than there are blocks. Their
+    // invocations must not return, because sum_before() has barriers.
     if block < arrayLength(&sums) {
         begin = block * SCAN_BLOCK + local * SCAN_EACH;
         end = min(begin + SCAN_EACH, arrayLength(&counts));

@@ -1,4 +1,4 @@
-// The sum of each block of SCAN_BLOCK counts.
+// Computes the sum of each block of SCAN_BLOCK counts.
 // Twin of `src/cpu/scan.rs`.
 
 @group(0) @binding(0) var<storage, read> counts: array<u32>;

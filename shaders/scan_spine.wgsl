@@ -1,4 +1,5 @@
-// Exclusive prefix sums of at most SCAN_BLOCK words, in place. One workgroup.
+// Replaces at most SCAN_BLOCK words by their exclusive prefix sums. Dispatched as one
+// workgroup.
 // Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}

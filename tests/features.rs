@@ -1,6 +1,7 @@
-//! carom with other features than the default ones: `.ci/run` tells which.
+//! Tests of carom with Cargo features other than the default ones. `.ci/run` lists the sets.
 
-/// The GPU is refused by name, and `Auto` takes the CPU and says why.
+/// Without the feature `gpu`, `Backend::Gpu` is an error that names the feature. `Backend::Auto`
+/// selects the CPU and states the reason.
 #[cfg(not(feature = "gpu"))]
 #[test]
 fn without_the_gpu_feature_the_cpu_does_the_work() -> Result<(), carom::Error> {
@@ -20,10 +21,10 @@ fn without_the_gpu_feature_the_cpu_does_the_work() -> Result<(), carom::Error> {
     Ok(())
 }
 
-/// A status is a text that has the names of its bits, and keeps those without a name.
+/// A `Status` is serialized as a text with the names of its bits. Bits without a name are kept.
 #[cfg(all(feature = "gpu", feature = "serde"))]
 #[test]
-fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
+fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::gpu::Status;
 
     let status = Status::TRUNCATED | Status::from_bits_retain(1 << 20);
@@ -33,10 +34,10 @@ fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What can be read back reads back the same.
+/// Every result that implements `Deserialize` is equal after a round trip through JSON.
 #[cfg(feature = "serde")]
 #[test]
-fn results_go_through_json() -> Result<(), Box<dyn std::error::Error>> {
+fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};
 
     let spheres = [0.0, 1.5, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0).with_groups(1, 2));

@@ -1,9 +1,10 @@
-// Exclusive prefix sums of a number from each invocation of a workgroup.
+// Prefix sums over the invocations of a workgroup.
 
 var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 
-// The sum of what the invocations before this one gave. After one more barrier,
-// sh_sums has all these sums, each with its own in it.
+// Returns the sum of `own` over all invocations before this one. After one more barrier,
+// sh_sums holds the inclusive prefix sums. Between two calls, no barrier is needed unless
+// sh_sums has been read.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     for (var step = 1u; step < SCAN_WORKGROUP; step *= 2u) {
@@ -12,7 +13,7 @@ fn sum_before(own: u32, local: u32) -> u32 {
         if local >= step {
             before = sh_sums[local - step];
         }
-        // Nobody writes before all have read.
+        // No invocation may write before all have read.
         workgroupBarrier();
         sh_sums[local] += before;
     }

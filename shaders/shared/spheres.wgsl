@@ -1,9 +1,10 @@
-// The spheres in the units that the stages work in.
+// The spheres in the units of the stages.
 
 #import types::{Sphere}
 #import units::{times_power}
 #needs params, spheres
 
+// Returns sphere i in these units.
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
     sphere.radius = times_power(sphere.radius, params.length_power);
@@ -14,7 +15,7 @@ fn sphere_at(i: u32) -> Sphere {
     return sphere;
 }
 
-// Whether it was set aside.
+// Returns whether the sphere was set aside.
 fn is_invalid(sphere: Sphere) -> bool {
     return sphere.radius < 0.0;
 }
