@@ -8,13 +8,15 @@ root=$PWD
 # Cargo would take them for those.
 usual=${CARGO_TARGET_DIR:-$root/target}
 export CARGO_TARGET_DIR=$usual/mutants RUST_BACKTRACE=0
+# A mutant differs in one line, so little has to be compiled again.
+export CARGO_INCREMENTAL=1
 # The dependencies, however, may come from there: these are the packages that tests/run.sh tests, so
 # that dependencies have the same features.
 if [[ ! -e $CARGO_TARGET_DIR && -d $usual/release/deps ]]; then
     mkdir -p "$CARGO_TARGET_DIR/release"
     cp -a "$usual"/release/{.fingerprint,build,deps} "$CARGO_TARGET_DIR/release"
 fi
-# Little optimisation: these tests are short, and carom is built for each of them.
+# Little optimization: these tests are short.
 test=(cargo test --config profile.release.package.carom.opt-level=1 --release --quiet
     --package carom --package carom-cli --package carom-scenes)
 if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
