@@ -207,8 +207,8 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests a proxy against candidates. The filter is applied only after the first test of each 32:
-// few candidates pass that test, and while one invocation of a subgroup applies the filter, the
+// Tests a proxy against candidates. The filter is applied only after the near test of each 32:
+// few candidates pass the near test, and while one invocation of a subgroup applies the filter, the
 // others wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {

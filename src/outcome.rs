@@ -17,8 +17,7 @@ pub(crate) struct Outcome {
     /// Number of candidates that were tested.
     pub(crate) candidates: u64,
     /// Numbers of grazing pairs: touching or not, they are too close to tangency or to the end of
-    /// a time segment for the first test. The first test uses float32 on a GPU and float64 on the
-    /// CPU.
+    /// a time segment for the swept test, which uses float32 on a GPU and float64 on the CPU.
     pub(crate) grazing: Grazing,
     /// Bytes of working memory.
     pub(crate) memory: u64,

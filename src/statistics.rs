@@ -38,11 +38,11 @@ pub struct Statistics {
     pub candidates: u64,
     /// Number of pairs that touch.
     pub pairs: u64,
-    /// Number of pairs, touching or not, that the first test could not decide because they are
+    /// Number of pairs, touching or not, that the swept test could not decide because they are
     /// too close to tangency or to the end of a time segment.
     ///
-    /// Arithmetic of higher precision decided these pairs. The first test uses float32 on a GPU
-    /// and float64 on the CPU. A pair that the first test decides does not count, even if
+    /// Arithmetic of higher precision decided these pairs. The swept test uses float32 on a GPU
+    /// and float64 on the CPU. A pair that the swept test decides does not count, even if
     /// its time of impact needed higher precision.
     pub grazing: u64,
     /// Number of grazing pairs that float64 could not decide either. Exact integers decided

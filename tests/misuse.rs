@@ -531,7 +531,7 @@ fn a_buffer_of_another_device_is_refused() -> Result {
             &mut own.encoder(),
             &Step::on_device(&foreign.spheres(), 1.0),
         ),
-        &["same device"],
+        &["pipeline's device"],
     );
     other.assert_silent();
     assert_works(&own, &mut buffers)

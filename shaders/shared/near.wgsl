@@ -1,4 +1,4 @@
-// The first test of two proxies, much cheaper than the filter: whether the spheres come near
+// The near test of two proxies, much cheaper than the filter: whether the spheres come near
 // each other during the time segment of the searching proxy. docs/exact.md has the proof, and
 // the constants are in `src/shared/filter.rs`.
 

@@ -1,4 +1,4 @@
-//! The ball test, the first test of two proxies: whether their bounding spheres (balls) meet, or
+//! The ball test of two proxies, which precedes the swept test: whether their bounding spheres (balls) meet, or
 //! the path of one proxy meets the ball of the other. It reads four numbers per proxy and takes few
 //! operations per pair. Only pairs that pass it are swept.
 

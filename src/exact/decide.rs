@@ -72,8 +72,8 @@ pub(crate) fn decide_reported_with(
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // `sort` keeps an arbitrary one of several reports of a pair. All of them have the same flag:
-    // a pair that several segments may report is grazing in each report.
+    // `sort` keeps an arbitrary one of several reports of a pair. That they may differ in the flag
+    // matters only to the count of grazing pairs: every pair is decided below in any case.
     sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
     let grazing = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)

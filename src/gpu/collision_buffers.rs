@@ -39,7 +39,7 @@ pub struct CollisionBuffers {
     pub(super) known_pairs: KnownPairs,
     /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Lower bound on the length of time segments, in the units of the step.
+    /// Lower bound on the length of time segments, in the units of the grids.
     pub(super) shortest_segment: f32,
 }
 

@@ -18,7 +18,7 @@ pub struct RequiredCapacity {
     pub segments: u64,
     /// Number of pairs; 0 if the step ended before it counted them.
     pub pairs: u64,
-    /// Length of the time segments of the step, in the units of the step.
+    /// Length of the time segments of the step, in the units of the grids.
     pub(super) segment: f32,
 }
 

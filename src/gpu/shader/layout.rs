@@ -249,7 +249,7 @@ layouts! {
         place: u32,
     }
 
-    /// The values of a proxy's sphere that the swept test reads, in the units of the step, in the
+    /// The values of a proxy's sphere that the swept test reads, in the units of the grids, in the
     /// order of the slots.
     struct GpuSortedProxy = "SortedProxy" {
         center: [f32; 3],

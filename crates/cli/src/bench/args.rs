@@ -89,7 +89,7 @@ of the JSON lines are in parentheses. There, times are in seconds and sizes in b
   prox/n   grid entries for each sphere; a fast sphere has one for each time segment (proxies)
   cand/n   pairs of grid entries that were tested, for each sphere (candidates)
   pairs/n  pairs that touch, for each sphere
-  grazing  pairs that the first test could not decide, in float32 on a GPU and in float64 on the
+  grazing  pairs that the swept test could not decide, in float32 on a GPU and in float64 on the
            CPU (grazing_by_integers: the part of them that float64 could not decide)
   MiB      working memory that carom keeps, without the spheres and the list (memory)
   x floor  median time divided by the floor (over_floor; the floor is floor_bytes divided by

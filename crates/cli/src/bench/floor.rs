@@ -39,9 +39,9 @@ struct Stage {
     pair: u64,
 }
 
-/// Bytes of a sorted proxy's record. Only candidates that passed the first test read it.
+/// Bytes of a sorted proxy's record. It is read only for candidates that pass the ball test.
 const RECORD: u64 = 32;
-/// Bytes of a sorted proxy's bounding sphere, for the first test.
+/// Bytes of a sorted proxy's bounding sphere, for the ball test.
 const BALL: u64 = 16;
 /// Bytes of a proxy's tag.
 const TAG: u64 = 4;

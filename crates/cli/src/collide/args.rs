@@ -136,7 +136,7 @@ Examples:
 Periodic boundaries are ignored: pairs across them are not found.
 
 A float32 has about 7 digits. Numbers are rounded once to the nearest float32, and the pairs are
-exact for the rounded numbers. The summary counts as grazing the pairs that the first, fast test
+exact for the rounded numbers. The summary counts as grazing the pairs that the fast swept test
 could not decide. An exact test decided these pairs.
 
 Exit codes:
