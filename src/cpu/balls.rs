@@ -1,6 +1,6 @@
-//! The ball test of two proxies, which precedes the swept test: whether their bounding spheres (balls) meet, or
-//! the path of one proxy meets the ball of the other. It reads four numbers per proxy and takes few
-//! operations per pair. Only pairs that pass it are swept.
+//! The ball test of two proxies, which precedes the swept test: whether their bounding spheres
+//! (balls) meet, or the path of one proxy meets the ball of the other. It reads four numbers per
+//! proxy and takes few operations per pair. Only pairs that pass it are swept.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
