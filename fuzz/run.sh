@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes carom, guided by coverage: fuzz/run.sh TARGET [LIBFUZZER OPTION...]
+# Runs a fuzz target with coverage guidance: fuzz/run.sh TARGET [LIBFUZZER OPTION...]
 #
-# Needs Rust and a C++ compiler, nothing else. An input that fails is left in
-# fuzz/artifacts/TARGET; `fuzz/run.sh TARGET FILE` runs it again.
+# Needs only Rust and a C++ compiler. An input that fails is saved in fuzz/artifacts/TARGET;
+# `fuzz/run.sh TARGET FILE` runs it again.
 set -euo pipefail
 target=${1:?'usage: fuzz/run.sh TARGET [LIBFUZZER OPTION...]'}
 shift
@@ -12,7 +12,7 @@ fi
 cd "$(dirname "${BASH_SOURCE[0]}")"
 export RUSTC_WRAPPER=$PWD/instrument.sh CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true
 export CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
-# Apart from what is built without counters.
+# A separate target folder, because these builds contain coverage counters.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}/fuzz
 cargo build --release --quiet --bin "$target"
 runner=$CARGO_TARGET_DIR/release/$target
@@ -21,6 +21,6 @@ if [[ ${1:-} == [!-]* ]]; then
     exec "$runner" "$@"
 fi
 seeds=()
-# Readers begin with good files.
+# The targets for the readers start from the test files, most of which are valid inputs.
 [[ $target == worlds ]] || seeds=(../crates/cli/tests/data)
 exec "$runner" -artifact_prefix="artifacts/$target/" "$@" "corpus/$target" "${seeds[@]}"

@@ -1,4 +1,4 @@
-// Each proxy's cell and slot, and how many proxies a slot holds.
+// Computes the cell and slot of every proxy, and the number of proxies in each slot.
 // Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
@@ -16,13 +16,14 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
+// Number of proxies in each slot. `scan` turns it into the index of the slot's first proxy.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Proxies in the fullest slot that the workgroup has put one into.
+// Largest place of the workgroup's proxies within their slots, plus 1.
 var<workgroup> sh_fullest: atomic<u32>;
 
-// Gives a proxy its cell, its slot, and its place in that.
+// Writes a proxy's cell, tag, slot and place within the slot.
 fn put(proxy: u32) {
     var part = Segment(proxy, 0u);
     if proxy >= params.spheres {
@@ -60,7 +61,7 @@ fn main(
         put(proxy);
     }
     workgroupBarrier();
-    // A word that would not change is left alone.
+    // Atomic writes to one word are serialized, so a word that would not change is not written.
     if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
         atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }

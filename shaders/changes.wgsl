@@ -1,6 +1,6 @@
-// Pairs that began, last and ended since the last complete step. `flag` flags those that
-// began and those that ended; after the scan of the flags `write` writes all; and `keep`
-// keeps the sorted list for the next step.
+// Computes the pairs that began, lasted and ended since the last complete step. `flag` marks
+// the pairs that began and those that ended. After the prefix sum of these flags, `write`
+// writes all three parts, and `keep` stores the sorted list for the next step.
 // Twin of `src/reduce/changes.rs`.
 
 #import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
@@ -8,14 +8,15 @@
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The pairs of the last complete step, and how many.
+// The pairs of the last complete step, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// A word for each place of `sorted_pairs`, for each of `kept_pairs`, and one more.
+// A word for each entry of `sorted_pairs`, a word for each entry of `kept_pairs`, and one more:
+// flags, and after the scan their exclusive prefix sums.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
-// A pair of this step.
+// Returns the indices of a pair of this step.
 fn now(index: u32) -> vec2<u32> {
     return vec2<u32>(sorted_pairs[index].a, carom_b(sorted_pairs[index]));
 }
@@ -24,7 +25,7 @@ fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
     return one.x < other.x || (one.x == other.x && one.y < other.y);
 }
 
-// A pair of the last complete step, or of this one.
+// Returns the indices of a pair of the last complete step if `of_kept`, otherwise of this step.
 fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     if of_kept {
         return kept_pairs[place];
@@ -32,7 +33,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     return now(place);
 }
 
-// Whether it is one of the first `count` of these.
+// Returns whether a pair is among the first `count` pairs of the last complete step if
+// `of_kept`, otherwise of this step.
 fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -47,22 +49,24 @@ fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
-// Whether the list of this step is whole; another changes nothing.
+// Returns whether the list of this step is complete. If it is not, there are no changes, and
+// the kept pairs stay as they are.
 fn is_complete() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u;
 }
 
-// Pairs of this step.
+// Returns the number of pairs of this step, or 0 if its list is not complete.
 fn now_count() -> u32 {
     return select(0u, results.sorted, is_complete());
 }
 
-// Pairs of the last complete step.
+// Returns the number of pairs of the last complete step, or 0 if the list of this step is not
+// complete.
 fn before_count() -> u32 {
     return select(0u, kept_count, is_complete());
 }
 
-// Where the flags of `kept_pairs` begin.
+// Returns the index of the first flag of `kept_pairs`.
 fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
@@ -106,10 +110,12 @@ fn write(
     if index < half {
         if index < count {
             let own = change_flags[index];
+            // `own` pairs that began, and index - own pairs that lasted, come before this pair.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             changes[to] = now(index);
         }
     } else if index - half < before_count() && change_flags[index + 1u] > change_flags[index] {
+        // The pairs that ended follow all pairs of this step.
         changes[count + change_flags[index] - began] = kept_pairs[index - half];
     }
     if index == 0u {

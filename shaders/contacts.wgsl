@@ -1,6 +1,6 @@
-// Each sphere's own contacts: indices into the sorted list, in rows. The list is in
-// the order of a; `copy` makes a copy to be sorted by the row of b, with which `rows`
-// finds where rows begin, and `fill` fills them.
+// Writes the contacts of each sphere: a row of indices into the sorted list, which is in the
+// order of a. `copy` makes a copy that is then sorted by the row of b. From both orders, `rows`
+// determines where the rows begin, and `fill` writes them.
 // Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
@@ -8,14 +8,15 @@
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The row of b, and an index into `sorted_pairs`.
+// The row of b, and the index in `sorted_pairs`.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// How many of the sorted list have an a of an earlier row.
+// For each row: the number of pairs whose a is in an earlier row.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
 
-// The row of a in the sorted list, or that of b in the other order.
+// Returns the row of b of a pair in `pairs_by_b` if `of_b`, otherwise the row of a of a pair in
+// `sorted_pairs`.
 fn row_at(place: u32, of_b: bool) -> u32 {
     if of_b {
         return pairs_by_b[place].x;
@@ -23,7 +24,7 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// How many pairs have their a, or their b, in an earlier row.
+// Returns the number of pairs whose b, if `of_b`, or otherwise whose a is in an earlier row.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -73,11 +74,12 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // A row has those where its sphere is b first: what comes before one of them is
-    // what comes before it in the order of b, and earlier rows in the order of a.
+    // A row begins with the pairs in which its sphere is b. Such a pair comes after all pairs
+    // before it in the order of b, and after all pairs whose a is in an earlier row.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // And before one where it is a, also its own row in the order of b.
+    // A pair in which the row's sphere is a comes after all pairs before it in the order of a,
+    // and after all pairs whose b is in this row or an earlier one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

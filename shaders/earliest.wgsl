@@ -1,26 +1,25 @@
-// The earliest impact of each sphere: `fill` fills the list with none, `times` finds the
-// time, and `partners`, of those at that time, the smallest partner.
+// Computes the first impact of each sphere. `fill` initializes the list, `times` computes the
+// times, and `partners` the smallest index of a sphere that is hit at that time.
 // Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// A CaromEarliest as bits. Bits of numbers that are not negative are in the order of the
-// numbers.
+// CaromEarliest as bits. The bits of non-negative numbers are in the order of the numbers.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// CaromCollision, as bits: times are compared as such, whatever arithmetic may do
-// to small numbers.
+// CaromCollision as bits. Times are compared as bits because float arithmetic may flush
+// subnormal numbers to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
-// A pair as both of its spheres see it.
+// The values of a pair that are needed for both of its spheres.
 struct Seen {
-    // The rows of a and of b; and the index of b, in its own set.
+    // Row of a, row of b, and index of b in its own set.
     row_a: u32,
     row_b: u32,
     b: u32,
@@ -30,7 +29,7 @@ struct Seen {
 
 fn seen(pair: vec4<u32>) -> Seen {
     let b = pair.y & ~CAROM_GRAZING;
-    // 0 may have a sign.
+    // The sign bit is cleared because a time may be -0.
     return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
 }
 
@@ -61,7 +60,8 @@ fn times(
     }
 }
 
-// Makes a partner that of a row, if it is met first there and is the smallest.
+// Records an impact with `partner` at time `toi` for the sphere of a row. The row keeps the
+// smallest partner of those at its first time.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);
@@ -78,7 +78,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // The first sphere's row is its index.
+        // The row of a is also its index.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

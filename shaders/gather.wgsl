@@ -1,4 +1,4 @@
-// The inputs of both spheres beside each pair, for the host to decide on.
+// Copies the input values of both spheres of each pair, for the exact decision on the host.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -8,7 +8,7 @@
 struct Gathered {
     a: u32,
     b_and_grazing: u32,
-    // Of both spheres: bits of centre, radius and velocity.
+    // For each of the two spheres: bits of centre, radius and velocity.
     values: array<array<u32, 7>, 2>,
 }
 
@@ -17,6 +17,7 @@ struct Gathered {
 @group(0) @binding(2) var<storage, read> results: CaromResults;
 @group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
 
+// Writes the values of one of the two spheres.
 fn put(place: u32, side: u32, sphere: Sphere) {
     for (var axis = 0u; axis < 3u; axis++) {
         gathered[place].values[side][axis] = bitcast<u32>(sphere.center[axis]);

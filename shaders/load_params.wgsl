@@ -1,4 +1,5 @@
-// How many spheres there are, when the caller's buffers tell. One invocation.
+// Determines the number of spheres, if the caller's buffers hold it, and the size of the
+// sample. Dispatched as one invocation.
 // Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in
 // `src/shared/tuning.rs`.
 
@@ -21,11 +22,12 @@ fn main() {
     if second_source.counted != 0u {
         counts.y = second_count[second_source.count_word];
     }
-    // With no spheres in one of two sets there is nothing to be found.
+    // If one of two sets is empty, no pair exists and nothing is searched.
     let between = second_source.used != 0u;
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || (counts.x > 0u && counts.y > 0u));
+    // The sum of the two counts, or the largest word if the sum overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

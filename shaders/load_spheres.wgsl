@@ -1,6 +1,6 @@
-// The caller's spheres in the form in which the stages read them: `first_set` loads the
-// first set or the only one, `second_set` the second. A sphere whose values carom cannot
-// work with is set aside, and counted.
+// Copies the caller's spheres into the layout that the stages read: `first_set` copies the
+// first or only set, `second_set` the second. A sphere with a value that carom cannot work with
+// is set aside and counted.
 // Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
@@ -19,23 +19,26 @@
 @group(0) @binding(6) var<storage, read_write> spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> counters: Counters;
 
-// Bits of the largest magnitude of a length of the workgroup's spheres.
+// Bits of the largest magnitude of any length in the workgroup: a coordinate, radius or
+// displacement.
 var<workgroup> sh_extent: atomic<u32>;
-// Spheres of the workgroup that are set aside, and how many there were before.
+// Number of the workgroup's spheres that are set aside, and number of spheres that other
+// workgroups have set aside before.
 var<workgroup> sh_invalid: atomic<u32>;
 var<workgroup> sh_before: u32;
 
-// Bits of magnitudes are ordered as these are, with infinities and NaN above all.
+// Returns the bits of a number's magnitude. They are in the order of the magnitudes, with
+// infinity and NaN above all others.
 fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
 }
 
-// A sphere as the caller has it. Magnitudes are bits: see magnitude().
+// A sphere in the caller's units. Magnitudes are kept as bits: see magnitude().
 struct Loaded {
     sphere: Sphere,
-    // The largest of its lengths.
+    // The largest magnitude of its lengths.
     lengths: u32,
-    // The largest of all its values.
+    // The largest magnitude of all its values.
     most: u32,
 }
 
@@ -44,7 +47,7 @@ fn radius_at(i: u32) -> u32 {
     if source.radius.y > 0u {
         radius = radii[source.radius.x + i * source.radius.y];
     }
-    // A radius of -0 is 0.
+    // A radius of -0 is valid and means 0.
     return select(radius, 0u, radius == 0x80000000u);
 }
 
@@ -56,7 +59,7 @@ fn groups_at(i: u32) -> u32 {
     return own;
 }
 
-// Adds centre and velocity along one axis.
+// Loads centre and velocity along one axis.
 fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
     let place = centers[source.center.x + i * source.center.y + axis];
     (*loaded).sphere.center[axis] = bitcast<f32>(place);
@@ -68,20 +71,21 @@ fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
     (*loaded).most = max((*loaded).most, magnitude(motion));
     var velocity = bitcast<f32>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
-        // It goes from there to here.
+        // The sphere moves from the previous centre to the current one in a step of length 1.
         (*loaded).lengths = max((*loaded).lengths, magnitude(motion));
         velocity = opaque(bitcast<f32>(place) - bitcast<f32>(motion));
         (*loaded).sphere.center[axis] = bitcast<f32>(motion);
         (*loaded).most = max((*loaded).most, magnitude(bitcast<u32>(velocity)));
     }
     (*loaded).sphere.velocity[axis] = velocity;
-    // Nothing that is too large may enter the arithmetic.
+    // Values that are out of range must not enter the arithmetic.
     if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
         let scaled = times_power(velocity, params.velocity_power);
         (*loaded).lengths = max((*loaded).lengths, magnitude(bitcast<u32>(opaque(scaled * params.dt))));
     }
 }
 
+// Loads sphere i. The bits of a negative radius are above those of every valid magnitude.
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
@@ -92,7 +96,7 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Loads sphere i of the set that begins at `begin` and ends before `end`.
+// Loads sphere i of the set whose spheres are stored from `begin` to before `end`.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;
@@ -119,6 +123,7 @@ fn load(i: u32, begin: u32, end: u32, local: u32) {
             sh_before = atomicAdd(&counters.invalid, atomicLoad(&sh_invalid));
         }
     }
+    // Makes sh_before visible.
     workgroupBarrier();
     if invalid && sh_before + place < INVALID_LISTED {
         atomicStore(&counters.invalid_index[sh_before + place], to);

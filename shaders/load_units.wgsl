@@ -1,5 +1,5 @@
-// The unit of length in which no square underflows that matters: a power of two.
-// One invocation.
+// Chooses the unit of length, a power of two, such that only squares far below rounding error
+// underflow. Dispatched as one invocation.
 // Twin of `Units` in `src/shared/units.rs`.
 
 #import types::{Counters, Params}
@@ -13,7 +13,8 @@ fn main() {
     if extent == 0u || extent >= bitcast<u32>(LEAST_USUAL) {
         return;
     }
-    // The power of two that is not greater; of a subnormal number, by its digits.
+    // The exponent of the largest power of two that is at most the extent. For a subnormal
+    // number it follows from the highest set bit.
     var power = i32(extent >> 23u) - 127;
     if power == -127 {
         power = i32(firstLeadingBit(extent)) - 149;

@@ -1,5 +1,5 @@
-// From the sample to the curve of how many others a sphere has near it, to the frame and
-// the trimmed box, and to how long segments should be. One workgroup.
+// Computes the correlation curve, the frame, the trimmed box and the length of segments from
+// the sample. Dispatched as one workgroup.
 // Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
@@ -13,24 +13,26 @@
 @group(0) @binding(3) var<storage, read> samples: array<Sampled>;
 @group(0) @binding(4) var<storage, read_write> space: Space;
 
-// So many invocations share the cost of one length.
+// Number of invocations that share the cost computation for one length.
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// The first octave up to whose end there are MIN_COUNTED_PAIRS pairs.
+// The first octave such that at least MIN_COUNTED_PAIRS pairs are nearer than its upper end.
 var<workgroup> sh_first: u32;
-// Spheres of the sample that stand for all that would be cut.
+// Paths of the sampled spheres by which lengths are weighed: see gather_cut().
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
-// Cost of each length: of a part of those spheres, and of all.
+// Cost of each length: over one part of sh_path, and over all of it.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
+// log2 of the mean number of others around a sphere, if `pairs` of `all` pairs of the sample
+// are near enough to count.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// log2 of how many others are nearer than the lower end of an octave, when sh_sums has
-// the pairs that are nearer than the upper end of each.
+// Returns log2 of how many others are nearer to a sphere, on average, than the lower end of an
+// octave. sh_sums must hold the number of pairs nearer than the upper end of each octave.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -38,7 +40,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // What lies in one place does so at every scale.
+        // Spheres that coincide do so at every scale, so the curve is flat below the first
+        // octave.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -49,10 +52,10 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     return at_first - slope * f32(first + 1u - octave);
 }
 
-// Writes the curve, an octave each.
+// Writes the correlation curve. Each invocation writes the entry of one octave.
 fn write_curve(octave: u32) {
-    // All ordered pairs nearer than the upper end of each octave: from here on in
-    // sh_sums.
+    // After the barrier, sh_sums holds the ordered pairs nearer than the upper end of each
+    // octave.
     let own = octaves[octave];
     let before = sum_before(own, octave);
     workgroupBarrier();
@@ -67,8 +70,8 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// A box that holds most spheres and no far stray, in the caller's coordinates, and the
-// frame.
+// The box that holds most of the sample and no far stray, halfway through the step and not
+// relative to the frame; the middle of the sample at that time; and the frame.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -81,11 +84,11 @@ fn trimmed_box() -> Trimmed {
     let center = vec3<f32>(ranks[0].median, ranks[1].median, ranks[2].median);
     let high = vec3<f32>(ranks[0].high, ranks[1].high, ranks[2].high);
     let drift = vec3<f32>(ranks[3].median, ranks[4].median, ranks[5].median);
-    // Where the middle was at the start of the step.
+    // The origin of the frame is where the middle was at the start of the step.
     return Trimmed(low, high, center, Frame(center - drift * (0.5 * params.dt), drift));
 }
 
-// How much wider the box becomes on each side.
+// Returns the width by which the box is extended on each side.
 fn wider(trimmed: Trimmed) -> vec3<f32> {
     return (trimmed.high - trimmed.low) * TRIM_MARGIN;
 }
@@ -96,14 +99,15 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Edge of the cube that a sphere has to itself.
+// Returns the spacing: the edge of the cube that a sphere has to itself.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
     }
     let medians = vec2<f32>(ranks[6].median, ranks[7].median);
     let nearest = vec2<f32>(min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u)));
-    // Whether they fill space, a sheet, or a line.
+    // The dimension of the space that the neighbours fill: about 3 for a volume, 2 for a sheet.
+    // It follows from how the number of neighbours grows with the distance.
     var dimension = MAX_DIMENSION;
     if medians.y > medians.x {
         dimension = clamp(log2(nearest.y / nearest.x) / (medians.y - medians.x), MIN_DIMENSION, MAX_DIMENSION);
@@ -112,31 +116,33 @@ fn spacing() -> f32 {
     return exp2(min(medians.x + 1.0 - log2(nearer) / dimension, 127.0));
 }
 
-// The shortest length of segments that is weighed.
+// Returns the shortest candidate for the length of segments.
 fn shortest_length(trimmed: Trimmed) -> f32 {
     let extent = largest(trimmed.high - trimmed.low + 2.0 * wider(trimmed));
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
-// The length number k: an octave above the one before, and the last is one that
-// does not cut at all.
+// Returns candidate k for the length of segments. Each is twice the one before, and the last
+// one is so long that no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
+// Returns the path of sampled sphere k, shifted by half of its motion. Only the extent of the
+// path matters here.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
     return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
 }
 
-// How many of the sample would be cut, and how many of those stand for them, in sh_path.
+// Number of sampled spheres that the shortest length would cut, and number of these in sh_path.
 struct Cut {
     all: u32,
     weighed: u32,
 }
 
-// Puts into sh_path those of the sample that would be cut: the others cost the same,
-// whatever the length.
+// Fills sh_path with the paths of the sampled spheres that the shortest length would cut. The
+// cost of all other spheres does not depend on the length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -145,11 +151,12 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_path(k, frame), shortest) > 0u);
     }
+    // In write_curve(), other invocations may still read sh_sums.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // Some of them, if they are many.
+    // sh_path has room for MAX_WEIGHED paths. If there are more, every `each`th is taken.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let path = sampled_path(k, frame);
@@ -163,9 +170,9 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each);
 }
 
-// What it is expected to cost when each segment is within this length: that of a part
-// of the spheres in sh_path. Unlike on the CPU, no segment searches for proxies that are
-// not cut, even if these are few.
+// Returns the expected cost of one part of the spheres in sh_path if segments are no longer
+// than `length`. In contrast to the CPU, segments never search the levels of uncut spheres,
+// even if the segments are few.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -173,14 +180,16 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_path[k], length);
-        // As cell_edge(), without searching the same curve each time.
+        // The same edge as cell_edge() returns, without searching the curve again for every
+        // path.
         let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
         cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
     }
     return cost;
 }
 
-// The number of the length that is expected to cost least: of one invocation, the first.
+// Returns the index of the length with the least expected cost in invocation 0, and 0 in all
+// other invocations.
 fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -212,14 +221,16 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The length of segments that is expected to cost least: the spacing, or
-    // where that would make more segments than they save tests, more.
+    // The length with the least expected cost: the spacing, or a longer one if the spacing
+    // would lead to more segments than it saves tests.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
+    // Makes sh_path visible to all invocations.
     workgroupBarrier();
     let best = weigh_lengths(cut.weighed, shortest, local);
     if local == 0u {
-        // What is cut though none of the sample is, is rare: this is what costs it least.
+        // If no sampled sphere would be cut, spheres that are cut are rare. For them, twice the
+        // shortest length costs least.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

@@ -1,5 +1,5 @@
-// For each quantity measured of the sampled spheres: the median, and the lowest and highest
-// value once strays are left out. One workgroup per RANKED spheres of the sample and quantity.
+// Computes the median and the trimmed extremes of every quantity of the sampled spheres. One
+// workgroup ranks RANKED of the sampled spheres by one quantity.
 // Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
@@ -10,18 +10,22 @@
 @group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
 const MEASURE_RANKS_WORKGROUP = 256u;
-// Sorts after every value.
+// A key that sorts after the key of every value.
 const NO_KEY = 0xffffffffu;
 
-// Of each value of the sample, four together: an integer that sorts as the value does.
+// Keys of all sampled spheres, four per vector: integers in the order of the quantity.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
+// Rank of each of the RANKED spheres among all sampled spheres.
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// No vector is indexed by a variable: some compilers put such a vector into memory.
+// Returns a component of a vector without a dynamic index, for which some compilers move the
+// vector to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
 
+// Returns a quantity of sampled sphere k: a coordinate, a velocity component, or log2 of the
+// distance to a neighbour.
 fn value_of(k: u32, quantity: u32) -> f32 {
     if quantity < 3u {
         return component(samples[k].middle, quantity);
@@ -32,6 +36,7 @@ fn value_of(k: u32, quantity: u32) -> f32 {
     return select(samples[k].log_distance.y, samples[k].log_distance.x, quantity == 6u);
 }
 
+// Returns the key of a quantity of sampled sphere k, or NO_KEY past the end of the sample.
 fn key_of(k: u32, quantity: u32) -> u32 {
     if k >= params.sample {
         return NO_KEY;
@@ -39,9 +44,9 @@ fn key_of(k: u32, quantity: u32) -> u32 {
     return sortable(value_of(k, quantity));
 }
 
-// Adds to sh_rank, for each of the RANKED spheres from `first` on, the number of values that
-// sort before its own: smaller ones, and equal ones of lower index. Several invocations share
-// a sphere, and each compares its value with a part of the others, four at a time.
+// Counts, for each of the RANKED sampled spheres from `first` on, how many sampled spheres come
+// before it: those with a smaller key, and those with an equal key and a lower index. Several
+// invocations share a sphere, and each compares it with a part of the sample, four keys at a time.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -54,11 +59,11 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // Equal values count in the fours before its own.
+            // Before its own vector, equal keys count, too.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In its own four, equal values of lower index count.
+        // In its own vector, equal keys of lower index count.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);
@@ -68,7 +73,8 @@ fn count_before(first: u32, local: u32) {
     }
 }
 
-// Writes the value of sphere number k of the sample, if its rank is one of those wanted.
+// Writes the quantity of sampled sphere k if its rank is that of the median or of a trimmed
+// extreme.
 fn write_rank(k: u32, rank: u32, quantity: u32) {
     let strays = params.sample / TRIM_DIVISOR;
     let value = value_of(k, quantity);

@@ -1,4 +1,5 @@
-// Cuts every sphere into segments and counts the proxies of each size.
+// Determines into how many segments each sphere is cut, writes the list of segments, and fills
+// the histogram of proxies by size class.
 // Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
@@ -18,21 +19,24 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// What spheres add to a size class.
+// The contribution of one or more spheres to a size class.
 struct Addition {
-    // Spheres, and 2^16 for each of them that is inside.
+    // Number of spheres in the low 16 bits, number of those inside the trimmed box in the high
+    // 16 bits.
     spheres: u32,
+    // Bits of the largest half cell.
     half_cell: u32,
-    // As those of a size class: words that only grow, the lower ones of the negated
-    // coordinate.
+    // Bounds in the form that SizeClass has: sortable() words that only grow, with the lower
+    // bounds negated.
     low: vec3<u32>,
     high: vec3<u32>,
 }
 
-// What the workgroup's spheres add to a size class: spheres are much alike and their size
-// classes few, and memory that all share takes additions to one word one by one.
+// The contribution of the workgroup's spheres to a size class. Additions to one word of global
+// memory are serialized, and most spheres of a workgroup are in few size classes. So the
+// workgroup first sums them up here.
 struct GatheredClass {
-    // The size class and 1, or 0 if there is none.
+    // Number of the size class, plus 1; 0 if the entry is free.
     size_class: atomic<u32>,
     spheres: atomic<u32>,
     half_cell: atomic<u32>,
@@ -40,15 +44,16 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
+// A hash table of the workgroup's size classes, with linear probing.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
-// Where the workgroup's segments begin.
+// Index of the first of the workgroup's segments in `segments`.
 var<workgroup> sh_base: u32;
-// Not 0 when the workgroup has a sphere that is cut.
+// 1 if a sphere of the workgroup is cut, else 0; and a copy that is read uniformly.
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Where the workgroup gathers a size class; PLACES if there is no room for it.
+// Returns the entry of a size class in sh_gathered, or PLACES if there is no room for it.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -60,13 +65,13 @@ fn place_of(size_class: u32) -> u32 {
         if found == size_class + 1u {
             return place;
         }
-        // It may also have failed for no reason.
+        // A weak exchange may fail spuriously. Then the entry is still free and is tried again.
         place = (place + select(0u, 1u, found != 0u)) % PLACES;
     }
     return PLACES;
 }
 
-// Raises the bounds of a size class of the workgroup along one axis.
+// Raises the bounds of an entry of sh_gathered along one axis.
 fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     if atomicLoad(&sh_gathered[place].low[axis]) < low {
         atomicMax(&sh_gathered[place].low[axis], low);
@@ -76,7 +81,7 @@ fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     }
 }
 
-// Adds to a size class of the workgroup. Words that would not change are left alone.
+// Adds to an entry of sh_gathered. Words that would not change are not written.
 fn gather(place: u32, own: Addition) {
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
     if atomicLoad(&sh_gathered[place].half_cell) < own.half_cell {
@@ -87,8 +92,8 @@ fn gather(place: u32, own: Addition) {
     raise_gathered(place, 2u, own.low.z, own.high.z);
 }
 
-// Raises the bounds of a size class of the whole world along one axis, unless those that
-// have been read are as high.
+// Raises the bounds of a size class of the whole world along one axis. `bounds` holds the two
+// words read earlier. A bound that would not change is not written.
 fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     if bounds.x < low {
         atomicMax(&size_classes[size_class].low[axis], low);
@@ -98,9 +103,9 @@ fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     }
 }
 
-// Adds to a size class of the whole world.
+// Adds to a size class in global memory.
 fn add(size_class: u32, own: Addition) {
-    // All that is there is asked for before any of it is waited for.
+    // All words are loaded before the first one is used, so that the latencies overlap.
     let half_cell = atomicLoad(&size_classes[size_class].half_cell);
     let low = vec3<u32>(
         atomicLoad(&size_classes[size_class].low[0]),
@@ -131,9 +136,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Whose the workgroup's further segment number k is: how many of the sums are not
-// above it. Written out, because a driver may end an invocation that has spent too
-// many rounds of loops in all.
+// Returns the invocation whose sphere has segment k of the workgroup's list: the number of sums
+// in sh_sums that are at most k. The binary search is unrolled because some drivers end an
+// invocation after too many loop iterations in total (docs/design.md, "Limits that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -147,15 +152,15 @@ fn owner_of(k: u32) -> u32 {
 }
 const_assert SCAN_WORKGROUP == 256u;
 
-// How a sphere is cut.
+// How a sphere is cut, and its contribution to its size class.
 struct Sized {
     size_class: u32,
-    // Segments after its first.
+    // Number of segments after the first.
     further: u32,
     addition: Addition,
 }
 
-// What one sphere adds to its size class.
+// Returns the contribution of one sphere to its size class.
 fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     let first = middle(path, power, 0u);
     let last = middle(path, power, (1u << power) - 1u);
@@ -170,7 +175,7 @@ fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     return own;
 }
 
-// A sphere that is set aside is of no size class.
+// Returns how sphere i is cut. A sphere that is set aside has no size class.
 fn size_of(i: u32) -> Sized {
     var sized: Sized;
     sized.size_class = NO_SIZE_CLASS;
@@ -187,10 +192,11 @@ fn size_of(i: u32) -> Sized {
     return sized;
 }
 
-// Gathers each invocation's addition; one for which there is no room is added at once.
+// Sums up the contributions of all invocations in sh_gathered. A contribution for which there
+// is no room goes to global memory at once.
 fn gather_all(size_class: u32, own: Addition, local: u32) {
-    // A few go first: the bounds that they set hold for most others, who then have
-    // nothing to change.
+    // One invocation in 16 goes first. The bounds that these set contain most other spheres,
+    // whose invocations then have nothing to write.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);
@@ -204,7 +210,7 @@ fn gather_all(size_class: u32, own: Addition, local: u32) {
     }
 }
 
-// Adds what the workgroup has gathered in a place.
+// Adds one entry of sh_gathered to global memory.
 fn add_gathered(place: u32) {
     let gathered = atomicLoad(&sh_gathered[place].size_class);
     if gathered == 0u {
@@ -226,7 +232,8 @@ fn add_gathered(place: u32) {
     add(gathered - 1u, sum);
 }
 
-// Takes places for so many segments: the first of them.
+// Reserves `count` entries of `segments` and returns the first. The counter goes on past the
+// capacity.
 fn take_segments(count: u32) -> u32 {
     let base = atomicAdd(&counters.segments[0], count);
     if base + count < base {
@@ -235,17 +242,18 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the workgroup's further segments, of which this invocation has so many: they
-// have places one after another, and all write them together. `begin` is the first of
-// the workgroup's spheres.
+// Writes the workgroup's segments, of which this invocation has `further`. They are consecutive
+// in `segments`, and all invocations share the writing. `begin` is the index of the workgroup's
+// first sphere.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
     if local == SCAN_WORKGROUP - 1u && before + further > 0u {
         sh_base = take_segments(before + further);
     }
+    // Makes sh_base and all of sh_sums visible.
     workgroupBarrier();
-    // A count that has wrapped lands on places that others have: no matter, such a
-    // step is run again.
+    // If the low word of the counter has wrapped, the reserved entries overlap those of other
+    // workgroups. This is harmless: the step has too many segments, and nothing is searched.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);

@@ -1,6 +1,6 @@
-// Counts the pairs of a sample of the spheres by distance, and tells of each
-// how far its neighbours are. A workgroup has MEASURED of them; its invocations
-// share out the others, and then have an octave each.
+// Counts the pairs of the sample by octaves of distance, and estimates the distance from each
+// sampled sphere to two of its neighbours. A workgroup handles MEASURED sampled spheres. Its
+// invocations first share the other sampled spheres, and then handle one octave each.
 // Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
@@ -13,20 +13,21 @@
 @group(0) @binding(2) var<storage, read_write> octaves: array<atomic<u32>, OCTAVES>;
 @group(0) @binding(3) var<storage, read_write> samples: array<Sampled>;
 
-// Where it is half way through the step: neither before a burst nor after a
-// crush.
+// Returns the centre halfway through the step, which is neither before a burst nor after a
+// collapse.
 fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-// Of each of the workgroup's spheres: its middle, how many others of the sample are in
-// each octave of distance, and log2 of the distances to two of its neighbours.
+// For each of the workgroup's spheres: the centre halfway through the step, the number of other
+// sampled spheres in each octave of distance, and log2 of the distances to the neighbours of
+// rank NEAR_RANK and FAR_RANK.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
 
-// Counts for each of the workgroup's spheres, `own` from `first` on, the others of the
-// sample by octave of distance.
+// Counts the other sampled spheres by octaves of distance, for each of the workgroup's `own`
+// spheres, of which the first is sampled sphere `first`.
 fn count_near(first: u32, own: u32, local: u32) {
     for (var other = local; other < params.sample; other += OCTAVES) {
         let middle = middle_of(sphere_at(sampled(other)));
@@ -39,15 +40,17 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Sets sh_log_distance of the workgroup's sphere number k if the NEAR_RANK or the
-// FAR_RANK is in this octave, where `near` are, with `before` in those before.
+// Sets sh_log_distance of the workgroup's sphere k if the neighbour of rank NEAR_RANK or
+// FAR_RANK is in this octave. The octave has `near` neighbours, and the octaves below it have
+// `before`.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // As if they filled space no more than evenly.
+    // log2 of the factor by which the number of neighbours grows across the octave, limited to
+    // that of a uniform distribution in space.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
-    // Only one octave has the rank.
+    // The conditions hold in only one octave, so only one invocation writes.
     if until >= ranks.x && before < ranks.x {
         sh_log_distance[k][0] = within.x;
     }
@@ -85,6 +88,7 @@ fn main(
     if all > 0u {
         atomicAdd(&octaves[local], all);
     }
+    // Any invocation may have written the distances of any sphere.
     workgroupBarrier();
     if local < own {
         let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);

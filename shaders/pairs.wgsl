@@ -1,8 +1,8 @@
-// The filter on every proxy and each of those in reach of it; or, with TALLY, only how
-// many tests there will be, where these may be too many.
-// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, but that here no coarse proxy
-// searches for finer ones, for its invocation would keep all others waiting, and that what
-// comes first is not a test of balls, but that of `near`.
+// Finds the pairs: tests every proxy against the candidates in its reach with the filter. With
+// TALLY, only counts the candidates, if there may be more than allowed.
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. Coarse proxies do
+// not search finer levels here, because such an invocation would keep all others waiting. And
+// the test before the filter is that of `near`, not one of balls.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
@@ -30,20 +30,20 @@ override TALLY: bool = false;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Whether there is nothing to do.
+// Not 0 if the workgroup has nothing to do.
 var<workgroup> sh_idle: u32;
-// Pairs that a workgroup keeps until its end, so that the list has them in one piece.
+// Number of pairs that a workgroup can stage, in order to write them to the list in one piece.
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// How many there would be, with no end to the room for them; and the place of the
-// first in the list.
+// Number of pairs that the workgroup has found, which may exceed STAGED; and index in the list
+// of the first staged pair.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
-// The workgroup's part of the counters of the same names.
+// The workgroup's contribution to the counters of the same names.
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Whether the tally says that the world is too crowded.
+// Returns whether the tally has counted more candidates than allowed.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -51,7 +51,8 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Places in the list for so many pairs: the first of them.
+// Reserves `count` entries of the list and returns the index of the first. The counter goes on
+// past the capacity.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -60,28 +61,29 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// A count that has wrapped lands on places that others have: no matter, such a step
-// is run again.
+// Writes a pair to the list, if there is room. If the low word of the counter has wrapped, this
+// overwrites other pairs. It is harmless, because `results` then reports a truncated list.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
     }
 }
 
-// Lists what is staged at this place.
+// Writes a staged pair to the list.
 fn list_staged(staged: u32) {
     if staged < min(atomicLoad(&sh_pairs), STAGED) {
         list(sh_base + staged, sh_found[staged]);
     }
 }
 
-// Whether one of two spheres, by their collision groups, ignores the other.
+// Returns whether one of two spheres ignores a collision group of the other. The low 16 bits
+// are the groups of the sphere itself, the high 16 bits the groups that it ignores.
 fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Reports the pair of two proxies that may touch, if it is one to report, and these two
-// own it.
+// Reports the pair of two proxies that may touch, unless both are of the same sphere, the
+// spheres ignore each other, or other segments own the pair.
 fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
@@ -111,32 +113,34 @@ fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     }
 }
 
-// A count of two words, low one first, and so many more.
+// Returns a count of two words, low word first, increased by `more`.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A proxy that looks for others: its place among the sorted proxies, and its tag. The proxy
-// itself is read where it is needed, which is cheaper than to keep it in registers.
+// A proxy that searches for candidates: its index among the sorted proxies, and its tag. The
+// proxy itself is loaded where it is needed, which costs less than keeping it in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// Up to five ranges of the sorted proxies, taken for one: what is in them is numbered
-// through, from 0 to `count`.
+// Up to five ranges of the sorted proxies, treated as one: their proxies are numbered from 0 up
+// to, but not including, `count`.
 struct Candidates {
     count: u32,
-    // The first number past each range but the last.
+    // The first number after each of the first four ranges.
     past: vec4<u32>,
-    // What makes of a number in each range a place among the sorted proxies, when added.
+    // For each of the first four ranges: the offset from a number to an index among the sorted
+    // proxies, modulo 2^32.
     shift: vec4<u32>,
+    // The same offset for the last range.
     last_shift: u32,
 }
 
-// The place of a candidate. Selected, because what is indexed by a variable is kept in
-// memory.
+// Returns the index of a candidate among the sorted proxies. The range is chosen by select(),
+// because vectors that are indexed by a variable are kept in memory, not in registers.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -146,8 +150,9 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Half the neighbourhood of a proxy, so that each pair is met from one side only; if all
-// of it is in the box. All that there is to read is asked for before any of it is waited for.
+// Returns half the neighbourhood of a proxy, so that each pair is found from one side only. All
+// of it must be in the box. All loads are issued before the first result is used, so that their
+// latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -173,7 +178,8 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Which of 32 candidates from number `first` on may touch the proxy, one bit each.
+// Returns a mask of the candidates that may touch the proxy, among the 32 from number `first`
+// on.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -188,9 +194,11 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// The filter on two proxies that may touch.
+// Applies the filter to two proxies that may touch, and reports the pair unless it is a certain
+// miss.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // With a zero that no compiler knows, so that it is read once more and not kept.
+    // The compiler cannot know that params.zero is 0, so it loads the proxy again instead of
+    // keeping it in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
     let s = filter_pair(proxy, candidate, params.dt);
@@ -199,9 +207,9 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests a proxy against candidates. Those that may touch it are put off until 32 are
-// tested: they are few, and while one of the invocations that run side by side has one,
-// the others wait.
+// Tests a proxy against candidates. The filter is applied only after the near test of each 32:
+// few candidates pass the near test, and while one invocation of a subgroup applies the filter, the
+// others wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -212,15 +220,16 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Whether half the neighbourhood of a proxy is five ranges, all in the box.
+// Returns whether all cells around a cell are in the box. Half the neighbourhood then consists
+// of five ranges.
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // There may be no box at all.
+    // If the level has no box, its dimensions are 0.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
-// Tests a proxy against those around it in its own level, all in the box, or only counts
-// them.
+// Tests a proxy against half its neighbourhood, all of which is in the box, or only counts the
+// candidates there.
 fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<function, vec2<u32>>) {
     let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
     let candidates = own_candidates(searcher.index, level, slot);
@@ -230,7 +239,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// The first and the last of a level's 2^time_power slabs that a segment of 2^power spans.
+// Returns the first and the last of a level's 2^time_power slabs that a segment of 2^power
+// overlaps.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -240,24 +250,26 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// The cells of a level from one corner to the other, in some of its slabs.
+// The cells of a level from one corner to the other, in a range of its slabs.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // Where to begin: not in the corner for half a neighbourhood, and there not with the
-    // first that is found.
+    // The cell where the search begins, and the lowest index of a sorted proxy to be tested in
+    // it: `low` and 0, except for half a neighbourhood. That begins in the searching proxy's
+    // own cell with the proxy after it.
     first: vec3<i32>,
     begin: u32,
 }
 
-// Half the neighbourhood of a proxy, so that each pair is met from one side only.
+// Returns half the neighbourhood of a proxy, so that each pair is found from one side only.
 fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     let slab = slab_of(searcher.tag, level.time_power);
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// The cells of another level in reach of a proxy and of the largest there.
+// Returns the cells of another level that are within the reach of a proxy plus the reach of the
+// largest proxy of that level.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -270,17 +282,17 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
 }
 
-// Cells of one row of a level, and the sorted proxies in their slots.
+// One or more cells in a row of a level, and the range of the sorted proxies in their slots.
 struct Piece {
     begin: u32,
     end: u32,
-    // Whether it is the rest of the row, in the box; else it is one cell, which may share
-    // its slots with others.
+    // Whether the cells are the rest of the row and in the box. Otherwise it is a single cell,
+    // which may share its slot with others.
     whole: bool,
 }
 
-// What there is of a row from a cell on: within the box the row is one range; outside,
-// each cell is one.
+// Returns the piece of a row that begins with cell `first`. If the rest of the row is in the
+// box, it is one range. Otherwise, each cell is searched separately.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -288,13 +300,14 @@ fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
 }
 
-// Tests a proxy against those in a piece of a level.
+// Tests a proxy against the proxies in a piece of level `number`.
 fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
     for (var other = piece.begin; other < piece.end; other++) {
         let proxy = sorted_proxies[searcher.index];
         if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
             continue;
         }
+        // The slot may also hold proxies of other cells.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(found.cell != at) || level_of(found.tag) != number
@@ -306,8 +319,8 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// The cell of a block from which it goes on, row by row, then plane by plane. Past the last
-// it is above the block.
+// Returns the cell at which the search of a block continues, row by row and plane by plane.
+// After the last cell, its z is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -320,8 +333,8 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a proxy against those in some cells of a level, or only counts them. All in one
-// loop, for every one around it would take registers.
+// Tests a proxy against the proxies in a block of cells, or only counts them. There is a single
+// loop, because each further level of nesting would take registers.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -342,7 +355,7 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
     }
 }
 
-// Tests a proxy against those in reach of it in a level, or only counts them.
+// Tests a proxy against the candidates in a level, or only counts them.
 fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
     let level = plan.level[number];
     let own_level = level_of(searcher.tag);
@@ -363,14 +376,14 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     search_block(searcher, number, block, tally);
 }
 
-// Tests a proxy against those in reach of it, or only counts them: how many they
-// are, low word first.
+// Tests a proxy against all of its candidates, or only counts them. Returns their number, low
+// word first.
 fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // Goes once more round at the end: a driver that ends long loops never
-    // comes to it.
+    // The last iteration, with number == plan.levels, counts the invocation as finished. If the
+    // driver ends long loops early, the invocation never gets there.
     for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -383,12 +396,12 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Whether there is nothing to do: nothing to tally, or too much to test.
+// Returns whether there is nothing to do: no need to tally, or too many candidates to test.
 fn is_idle() -> bool {
     return (TALLY && !may_be_crowded()) || (!TALLY && refused());
 }
 
-// Adds to the workgroup's count of candidates.
+// Adds the candidates of an invocation to the workgroup's count.
 fn count_candidates(tally: vec2<u32>) {
     let before = atomicAdd(&sh_candidates[0], tally.x);
     let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -397,10 +410,12 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's counts to those of all. Memory that all share takes additions to
-// one word one by one: one for all of the workgroup.
+// Adds the workgroup's counts to the global counters, and reserves entries of the list for its
+// staged pairs. Additions to one word of global memory are serialized, so each workgroup makes
+// only one.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
+    // If the tally runs, it alone counts the candidates.
     if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -425,7 +440,8 @@ fn main(
     if local == 0u {
         sh_idle = select(0u, 1u, is_idle());
     }
-    // The same for all, so that none waits for it at the barriers below.
+    // The condition is uniform: either all invocations of the workgroup reach the barriers
+    // below, or none does.
     if workgroupUniformLoad(&sh_idle) != 0u {
         return;
     }
@@ -437,8 +453,9 @@ fn main(
     if local == 0u {
         count_for_all();
     }
+    // Makes sh_base visible.
     workgroupBarrier();
-    // Not in a loop, which a driver that ends long ones might not enter any more.
+    // This is not a loop, because a driver that ends long loops early might skip it.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

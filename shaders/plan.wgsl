@@ -1,6 +1,7 @@
-// Which levels there are, and where each has its slots. One workgroup.
-// Twin of `src/cpu/plan`, which tells more of the why, and divided as that is: what is here
-// ties the parts together, as `make.rs` does there.
+// Chooses the levels of the step, and gives each its cells and its part of the slot table.
+// Dispatched as one workgroup.
+// Twin of `src/cpu/plan`, where the reasons are explained in more detail. It has the same
+// parts: this file connects them, as `make.rs` does there.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}
@@ -16,17 +17,18 @@
 @group(0) @binding(3) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(4) var<storage, read_write> plan: Plan;
 
-// How many ranges there are.
+// Number of size ranges.
 var<workgroup> sh_range_count: u32;
-// Edges of the levels' cells; by place in the order of these, slots of a level,
-// and for each level its place.
+// Edge of the cells of each level.
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
+// Number of slots of the level in each place. Places are in the order of cell edges.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
+// Place of each level.
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
-// ---- What a level has.
+// ---- Size ranges and slots of a level.
 
-// All ranges of a level.
+// Returns all size ranges of a level, merged into one.
 fn ranges_of_level(number: u32) -> SizeRange {
     let from_to = sh_level[number];
     var all = sh_range[from_to.x];
@@ -36,16 +38,18 @@ fn ranges_of_level(number: u32) -> SizeRange {
     return all;
 }
 
-// How many of the slots a level may have.
+// Returns the number of slots available to a level, in proportion to its proxies. Some slots
+// are kept back because every level has at least MIN_HASHED_SLOTS outside its box, whatever its
+// share.
 fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     let available = f32(params.slots) - f32(ranges * 2u * MIN_HASHED_SLOTS);
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
-// ---- What is written.
+// ---- Writing the plan.
 
-// Finds a level's place in the order of cells. A proxy searches the levels after its own:
-// cheap when these are coarser.
+// Determines a level's place: finest first. A proxy searches the levels that come after its
+// own, which is cheap because their cells are coarser.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
@@ -56,7 +60,7 @@ fn place_level(level: Level, levels: u32, thread: u32) {
     sh_slots_of[place] = level.first_hashed + level.hash_mask + 1u;
 }
 
-// Writes a level whose slots are counted from 0, in its place.
+// Writes a level to its place. Until here its slots are counted from 0.
 fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     var level = counted_from_0;
     var first_slot = 0u;
@@ -71,8 +75,8 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes for each of a thread's size classes in use the first level that does not end
-// before it.
+// Writes the level of each of this thread's size classes in use: the first one whose last size
+// class is not below it.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -87,11 +91,11 @@ fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     }
 }
 
+// Writes the number of levels, the frame, and the numbers of proxies.
 fn write_totals(levels: u32) {
     plan.levels = levels;
     plan.frame = space.frame;
-    // When the segments do not fit, the host runs the step again: do
-    // nothing now.
+    // If the segments do not fit, the following stages do nothing, and `results` reports it.
     let segments = atomicLoad(&counters.segments[0]);
     let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
     plan.proxies = select(0u, params.spheres + segments, fits);
@@ -111,8 +115,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_range_count = finest.y;
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
-    // The same for all, and so known to be by the compiler: there are barriers in
-    // the loop over them.
+    // workgroupUniformLoad() makes `ranges` uniform, as the barriers inside loops over the
+    // ranges require. It is also the barrier after which sh_ranges_of is complete.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();
@@ -127,9 +131,10 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
+    // This is also the barrier after which sh_level is complete.
     let levels = workgroupUniformLoad(&sh_level_count);
 
-    // All threads share out the levels and their layouts.
+    // Each level has `parts` threads, which share its layouts.
     var own: SizeRange;
     var share = 0.0;
     if levels > 0u {

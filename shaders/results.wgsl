@@ -1,6 +1,6 @@
-// What the step came to, in the form in which a user's shaders read it, and how
-// large dispatches over the pairs have to be. One workgroup, for the list of those set
-// aside; one invocation for all else.
+// Writes the results of the step for users' shaders, and the size of indirect dispatches over
+// the pairs. Dispatched as one workgroup: all of its invocations copy the indices of spheres
+// set aside, and one invocation does the rest.
 
 #import carom::{CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
@@ -15,6 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> results: CaromResults;
 @group(0) @binding(5) var<storage, read_write> pairs_dispatch: DispatchArguments;
 
+// Returns whether a count exceeds a limit, both low word first.
 fn more(count: vec2<u32>, limit: vec2<u32>) -> bool {
     return count.y > limit.y || (count.y == limit.y && count.x > limit.x);
 }
@@ -31,10 +32,11 @@ fn segments() -> vec2<u32> {
     return vec2<u32>(atomicLoad(&counters.segments[0]), atomicLoad(&counters.segments[1]));
 }
 
-// What went wrong, as CAROM_ bits.
+// Returns the CAROM_ status bits of the step.
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // Each proxy comes to its end once, where it is tallied and where it is tested.
+    // Each proxy in the grids is counted as finished once by the tally and once by the test, if
+    // these have run.
     let times = select(1u, 2u, may_be_crowded() && !crowded);
     let finished = atomicLoad(&counters.finished) == plan.sorted * times;
     var status = 0u;

@@ -1,5 +1,5 @@
-// Replaces the counts of each block of SCAN_BLOCK by their exclusive prefix sums over all
-// blocks. One workgroup per block.
+// Replaces each block of SCAN_BLOCK counts by its exclusive prefix sums, starting from the sum
+// of the blocks before it. One workgroup per block.
 // Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
@@ -7,27 +7,28 @@
 @group(0) @binding(0) var<storage, read_write> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
-// Whether `sums` has been replaced by its prefix sums before this dispatch. If not, each
-// workgroup adds up the sums of the blocks before its own, at most SCAN_BLOCK of them,
-// which takes less time than a dispatch for that alone.
+// Whether an earlier dispatch replaced `sums` by its prefix sums. If not, `sums` has at most
+// SCAN_BLOCK words, and each workgroup adds up the sums of the blocks before its own. That costs
+// less than a dispatch of its own.
 override SUMS_ARE_SCANNED: bool = false;
 
-// vec4s of one invocation, which are adjacent.
+// Number of adjacent vectors of four counts that an invocation processes.
 const OWN_VECTORS = SCAN_BLOCK / SCAN_WORKGROUP / 4u;
 const_assert OWN_VECTORS == 2u;
 
-// Sum of all blocks before this one, if `sums` is not scanned.
+// Sum of the blocks before this one, if SUMS_ARE_SCANNED is false.
 var<workgroup> sh_before: atomic<u32>;
 
-fn total(counts_of_four: vec4<u32>) -> u32 {
-    return counts_of_four.x + counts_of_four.y + counts_of_four.z + counts_of_four.w;
+// Returns the sum of four counts.
+fn total(v: vec4<u32>) -> u32 {
+    return v.x + v.y + v.z + v.w;
 }
 
-// The exclusive prefix sums of four counts that follow `before`.
-fn prefixes(before: u32, counts_of_four: vec4<u32>) -> vec4<u32> {
-    let second = before + counts_of_four.x;
-    let third = second + counts_of_four.y;
-    return vec4<u32>(before, second, third, third + counts_of_four.z);
+// Returns the exclusive prefix sums of four counts, starting from `before`.
+fn prefixes(before: u32, v: vec4<u32>) -> vec4<u32> {
+    let second = before + v.x;
+    let third = second + v.y;
+    return vec4<u32>(before, second, third, third + v.z);
 }
 
 @compute @workgroup_size(SCAN_WORKGROUP)
@@ -55,7 +56,7 @@ fn main(
         }
         atomicAdd(&sh_before, part);
     }
-    // Its barriers also complete sh_before.
+    // The barriers of sum_before also complete sh_before.
     var before = sum_before(total(low) + total(high), local);
     if SUMS_ARE_SCANNED {
         before += sums[min(block, arrayLength(&sums) - 1u)];

@@ -4,7 +4,7 @@
 @group(0) @binding(0) var<storage, read> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
 
-// vec4s of one block.
+// Number of vectors of four counts in a block.
 const BLOCK_VECTORS = SCAN_BLOCK / 4u;
 
 var<workgroup> sh_sum: atomic<u32>;

@@ -1,5 +1,4 @@
-// The proxies in the order of their slots, in the form in which `pairs` reads
-// them.
+// Sorts the proxies by slot, into the form that `pairs` reads.
 // Twin of `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}

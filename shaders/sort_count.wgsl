@@ -1,5 +1,5 @@
-// How many items of each block have each digit: a row of the table for each digit,
-// so that its prefix sums are where the digit's items of each block go. Blocks
+// Counts the items of each block by digit. The table has a row for each digit, so that its
+// prefix sums are the positions to which the items of each block with that digit move. Blocks
 // without items write zeros.
 // Twin of `src/reduce/sort.rs`, where a library sorts.
 
@@ -28,7 +28,7 @@ fn main(
     }
     workgroupBarrier();
     let blocks = arrayLength(&sort_counts) / DIGITS;
-    // A folded dispatch has workgroups to spare.
+    // A dispatch that is folded into rows may have more workgroups than there are blocks.
     if local < DIGITS && block < blocks {
         sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }

@@ -1,14 +1,16 @@
-// The items of each block in the order of their digits, those of the same digit in
-// the order in which they were.
+// Moves the items of each block to their positions in the order of digits. Items with equal
+// digits keep their order.
 // Twin of `src/reduce/sort.rs`, where a library sorts.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Each word counts two digits, as a block has few items.
+// Each word has two counts of 16 bits, for two digits: a block has few enough items for that.
 const WORDS = DIGITS / 2u;
+// Number of items of each invocation.
 const EACH = SORT_BLOCK / WORKGROUP;
-// Invocations that add up one word's counts, and how many counts each has.
+// Number of invocations that sum up the counts of one word, and number of words of sh_counts
+// that each of them adds.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -18,14 +20,15 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// First the invocations' counts in the first word, then those in the second …
+// The first words of all invocations' counts, then all of their second words, and so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
+// Sum of the words of sh_counts that each invocation adds.
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// What one invocation counts: two digits a word.
+// The counts of one invocation, two digits in each word.
 alias Counts = array<u32, WORDS>;
 
-// How many of the items from `begin` to `end` have each digit.
+// Returns the number of items with each digit, from item `begin` to before item `end`.
 fn count_digits(begin: u32, end: u32) -> Counts {
     var counts = Counts();
     for (var i = begin; i < end; i++) {
@@ -35,7 +38,8 @@ fn count_digits(begin: u32, end: u32) -> Counts {
     return counts;
 }
 
-// From sh_counts to the sums of those before, for each word by itself.
+// Replaces the counts in sh_counts by their exclusive prefix sums over the invocations,
+// separately for each word.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

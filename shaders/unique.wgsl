@@ -1,5 +1,5 @@
-// Each pair once, of a list in which repeats follow one another: `flag` flags the first of
-// each, and after the scan of the flags `write` writes those.
+// Copies each pair once from a list in which repeats of a pair are adjacent. `flag` marks the
+// first of them. After the prefix sum of these flags, `write` copies the marked pairs.
 // Twin of `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
@@ -7,13 +7,15 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// CaromCollision, as bits.
+// CaromCollision as bits.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
+// Flags, and after the scan their exclusive prefix sums.
 @group(0) @binding(2) var<storage, read_write> first_flags: array<u32>;
 // The sorted pairs, as bits.
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
+// Returns whether the pair differs from the pair before it. CAROM_GRAZING makes no difference.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -1,25 +1,27 @@
-//! Blocking forms of asynchronous work.
+//! Runs asynchronous work from blocking functions.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::Error;
 
-/// How to wait for a device.
+/// The way in which a step waits for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// The thread waits.
+    /// The thread blocks.
     Block,
-    /// The task waits: the future is pending, and is woken.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "there is no device"))]
+    /// The future returns `Pending`, and the task is woken when the device has finished.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU uses it"))]
     Await,
 }
 
-/// Completes work that waits for a device with [`Wait::Block`], so that its future is
-/// ready at once; or where the device's own futures are not, on this thread.
+/// Runs a future to completion on this thread.
+///
+/// With [`Wait::Block`] a future is usually ready at its first poll. It is pending only while one
+/// of wgpu's own futures is, and then this thread waits for it.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // Without an allocation, as a rule.
+    // Polling first avoids the allocation that `finish` makes.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -31,11 +33,12 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// A browser has no thread that may wait, and without the GPU there is nothing to wait for.
+/// Returns an error: in a browser no thread may block. Without the GPU backend this is not called,
+/// because no future is ever pending.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(
-        "this thread may not wait for it: use the async form, `Detector::new_async` or \
-         `Detector::detect_async`",
+        "this thread must not block to wait for it (call `Detector::new_async` or \
+         `Detector::detect_async` instead)",
     ))
 }

@@ -1,23 +1,26 @@
-//! The source of an error.
+//! The error of another library as the source of an [`Error`](crate::Error).
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The error of another library that led to an [`Error`](crate::Error). It dereferences to
-/// that error, and [`Error::source`](std::error::Error::source) returns that error. Two
-/// causes are equal when they read the same.
+/// The error of another library that led to an [`Error`](crate::Error).
+///
+/// A cause dereferences to the other library's error.
+/// [`Error::source`](std::error::Error::source) returns that error too, so it can be downcast. Two
+/// causes are equal if their messages are.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
 impl Cause {
-    /// Keeps an error.
+    /// Wraps an error.
     pub(crate) fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(error))
     }
 }
 
-// Not an `Error` itself: so that `source` is the error within, which can be downcast.
+// `Cause` does not implement `Error`, so that `source` returns the wrapped error, which can be
+// downcast.
 impl Deref for Cause {
     type Target = dyn std::error::Error + Send + Sync;
 

@@ -1,4 +1,4 @@
-//! The output: all collisions of a step, and reductions of the list.
+//! The result of a step: the list of collisions and its reductions.
 
 use rayon::prelude::*;
 
@@ -9,28 +9,33 @@ use crate::reduce::earliest::{Earliest, earliest};
 use crate::shared::sets::Sets;
 use crate::{Collision, Error, Statistics};
 
-/// All collisions of a step.
+/// All collisions of a step, with statistics.
+///
+/// [`Detector::detect`](crate::Detector::detect) returns this list. Its methods compute reductions:
+/// the earliest impact of each sphere, the contacts of each sphere, and the changes since an
+/// earlier step.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// Every pair that touches, except for the pairs that their groups leave out: each
-    /// pair once, sorted by (a, b) until [`sort_by_time`](Self::sort_by_time).
+    /// Every pair that touches, except for the pairs that groups leave out. Each pair is listed
+    /// once. The list is sorted by (a, b), unless [`sort_by_time`](Self::sort_by_time) has sorted
+    /// it otherwise.
     pub pairs: Vec<Collision>,
-    /// The work that the step took.
+    /// Statistics of the step.
     pub statistics: Statistics,
     sphere_count: usize,
     second_set_start: Option<usize>,
 }
 
 impl Default for Collisions {
-    /// No pair, of no spheres.
+    /// Returns an empty list of a step without spheres.
     fn default() -> Self {
         Self::new(Vec::new(), 0, Sets::One, Statistics::default())
     }
 }
 
 impl Collisions {
-    /// The collisions of a step.
+    /// Combines the results of a step.
     pub(crate) fn new(
         pairs: Vec<Collision>,
         sphere_count: usize,
@@ -49,13 +54,15 @@ impl Collisions {
         }
     }
 
-    /// A list from elsewhere, for the reductions below. `sphere_count` is the number of
-    /// spheres, of both sets together if there are two, and `second_set_start` the number
-    /// of spheres in the first of two sets. The list need not be in order. The statistics
-    /// have the numbers of spheres and pairs, and nothing else.
+    /// Creates a list from pairs of another program, so that the methods below can be used.
+    ///
+    /// `sphere_count` is the number of spheres, of both sets together if there are two.
+    /// `second_set_start` is the number of spheres in the first of two sets, or `None` for one
+    /// set. The pairs may be in any order. Of the statistics, only the numbers of spheres and
+    /// pairs are set.
     ///
     /// # Errors
-    /// [`Error::TooManySpheres`] for more spheres than a step can have.
+    /// [`Error::TooManySpheres`] for more than 2³⁰ spheres.
     ///
     /// ```
     /// use carom::{Collision, Collisions};
@@ -90,26 +97,27 @@ impl Collisions {
         })
     }
 
-    /// Sorts the [`pairs`](Self::pairs) in place by time of impact, those of one time by
-    /// (a, b): the order in which a game resolves them, when what an impact does decides
-    /// whether later ones happen at all.
+    /// Sorts the [`pairs`](Self::pairs) in place by time of impact, and pairs with equal times by
+    /// (a, b).
+    ///
+    /// A simulation needs this order when an impact changes whether later impacts happen:
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
-    /// // Two bullets in a row fly at two targets in a row, the nearer of which is target 1.
+    /// // Two bullets fly along x towards two targets. Target 1 is the nearer one.
     /// let bullets = [0.0, 1.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
     /// let bullets = bullets.map(|bullet| bullet.with_velocity([20.0, 0.0, 0.0]));
     /// let targets = [9.0, 5.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
     /// let mut detector = Detector::new(Options::default())?;
     /// let mut found = detector.detect(&Step::between(&bullets, &targets, 1.0))?;
-    /// assert_eq!(found.pairs.len(), 4); // as if nothing stopped a bullet
+    /// assert_eq!(found.pairs.len(), 4); // every bullet passes through both targets
     ///
     /// found.sort_by_time();
     /// let (mut spent, mut down) = ([false; 2], [false; 2]);
     /// let mut hits = Vec::new();
     /// for pair in &found {
     ///     let (bullet, target) = (pair.a as usize, pair.b as usize);
-    ///     // One that is gone by then hits nothing, and is not hit.
+    ///     // A bullet that has hit a target is gone, and so is the target.
     ///     if !spent[bullet] && !down[target] {
     ///         (spent[bullet], down[target]) = (true, true);
     ///         hits.push((bullet, target));
@@ -119,12 +127,13 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// The methods below take the pairs in any order. [`contacts`](Self::contacts) are
-    /// indices into the list as it is when they are made.
-    /// [`Detector::detect_into`](crate::Detector::detect_into) fills the list in order of
+    /// The other methods accept the pairs in any order. [`contacts`](Self::contacts) returns
+    /// indices into the list, so sort before that call.
+    /// [`Detector::detect_into`](crate::Detector::detect_into) writes the pairs in order of
     /// (a, b) again.
     pub fn sort_by_time(&mut self) {
-        // 0 may have a sign, in a list from elsewhere.
+        // A list of another program may contain −0.0, which `total_cmp` orders before 0.0. The
+        // addition turns −0.0 into 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
         self.pairs.par_sort_unstable_by(|one, other| {
             let order = time(one).total_cmp(&time(other));
@@ -132,20 +141,22 @@ impl Collisions {
         });
     }
 
-    /// Number of spheres in the step, of both sets together if there are two.
+    /// Returns the number of spheres in the step, of both sets together if there are two.
     pub fn sphere_count(&self) -> usize {
         self.sphere_count
     }
 
-    /// Number of spheres in the first of two sets: where the second set begins in results
-    /// that have one entry per sphere. `None` for a step of one set.
+    /// Returns the number of spheres in the first of two sets, or `None` for a step of one set.
+    ///
+    /// In results with one entry per sphere, the second set begins at this index.
     pub fn second_set_start(&self) -> Option<usize> {
         self.second_set_start
     }
 
-    /// The first impact of each sphere, `None` for a sphere that touches nothing. The
-    /// result has [`sphere_count`](Self::sphere_count) entries; sphere `i` of the second
-    /// of two sets is at [`second_set_start`](Self::second_set_start) + `i`.
+    /// Returns the earliest impact of each sphere, or `None` for a sphere that touches no other.
+    ///
+    /// The result has [`sphere_count`](Self::sphere_count) entries. Sphere `i` of the second of
+    /// two sets has index [`second_set_start`](Self::second_set_start) + `i`.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -161,14 +172,14 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere, which only an altered list has, are
+    /// Pairs with an index past the last sphere, which only an altered list can contain, are
     /// skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
         earliest(&self.pairs, spheres, sets)
     }
 
-    /// The contacts of each sphere.
+    /// Returns the contacts of each sphere, as indices into [`pairs`](Self::pairs).
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -182,16 +193,18 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere, which only an altered list has, are
+    /// Pairs with an index past the last sphere, which only an altered list can contain, are
     /// skipped.
     pub fn contacts(&self) -> Contacts {
         let (spheres, sets) = (self.sphere_count, self.sets());
         contacts(&self.pairs, spheres, sets)
     }
 
-    /// The pairs that are new since an earlier step, the pairs that were there already,
-    /// and the pairs that are gone. Pairs are compared by their indices, so an index has
-    /// to mean the same sphere in both steps.
+    /// Returns the pairs that are new since an earlier step, the pairs that are in both lists,
+    /// and the pairs that have ended.
+    ///
+    /// Pairs are compared by their indices, so an index must refer to the same sphere in both
+    /// steps.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -205,12 +218,12 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// An altered list need not be in order, nor have each pair once.
+    /// Altered lists may be in any order and may contain a pair several times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(&previous.pairs, &self.pairs)
     }
 
-    /// Whether the spheres are of one set or two.
+    /// Returns whether the step had one set of spheres or two.
     fn sets(&self) -> Sets {
         match self.second_set_start {
             None => Sets::One,

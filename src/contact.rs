@@ -1,4 +1,4 @@
-//! Where and how two spheres meet.
+//! The geometry of a collision: contact point, normal and approach speed.
 
 use glam::{DVec3, Vec3};
 
@@ -6,8 +6,10 @@ use crate::exact::{Touch, first_touch};
 use crate::{Collision, Sphere};
 
 impl Collision {
-    /// Where and how two spheres meet at their time of impact. `a` and `b` are
-    /// the spheres with this collision's indices.
+    /// Returns the contact point, the normal and the approach speed at the time of impact. `a`
+    /// and `b` are the spheres with this collision's indices.
+    ///
+    /// For two spheres that never touch, the normal is +x and the approach speed is 0.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step, glam::Vec3};
@@ -26,8 +28,8 @@ impl Collision {
     )]
     pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // Not from `self.toi`: a float32 may be so far off that a fast sphere is
-        // already past.
+        // `self.toi` is rounded to float32. At that time a fast sphere may already have passed
+        // the other one, so the time is computed again in higher precision.
         let Touch {
             time,
             normal,
@@ -45,17 +47,19 @@ impl Collision {
     }
 }
 
-/// Where and how two spheres meet. See [`Collision::contact`].
+/// Contact point, normal and approach speed of a collision. See [`Collision::contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
-    /// The point of sphere a's surface that faces b at the time of impact.
+    /// The point on the surface of sphere a that faces b at the time of impact.
     pub point: Vec3,
-    /// Unit vector from the centre of a to the centre of b at the time of
-    /// impact. Centres that coincide have none: it is against the motion of b as
-    /// a sees it for points that meet, and +x at the start of the step.
+    /// Unit vector from the centre of a to the centre of b at the time of impact.
+    ///
+    /// Centres that coincide define no direction. The normal is then +x if they coincide at the
+    /// start of the step. For two points that meet later, it is opposite to the velocity of b
+    /// relative to a.
     pub normal: Vec3,
-    /// How fast the centres approach along the normal, length per time:
-    /// positive while closing, negative for an overlapping pair that parts.
+    /// Speed at which the centres approach along the normal, as length per time. It is positive
+    /// for spheres that approach each other, and negative for an overlapping pair that separates.
     pub approach_speed: f32,
 }

@@ -1,4 +1,4 @@
-//! Spheres in, a sorted list of collisions out.
+//! The detector: it takes a step and returns the sorted list of collisions.
 
 use std::time::Instant;
 
@@ -18,16 +18,18 @@ use crate::{
     ActiveBackend, Backend, Collision, Collisions, Error, Options, Sphere, Statistics, Step,
 };
 
-/// Finds collisions. A detector keeps its device and its buffers from step to step, so make
-/// one and use it for every step.
+/// Finds the collisions of a step, on a GPU or on the CPU.
+///
+/// A detector keeps its device and its working memory from step to step. Create one and use it
+/// for every step.
 pub struct Detector {
     options: Options,
     pool: Option<rayon::ThreadPool>,
     gpu: Option<Gpu>,
     cpu: Cpu,
-    /// Why this backend is in use.
+    /// Why this backend was chosen, as a sentence.
     reason: String,
-    /// The copy of two sets in one slice.
+    /// Copy of the two sets of a step, one after the other in one slice.
     both: ReusedVec<Sphere>,
 }
 
@@ -42,19 +44,25 @@ impl std::fmt::Debug for Detector {
 }
 
 impl Detector {
-    /// Chooses the backend and starts it.
+    /// Creates a detector: chooses the backend and starts it.
+    ///
+    /// The call blocks until the device is ready. In a browser, where no thread may block, use
+    /// [`new_async`](Self::new_async).
     ///
     /// # Errors
-    /// [`Error::NoAdapter`], [`Error::Device`] or [`Error::FeatureDisabled`] for
-    /// [`Backend::Gpu`] without a usable one; [`Error::Threads`].
+    /// - [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or
+    ///   [`Error::FeatureDisabled`] for [`Backend::Gpu`] when no GPU can be used.
+    /// - [`Error::Threads`] if the threads of [`Options::threads`] cannot be started.
     pub fn new(options: Options) -> Result<Self, Error> {
         block_on(Self::new_async(options))
     }
 
-    /// [`new`](Self::new), for a browser, where no thread may wait for the device.
+    /// Creates a detector like [`new`](Self::new), without blocking the thread.
+    ///
+    /// A browser needs this form, because no thread may block there.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub async fn new_async(options: Options) -> Result<Self, Error> {
         let pool = match options.threads {
             0 => None,
@@ -66,13 +74,13 @@ impl Detector {
             ),
         };
         let (gpu, reason) = match options.backend {
-            Backend::Cpu => (None, "the CPU was asked for".to_owned()),
+            Backend::Cpu => (None, "the CPU was requested".to_owned()),
             Backend::Gpu => (
                 Some(Gpu::new(false).await?),
-                "a GPU was asked for".to_owned(),
+                "a GPU was requested".to_owned(),
             ),
             Backend::Auto => match Gpu::new(true).await {
-                Ok(gpu) => (Some(gpu), "there is a hardware GPU".to_owned()),
+                Ok(gpu) => (Some(gpu), "a hardware GPU was found".to_owned()),
                 Err(Error::NoAdapter { reason, .. }) => {
                     (None, format!("no hardware GPU: {reason}"))
                 }
@@ -93,8 +101,10 @@ impl Detector {
         })
     }
 
-    /// The backend in use. A single step may run on the CPU all the same:
-    /// [`Statistics::backend`] tells.
+    /// Returns the backend that this detector uses.
+    ///
+    /// With [`Backend::Auto`], a single step may still run on the CPU.
+    /// [`Statistics::backend`] is the backend of that step.
     pub fn backend(&self) -> ActiveBackend {
         if self.gpu.is_some() {
             ActiveBackend::Gpu
@@ -103,17 +113,21 @@ impl Detector {
         }
     }
 
-    /// Why that backend, in a sentence.
+    /// Returns why this backend was chosen, as a sentence.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The GPU's name as its driver gives it, and the API; `None` on the CPU.
+    /// Returns the GPU's name, as its driver reports it, with the graphics API. `None` on the
+    /// CPU.
     pub fn adapter(&self) -> Option<&str> {
         self.gpu.as_ref().map(Gpu::adapter)
     }
 
-    /// Every pair of spheres that touches during the step.
+    /// Finds every pair of spheres that touches during the step.
+    ///
+    /// The result has each pair once, sorted by (a, b), except for the pairs that groups leave
+    /// out ([`Sphere::with_groups`]).
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -126,17 +140,27 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// See [`Error`]; the list is complete or there is none.
+    /// The list is complete, or the call returns an error:
+    ///
+    /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for
+    ///   a step out of range;
+    /// - [`Error::TooManyCandidates`] or [`Error::TooManyPairs`] for a step beyond the limits
+    ///   in [`Options`];
+    /// - [`Error::OutOfMemory`] or [`Error::Threads`] if the system lacks memory or threads;
+    /// - [`Error::DeviceLimit`], [`Error::Device`] or [`Error::DeviceLost`] if the GPU cannot
+    ///   do the step. With [`Backend::Auto`] the CPU does the step instead.
     pub fn detect(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
         let mut found = Collisions::default();
         self.detect_into(step, &mut found)?;
         Ok(found)
     }
 
-    /// The same as [`detect`](Self::detect), in the memory of a list that is no longer
-    /// needed, whatever it holds: on the CPU, a step like the steps before it then allocates
-    /// next to nothing.
-    /// That memory never shrinks; a new list has none. After an error the list is new.
+    /// Finds collisions like [`detect`](Self::detect), and writes them to an existing list.
+    ///
+    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step
+    /// similar to the steps before it then allocates next to nothing. The memory of the list
+    /// never shrinks. To release it, pass a new list. After an error the list is empty
+    /// and its memory is released.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};
@@ -153,7 +177,7 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// See [`Error`].
+    /// The errors of [`detect`](Self::detect).
     pub fn detect_into(
         &mut self,
         step: &Step<'_>,
@@ -162,16 +186,17 @@ impl Detector {
         block_on(self.detect_waiting(step, collisions, Wait::Block))
     }
 
-    /// [`detect`](Self::detect) without blocking the thread while a GPU is at work.
+    /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU
+    /// works.
     ///
-    /// - On a GPU, natively: a thread that lives for the step waits for the device and
-    ///   wakes the task, so nobody else has to poll anything. In a browser the event loop
-    ///   does.
+    /// - On a GPU, carom starts a short-lived thread each time the step has to wait for the
+    ///   device. The thread polls the device, which wakes the task, so the application need not
+    ///   poll it. In a browser there is no such thread: the event loop wakes the task.
     /// - On the CPU, and for the stages on the host, the thread that polls the future does
     ///   the work.
     ///
-    /// The future may be dropped at any time: the next step works, with new buffers if the
-    /// device was at work.
+    /// The future may be dropped at any time, and the detector remains usable. If the device
+    /// was still working, the next step creates new buffers.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Error, Options, Sphere, Step};
@@ -182,19 +207,21 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// As [`detect`](Self::detect).
+    /// The errors of [`detect`](Self::detect).
     pub async fn detect_async(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
         let mut found = Collisions::default();
         self.detect_into_async(step, &mut found).await?;
         Ok(found)
     }
 
-    /// [`detect_into`](Self::detect_into) without blocking the thread, as
-    /// [`detect_async`](Self::detect_async). When the future is dropped midway, the list is
-    /// new.
+    /// Finds collisions like [`detect_into`](Self::detect_into), without blocking the thread
+    /// while a GPU works.
+    ///
+    /// [`detect_async`](Self::detect_async) describes which thread does the work. If the future
+    /// is dropped before it completes, the list is empty.
     ///
     /// # Errors
-    /// As [`detect`](Self::detect).
+    /// The errors of [`detect`](Self::detect).
     pub async fn detect_into_async(
         &mut self,
         step: &Step<'_>,
@@ -220,7 +247,7 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the collisions, in the memory of a used list.
+    /// Finds the collisions, and reuses the memory of `used` for the list.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,
@@ -265,8 +292,8 @@ impl Detector {
                 Err(
                     error @ (Error::DeviceLimit { .. } | Error::Device { .. } | Error::DeviceLost),
                 ) if self.options.backend == Backend::Auto => {
-                    statistics.reason = format!("the GPU could not do it: {error}");
-                    log::warn!("carom falls back to the CPU: {}", statistics.reason);
+                    statistics.reason = format!("the step failed on the GPU: {error}");
+                    log::warn!("carom falls back to the CPU because {}", statistics.reason);
                 }
                 Err(error) => return Err(error),
             }
@@ -280,7 +307,7 @@ impl Detector {
     }
 }
 
-/// The statistics of a step that is done.
+/// Returns the statistics of a completed step: `statistics` with the counts of its `outcome`.
 fn completed(statistics: Statistics, outcome: Outcome, pairs: &[Collision]) -> Statistics {
     Statistics {
         proxies: outcome.proxies,

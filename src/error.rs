@@ -1,10 +1,12 @@
-//! What can go wrong, and what to do about it.
+//! Errors of the public API.
 
 use crate::cause::Cause;
 use crate::sphere::MAX_MAGNITUDE;
 
-/// Why a list of collisions could not be made. Nothing is ever left out of a
-/// list silently: there is a whole list, or one of these.
+/// Errors of the public API.
+///
+/// No pair is ever left out of a list silently: a call returns the complete list, or one of
+/// these errors. Each message says what is wrong and what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,216 +18,219 @@ pub enum Error {
     )]
     #[non_exhaustive]
     InvalidSphere {
-        /// Position in the slice it came in, from 0.
+        /// Index of the sphere in its slice, from 0.
         index: usize,
-        /// Which of the two sets of [`Step::between`](crate::Step::between): 0 or 1.
-        /// `None` for a step of one set.
+        /// Set of the sphere, in a step of two sets ([`Step::between`](crate::Step::between)):
+        /// 0 or 1. `None` for a step of one set.
         set: Option<usize>,
-        /// The field that is wrong.
+        /// Field whose value is out of range.
         field: Field,
-        /// What stood there.
+        /// Value of the field.
         value: f32,
     },
     /// The time step is negative, not a number, or too large.
     #[error("the time step dt is {dt}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}")]
     #[non_exhaustive]
     InvalidTimeStep {
-        /// What was given.
+        /// Length of the step that was passed.
         dt: f32,
     },
-    /// More spheres than an index of 30 bits can name.
-    #[error("{count} spheres are more than the {limit} that can be told apart; split the world")]
+    /// There are more spheres than an index of 30 bits can address.
+    #[error("{count} spheres exceed the limit of {limit}; split the world into several steps")]
     #[non_exhaustive]
     TooManySpheres {
-        /// How many were given.
+        /// Number of spheres that were passed.
         count: usize,
-        /// How many there may be.
+        /// Largest number of spheres: 2³⁰.
         limit: usize,
     },
-    /// The spheres are so crowded that testing them would take very long. Told
-    /// before the work is begun.
+    /// The spheres are so crowded that testing all candidate pairs would take too long. The
+    /// limit is checked before any candidate is tested.
     #[error(
-        "{needed} candidate pairs would have to be tested, but the limit is {limit}; spread the \
-         spheres out, shorten the time step, or raise `max_candidates` of the `Options` or the \
-         `BufferOptions`"
+        "this step needs {needed} candidate pairs to be tested, but the limit is {limit}; spread \
+         the spheres out, shorten the time step, or raise `Options::max_candidates` or \
+         `BufferOptions::max_candidates`"
     )]
     #[non_exhaustive]
     TooManyCandidates {
-        /// How many there are.
+        /// Number of candidate pairs.
         needed: u64,
-        /// [`Options::max_candidates`](crate::Options::max_candidates).
+        /// Value of [`Options::max_candidates`](crate::Options::max_candidates) or of
+        /// `gpu::BufferOptions::max_candidates`.
         limit: u64,
     },
-    /// More spheres touch than a list is allowed to hold.
+    /// More pairs touch than the list may hold.
     #[error(
-        "{needed} pairs touch, but the limit is {limit}; spread the spheres out, shorten the time \
-         step, or raise `Options::max_pairs` if there is memory for 64 bytes a pair"
+        "{needed} pairs were found, but the limit is {limit}; spread the spheres out, shorten the \
+         time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair"
     )]
     #[non_exhaustive]
     TooManyPairs {
-        /// How many there are, some of them perhaps counted twice.
+        /// Number of pairs found. It may count a pair several times, and include pairs close
+        /// to tangency that do not touch.
         needed: u64,
-        /// [`Options::max_pairs`](crate::Options::max_pairs).
+        /// Value of [`Options::max_pairs`](crate::Options::max_pairs).
         limit: u64,
     },
-    /// The device cannot hold what the world needs.
+    /// A buffer would exceed a limit of the device.
     #[error(
-        "{what} needs {needed} bytes, but the device's {limit} is {available} bytes; use a device \
-         with larger limits, fewer spheres at a time, or with a `Detector` `Backend::Cpu` or \
-         `Backend::Auto`"
+        "{needed} bytes are needed for {what}, but the device's limit {limit} is {available} \
+         bytes; use a device with higher limits, use fewer spheres per step, or use a `Detector` \
+         with `Backend::Cpu` or `Backend::Auto`"
     )]
     #[non_exhaustive]
     DeviceLimit {
-        /// What was to be held.
+        /// Purpose of the buffer.
         what: &'static str,
-        /// The limit, by its name in `wgpu::Limits`.
+        /// Name of the limit in `wgpu::Limits`.
         limit: &'static str,
-        /// How many bytes are needed.
+        /// Number of bytes needed.
         needed: u64,
-        /// How many bytes the limit allows.
+        /// Number of bytes that the limit allows.
         available: u64,
     },
-    /// The main memory cannot hold what the world needs.
+    /// An allocation of main memory failed.
     #[error(
-        "{what} needs {needed} bytes of memory, and the system has not that much to give; use \
-         fewer spheres at a time"
+        "out of memory: {needed} bytes for {what} could not be allocated; use fewer spheres per \
+         step"
     )]
     #[non_exhaustive]
     OutOfMemory {
-        /// What was to be held.
+        /// Purpose of the memory.
         what: &'static str,
-        /// How many bytes are needed.
+        /// Number of bytes needed.
         needed: u64,
     },
-    /// carom was built without something that was asked for.
+    /// The requested backend needs a feature of the crate that is not enabled.
     #[error(
-        "carom was built without its feature `{feature}`; turn it on in Cargo.toml, or use \
+        "carom was built without its feature `{feature}`; enable it in Cargo.toml, or use \
          `Backend::Cpu`"
     )]
     #[non_exhaustive]
     FeatureDisabled {
-        /// The feature of the crate.
+        /// Name of the feature.
         feature: &'static str,
     },
-    /// There is no GPU, nor a software one, that wgpu can use.
+    /// wgpu found no suitable graphics adapter, in hardware or in software.
     #[error(
-        "no graphics adapter was found ({reason}); install a Vulkan, Metal or DX12 driver (on Debian \
-         and Ubuntu `apt-get install libvulkan1 mesa-vulkan-drivers` gives a software one), or use \
-         `Backend::Cpu`"
+        "no graphics adapter was found ({reason}); install a Vulkan, Metal or DX12 driver (on \
+         Debian and Ubuntu `apt-get install libvulkan1 mesa-vulkan-drivers` installs a software \
+         driver), or use `Backend::Cpu`"
     )]
     #[non_exhaustive]
     NoAdapter {
-        /// What was found instead.
+        /// Why no adapter is suitable.
         reason: String,
-        /// The error of wgpu, if there was one.
+        /// The error of wgpu, if there is one.
         source: Option<Cause>,
     },
-    /// The GPU's driver refused or failed.
+    /// The graphics device or its driver reported an error.
     #[error(
-        "the graphics device failed: {reason}; try again on a new device, or with a `Detector` use \
-         `Backend::Cpu`"
+        "the graphics device failed: {reason}; try again on a new device, or use a `Detector` \
+         with `Backend::Cpu`"
     )]
     #[non_exhaustive]
     Device {
-        /// What happened.
+        /// Description of the failure.
         reason: String,
-        /// The error of wgpu, if there was one; its text is part of `reason`.
+        /// The error of wgpu, if there is one; `reason` contains its text.
         source: Option<Cause>,
     },
-    /// The device has been lost: a driver was reset, or the application destroyed it.
+    /// The device is lost: its driver was reset, or the application destroyed the device.
     #[error(
-        "the graphics device is lost; make a new device, and a new `CollisionPipeline` and \
-         `CollisionBuffers` on it, or a new `Detector`"
+        "the graphics device is lost; create a new device, and a new `CollisionPipeline` and new \
+         `CollisionBuffers` on it, or create a new `Detector`"
     )]
     DeviceLost,
-    /// The device that the application made does not allow what carom's shaders
-    /// need.
+    /// The application created its device with a limit below what carom's shaders need.
     #[error(
-        "the device's limit {limit} is {available}, but carom needs {needed}; request the device \
-         with `wgpu::Limits::default()` or better"
+        "the device's limit {limit} is {available}, but carom needs at least {needed}; request \
+         the device with `wgpu::Limits::default()` or higher limits"
     )]
     #[non_exhaustive]
     DeviceTooSmall {
-        /// The limit, by its name in `wgpu::Limits`.
+        /// Name of the limit in `wgpu::Limits`.
         limit: &'static str,
-        /// What it has to be at least.
+        /// Smallest value that suffices.
         needed: u64,
-        /// What it is.
+        /// Value that the device was created with.
         available: u64,
     },
-    /// Buffers were asked for that hold nothing.
-    #[error("the capacity for {what} is 0; give how many there may be at most, from 1 up")]
+    /// A capacity in `gpu::BufferOptions` is 0.
+    #[error("the capacity for {what} is 0; set it to the largest number expected, at least 1")]
     #[non_exhaustive]
     ZeroCapacity {
-        /// Of what.
+        /// What the capacity is for: spheres or recordings.
         what: &'static str,
     },
-    /// A source has more spheres than the buffers hold.
+    /// A step has more spheres than the buffers hold.
     #[error(
-        "the source has up to {needed} spheres, but the buffers were made for {capacity}; call \
+        "the step has up to {needed} spheres, but the buffers were made for {capacity}; call \
          `CollisionBuffers::grow` with `RequiredCapacity::for_spheres({needed})` first"
     )]
     #[non_exhaustive]
     OverCapacity {
-        /// How many there may be.
+        /// Largest number of spheres that the step may have, of both sets together.
         needed: u64,
-        /// How many fit.
+        /// Number of spheres that the buffers hold.
         capacity: u64,
     },
-    /// Results were to be read before a step was recorded, or before one was recorded
-    /// into buffers that have grown.
+    /// A readback was requested before any step was recorded, or before one was recorded
+    /// again after the buffers had grown.
     #[error("there are no results to read; call `CollisionBuffers::record` first")]
     NothingRecorded,
-    /// More recordings, or readbacks, than there is room for are under way.
+    /// As many recordings, or readbacks, are in flight as `gpu::BufferOptions` allows.
     #[error(
-        "{limit} {what} are under way already; submit their encoders, let the device finish some \
-         (`device.poll`, or the next submit), or raise `BufferOptions::recordings`"
+        "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
+         let the device finish some (`device.poll`, or the next submission), take or drop \
+         finished tickets, or raise `BufferOptions::recordings`"
     )]
     #[non_exhaustive]
     TooManyInFlight {
-        /// Recordings or readbacks.
+        /// What is in flight: recordings or readbacks.
         what: &'static str,
-        /// How many there may be.
+        /// Largest number that may be in flight at a time.
         limit: u32,
     },
-    /// One of the application's buffers cannot be read as it was said.
+    /// One of the application's buffers cannot be read in the way that the step describes.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
-        /// What it holds.
+        /// Content of the buffer, such as radii.
         what: &'static str,
-        /// What is wrong with it, and what to do.
+        /// What is wrong with the buffer, and what to do.
         problem: String,
-        /// The error of wgpu, if there was one; its text is part of `problem`.
+        /// The error of wgpu, if there is one; `problem` contains its text.
         source: Option<Cause>,
     },
-    /// Results were asked for that the buffers were not made to keep.
-    #[error("there are no such results: set `BufferOptions::{option}` when the buffers are made")]
+    /// The buffers were created without the reduction that was requested.
+    #[error(
+        "these results are not computed; set `BufferOptions::{option}` when you create the buffers"
+    )]
     #[non_exhaustive]
     NotAskedFor {
-        /// What would have brought them, a field of
-        /// `gpu::BufferOptions`.
+        /// The field of `gpu::BufferOptions` that enables the reduction.
         option: &'static str,
     },
-    /// The step whose results were asked for never ran: its encoder was dropped, or
-    /// its submit failed.
+    /// The step of a readback never ran: its encoder was dropped, or its submission failed.
     #[error(
         "the results of this step were never computed: its encoder was not submitted, or the \
-         submit failed; record the step again"
+         submission failed; record the step again"
     )]
     NotSubmitted,
-    /// The thread pool could not be made, or the thread that waits for it in a task of another
-    /// ([`Options::threads`](crate::Options::threads)).
-    #[error("a thread could not be started: {source}; ask for fewer threads")]
+    /// A thread could not be started: one of the detector's own pool
+    /// ([`Options::threads`](crate::Options::threads)), the one that waits for this pool when a
+    /// task of another pool runs the step, or the one that waits for a GPU in an async call.
+    #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
-        /// The error of rayon or of the system.
+        /// The error of rayon or of the operating system.
         source: Cause,
     },
 }
 
 impl Error {
-    /// A failure of the device that carom found itself.
+    /// Returns [`Error::Device`] for a failure that carom detected, with no error of wgpu.
     pub(crate) fn device(reason: impl Into<String>) -> Self {
         Self::Device {
             reason: reason.into(),
@@ -233,7 +238,7 @@ impl Error {
         }
     }
 
-    /// A failure of the device that wgpu reported.
+    /// Returns [`Error::Device`] for a failure that wgpu reported.
     #[cfg(feature = "gpu")]
     pub(crate) fn device_failed(error: impl OfWgpu) -> Self {
         Self::Device {
@@ -242,7 +247,7 @@ impl Error {
         }
     }
 
-    /// No adapter, for a reason that carom found itself.
+    /// Returns [`Error::NoAdapter`] for a reason that carom detected, with no error of wgpu.
     #[cfg(feature = "gpu")]
     pub(crate) fn no_adapter(reason: impl Into<String>) -> Self {
         Self::NoAdapter {
@@ -251,7 +256,7 @@ impl Error {
         }
     }
 
-    /// A thread that could not be started.
+    /// Returns [`Error::Threads`] for a thread that could not be started.
     pub(crate) fn threads(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads {
             source: Cause::new(error),
@@ -259,7 +264,7 @@ impl Error {
     }
 }
 
-/// An error of wgpu, which on the web may not leave its thread.
+/// An error of wgpu. On the web it need not be `Send` or `Sync`.
 #[cfg(feature = "gpu")]
 pub(crate) trait OfWgpu: std::error::Error + wgpu::WasmNotSendSync + 'static {}
 
@@ -267,26 +272,29 @@ pub(crate) trait OfWgpu: std::error::Error + wgpu::WasmNotSendSync + 'static {}
 impl<E: std::error::Error + wgpu::WasmNotSendSync + 'static> OfWgpu for E {}
 
 #[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
-#[allow(clippy::unnecessary_wraps, reason = "there is none on the web")]
+#[allow(clippy::unnecessary_wraps, reason = "always `None` on the web")]
 fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
+/// On the web there is no cause: wgpu's errors need not be `Send`, and a [`Cause`] must be.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None
 }
 
-/// One number of a [`Sphere`](crate::Sphere).
+/// One of the numbers of a [`Sphere`](crate::Sphere) that are checked.
+///
+/// An axis is 0, 1 or 2 for x, y or z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// Coordinate of the centre: x, y, z by 0, 1, 2.
+    /// Coordinate of the centre along an axis.
     Center(usize),
     /// Radius.
     Radius,
-    /// Component of the velocity: x, y, z by 0, 1, 2.
+    /// Component of the velocity along an axis.
     Velocity(usize),
-    /// Component of the velocity times dt.
+    /// Component of the displacement (velocity times dt) along an axis.
     Displacement(usize),
 }
 

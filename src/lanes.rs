@@ -1,25 +1,25 @@
-//! Arithmetic on one float32, or on several side by side: code written once for both
-//! computes the same bits.
+//! Arithmetic on one float32 or on four at once. Code written for both forms computes the same
+//! bits in both.
 
 use std::ops::{Add, Mul, Sub};
 
 use bytemuck::Pod;
 use wide::f32x4;
 
-/// Numbers side by side.
+/// Number of lanes of a vector.
 pub(crate) const LANES: usize = 4;
 
-/// One float32, or [`LANES`] of them.
+/// One float32, or a vector of [`LANES`] float32.
 pub(crate) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// `x` in every lane.
+    /// Returns `x` in every lane.
     fn of(x: f32) -> Self;
-    /// |x|.
+    /// Returns the absolute value.
     fn abs(self) -> Self;
-    /// The square root.
+    /// Returns the square root.
     fn sqrt(self) -> Self;
-    /// The larger of two numbers, neither of them NaN.
+    /// Returns the larger of two numbers. Neither may be NaN.
     fn max(self, other: Self) -> Self;
 }
 
@@ -67,43 +67,44 @@ impl Real for f32x4 {
     }
 }
 
-/// x·y.
+/// Returns the dot product x·y.
 #[inline(always)]
 pub(crate) fn dot<T: Copy + Add<Output = T> + Mul<Output = T>>(x: [T; 3], y: [T; 3]) -> T {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
-/// The largest of three.
+/// Returns the largest of three numbers.
 #[inline(always)]
 pub(crate) fn largest<T: Real>(x: [T; 3]) -> T {
     x[0].max(x[1]).max(x[2])
 }
 
-/// A function of the coordinates of two vectors, axis by axis.
+/// Applies a function to the coordinates of two vectors, axis by axis.
 #[inline(always)]
 pub(crate) fn each<T: Real>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T; 3] {
     [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
 }
 
-/// As `map` of an array of three, which compilers do not always inline.
+/// Maps an array of three like `<[T; 3]>::map`, which compilers do not always inline.
 #[inline(always)]
 pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
     [of(x[0]), of(x[1]), of(x[2])]
 }
 
-/// As `map` of an array of two, always inlined.
+/// Maps an array of two like `<[T; 2]>::map`, but always inlined.
 #[inline(always)]
 pub(crate) fn two<T: Copy, U>(x: [T; 2], of: impl Fn(T) -> U) -> [U; 2] {
     [of(x[0]), of(x[1])]
 }
 
-/// As `map` of an array of [`LANES`], always inlined.
+/// Maps an array of [`LANES`] like `<[T; LANES]>::map`, but always inlined.
 #[inline(always)]
 pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES] {
     [of(x[0]), of(x[1]), of(x[2]), of(x[3])]
 }
 
-/// The numbers of several items of 8 words each: word k of all of them side by side.
+/// Transposes [`LANES`] items of 8 words each: vector k of the result has word k of every item.
+/// The first array has the vectors 0 to 3, the second the vectors 4 to 7.
 #[inline(always)]
 pub(crate) fn rows<T: Pod>(items: [&T; LANES]) -> [[f32x4; LANES]; 2] {
     const { assert!(size_of::<T>() == 32) };

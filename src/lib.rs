@@ -1,6 +1,6 @@
-//! Every pair of moving spheres that touch during a time step, and when.
+//! Finds every pair of moving spheres that touch during a time step, and when they touch.
 //!
-//! A [`Detector`] takes a [`Step`] of spheres in a slice and returns the list:
+//! A [`Detector`] takes a [`Step`] with a slice of spheres and returns the list of collisions:
 //!
 //! ```
 //! use carom::{Backend, Detector, Options, Sphere, Step};
@@ -18,35 +18,38 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! Units of length and time are the caller's, as long as they agree: a velocity
-//! is a length per unit of `dt`. Spheres move with constant velocity during a
-//! step; touching counts, at its ends too. Values may be up to
-//! [`MAX_MAGNITUDE`] in magnitude; others, NaN included, are an [`Error`] that
-//! names index and field. Pairs can be left out by [groups](Sphere::with_groups).
+//! You choose the units of length and time. A velocity is a length per unit of `dt`. Spheres move
+//! with constant velocity during a step. Spheres that touch without overlapping are a pair too,
+//! also if they do so only at the start or at the end of the step. [Groups](Sphere::with_groups)
+//! leave pairs out.
 //!
-//! The list is exact: which pairs it has is what exact arithmetic on the float32
-//! values gives, and times and depths are the float32 next to the true ones.
-//! [`verify()`] holds a list, from carom or from elsewhere, against the truth.
+//! Values may have a magnitude of up to [`MAX_MAGNITUDE`]. Any other value, NaN included, leads
+//! to an [`Error`] that names the index of the sphere and the field.
 //!
-//! [`Options`] chooses the backend, by default a hardware GPU where there is one
-//! and else the CPU; both give the same list. [`Statistics`] tells which it was.
+//! The list is exact: its pairs are those that exact arithmetic on the float32 values gives, and
+//! its times and depths are the float32 nearest to the exact ones. [`verify()`] checks a list,
+//! from carom or from another program, against exact arithmetic on every pair.
+//!
+//! [`Options`] chooses the backend. The default is a hardware GPU if there is one, and the CPU
+//! otherwise. Both give the same list. [`Statistics::backend`] is the backend that did the work.
 //!
 //! # Features
 //!
-//! | Feature | Brings |
+//! | Feature | Enables |
 //! |---|---|
-//! | `native`, on by default | the GPU backend with Vulkan, Metal and DX12; implies `gpu` |
-//! | `gpu` | the module `gpu` and the GPU backend, with the graphics APIs that the program turns on in wgpu |
+//! | `native` (default) | the GPU backend with Vulkan, Metal and DX12; implies `gpu` |
+//! | `gpu` | the module `gpu`, and the GPU backend with the graphics APIs enabled in wgpu |
 //! | `webgpu` | the GPU backend with the browser's WebGPU; implies `gpu` |
-//! | `serde` | `Serialize`, and `Deserialize` where the type allows, for spheres, results and statistics |
+//! | `serde` | `Serialize`, and where possible `Deserialize`, for spheres, results, statistics |
 //!
-//! Without any, wgpu is not compiled, and [`Backend::Gpu`] is an [`Error`].
+//! Without these features wgpu is not compiled, and [`Backend::Gpu`] leads to an [`Error`].
 //!
-//! # In debug builds
+//! # Debug builds
 //!
 //! Without optimization, a step of 100 000 spheres on the CPU takes 40 to 75 times as long as in a
-//! release build. With these lines in `Cargo.toml` (of a workspace, in that at its root), carom
-//! alone is optimized in debug builds, too, and the step takes some 1.2 times as long:
+//! release build. The following lines in `Cargo.toml` (in a workspace, the `Cargo.toml` at its
+//! root) optimize only carom in debug builds. The step then takes about 1.2 times as long as in a
+//! release build:
 //!
 //! ```toml
 //! [profile.dev.package.carom]
@@ -55,27 +58,27 @@
 #![cfg_attr(
     feature = "gpu",
     doc = r#"
-# In a program with a wgpu device
+# Use in a wgpu program
 
-In a program that has a wgpu device, [`gpu`] records the work into its command
-encoder and leaves the pairs on the GPU:
+In a program that has a wgpu device of its own, the module [`gpu`] records the work into the
+program's command encoder and leaves the pairs on the GPU:
 
 ```no_run
 use carom::gpu::{BufferOptions, CollisionPipeline, PairList, Readback, wgpu};
 use carom::{Sphere, Step};
 
 # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, spheres: &[Sphere]) -> Result<(), carom::Error> {
-let pipeline = CollisionPipeline::new(device)?; // once a device
-let mut buffers = pipeline.create_buffers(&BufferOptions::new(100_000))?; // once a world
+let pipeline = CollisionPipeline::new(device)?; // once per device
+let mut buffers = pipeline.create_buffers(&BufferOptions::new(100_000))?; // once per world
 
 let mut encoder = device.create_command_encoder(&Default::default());
-let step = Step::new(spheres, 1.0 / 60.0); // or Step::on_device, in your own buffers
+let step = Step::new(spheres, 1.0 / 60.0); // or Step::on_device, for your own buffers
 buffers.record(&mut encoder, &step)?;
-// … your own passes, which read buffers.pairs() …
-let ticket = buffers.read_exact(&mut encoder)?; // if the host wants the list, too
+// … your own passes that read buffers.pairs() …
+let ticket = buffers.read_exact(&mut encoder)?; // if the host needs the list too
 queue.submit([encoder.finish()]);
 
-// Some frames later; this never waits.
+// Some frames later. This call never waits.
 if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
     for pair in &step.collisions {
         println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);
@@ -90,7 +93,7 @@ if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// What tests of the inside share with those of the outside names it so.
+// Unit tests and integration tests share modules, which name this crate `carom`.
 #[cfg(test)]
 extern crate self as carom;
 

@@ -1,25 +1,26 @@
-//! How many spheres, proxies, candidates and pairs there may be.
+//! Limits on the numbers of spheres, proxies, candidates and pairs.
 
 use crate::Error;
 
-/// Most spheres of a step: one bit of an index marks grazing pairs, and another keeps sums in
-/// range.
+/// Largest number of spheres of a step. Of the 32 bits of an index, one marks grazing pairs, and
+/// another keeps sums in range.
 pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Spheres or proxies that are worked on in one go: what is made of them stays in the cache.
+/// Number of spheres or proxies that a task processes at a time, so that its results stay in the
+/// cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
-/// The user's limits.
+/// The limits that the user sets in [`Options`](crate::Options).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Most pairs to test.
+    /// Largest number of candidates.
     pub(crate) candidates: u64,
-    /// Most pairs that touch.
+    /// Largest number of pairs that touch.
     pub(crate) pairs: u64,
 }
 
 impl Limits {
-    /// Refuses more candidates than the limit.
+    /// Returns an error if there are more candidates than the limit.
     pub(crate) fn allow_candidates(self, needed: u64) -> Result<(), Error> {
         let limit = self.candidates;
         if needed > limit {
@@ -28,7 +29,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Refuses more pairs that touch than the limit.
+    /// Returns an error if more pairs touch than the limit allows.
     pub(crate) fn allow_pairs(self, needed: u64) -> Result<(), Error> {
         let limit = self.pairs;
         if needed > limit {
@@ -38,14 +39,14 @@ impl Limits {
     }
 }
 
-/// More proxies than this are worth neither the memory nor the time: the
-/// segments are made longer instead.
+/// Returns the largest number of proxies that is worth its memory and time. If there would be
+/// more, the segments are made longer.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // To search for others costs a proxy as much as 20 tests or more, and the spheres
-    // themselves have no more pairs than N²/2.
+    // The search of one proxy costs as much as 20 tests or more, while all pairs of N uncut
+    // spheres are at most N²/2 tests. So more than about N²/32 further segments cannot pay.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
-    // But a fuzzer's, which are few, are to be cut all the same.
+    // A fuzzer's worlds have few spheres, which are cut nevertheless so that segments are tested.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }

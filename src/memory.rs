@@ -1,13 +1,13 @@
-//! Allocations that may fail, with an error that tells how much memory was needed.
+//! Fallible allocations. The error says how much memory was needed.
 
 use bytemuck::Zeroable;
 
 use crate::Error;
 
-/// The name of a list of collisions, in an error.
+/// Name of a list of collisions in an error message.
 pub(crate) const LIST: &str = "the list of collisions";
 
-/// An empty vector with room for `count` items, or an error that says that memory is short.
+/// Returns an empty vector with a capacity of `count` items, or [`Error::OutOfMemory`].
 pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
     let mut vector = Vec::new();
     match vector.try_reserve_exact(count) {
@@ -16,26 +16,26 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// A vector that was used before, with `count` items now, whatever they hold, or an error
-/// that says that memory is short.
+/// Resizes a reused vector to `count` items and returns it, or [`Error::OutOfMemory`]. The values
+/// of the items are unspecified.
 pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
     what: &'static str,
 ) -> Result<&'a mut [T], Error> {
     if used.capacity() < count {
-        // So that the old memory is not held beside the new.
+        // Frees the old memory before the new is allocated.
         *used = Vec::new();
-        // A little more, for worlds that grow with every step, or change by chance.
+        // Some spare capacity, because the numbers of a moving world vary from step to step.
         let room = count + count / 32 + 4 * count.isqrt();
-        // Zeros as the system gives them, where it does.
+        // Where the system returns zeroed pages, this writes nothing.
         *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;
     }
     used.resize(count, T::zeroed());
     Ok(used)
 }
 
-/// The error for a vector of `count` items that there is no room for.
+/// Returns the error for a vector of `count` items that could not be allocated.
 pub(crate) fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
     Error::OutOfMemory {
         what,

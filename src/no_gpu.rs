@@ -1,4 +1,4 @@
-//! The GPU backend of a build without the feature `gpu`.
+//! Replaces the GPU backend in a build without the feature `gpu`.
 
 use crate::Error;
 use crate::blocking::Wait;
@@ -7,21 +7,21 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
 
-/// A type without values, in place of the GPU backend.
+/// A type without values that takes the place of the GPU backend.
 pub(crate) enum Gpu {}
 
 impl Gpu {
-    /// There is none.
+    /// Returns [`Error::FeatureDisabled`].
     pub(crate) async fn new(_hardware: bool) -> Result<Self, Error> {
         Err(Error::FeatureDisabled { feature: "gpu" })
     }
 
-    /// The adapter's name and API.
+    /// Returns the adapter's name and API. It cannot be called, because no value exists.
     pub(crate) fn adapter(&self) -> &str {
         match *self {}
     }
 
-    /// Runs all stages.
+    /// Runs all stages. It cannot be called, because no value exists.
     pub(crate) async fn run(
         &mut self,
         _step: CheckedStep<'_>,

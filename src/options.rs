@@ -1,23 +1,23 @@
-//! How a detector works.
+//! Options of a detector.
 
-/// The backend that is asked for.
+/// The backend that a detector is to use. The default is [`Backend::Auto`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Backend {
-    /// A hardware GPU if there is one, else the CPU: the CPU is faster than a software
-    /// adapter. The CPU also takes the steps that the GPU cannot hold or fails to finish.
-    /// [`Statistics::backend`](crate::Statistics::backend) and
-    /// [`Statistics::reason`](crate::Statistics::reason) tell which backend did the work,
-    /// and why.
+    /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software
+    /// adapter. The CPU also does the steps that exceed the GPU's limits or that the GPU fails to
+    /// finish. [`Statistics::backend`](crate::Statistics::backend) is the backend
+    /// that did a step, and [`Statistics::reason`](crate::Statistics::reason) says why.
     #[default]
     Auto,
-    /// A GPU, or a software adapter if there is no GPU; an error if there is neither.
+    /// A GPU, or a software adapter if there is no GPU. Without either,
+    /// [`Detector::new`](crate::Detector::new) returns an error.
     Gpu,
     /// The CPU.
     Cpu,
 }
 
-/// How a [`Detector`](crate::Detector) works. The defaults suit most worlds.
+/// Options of a [`Detector`](crate::Detector). The defaults suit most worlds.
 ///
 /// ```
 /// use carom::{Backend, Options};
@@ -29,29 +29,35 @@ pub enum Backend {
 pub struct Options {
     /// The backend to use.
     pub backend: Backend,
-    /// Number of threads of the CPU backend. With 0, the default, the rayon pool in which
-    /// the caller runs does the work, or else rayon's global pool, which has one thread
-    /// per core. Worlds of up to 1024 spheres, time segments counted, run on the caller's
-    /// thread; rayon's global pool is started all the same, and sleeps.
+    /// Number of threads for the CPU backend, and for the stages on the host of a step on a GPU.
     ///
-    /// Leave it at 0 to step many worlds at once in rayon tasks. In each step of more than
-    /// 1024 spheres, a detector with threads of its own blocks the thread of the task, and
-    /// starts another thread to wait for its pool. With 0, rayon may run other tasks on
-    /// the thread while it waits, as rayon always does: a task must not hold a lock, or
-    /// borrow from a `RefCell`, across a step if other tasks want the same.
+    /// With 0, the default, the rayon pool of the calling thread does the work. A thread outside
+    /// any pool uses rayon's global pool, which has one thread per core. Any other number gives
+    /// the detector a pool of its own. Worlds of up to 1024 spheres, counting time segments
+    /// ([`Statistics::proxies`](crate::Statistics::proxies)), run on the calling thread. rayon's
+    /// global pool is started even then, but it sleeps.
+    ///
+    /// Leave this at 0 to run the steps of many worlds in parallel in rayon tasks. A detector
+    /// with a pool of its own blocks the thread of the task in each step of more than 1024
+    /// spheres, and starts another thread to wait for the pool. With 0, rayon may run other
+    /// tasks on the thread while the step waits. Do not hold a lock, or a borrow of a `RefCell`,
+    /// across a step if another task needs the same.
     pub threads: usize,
-    /// Largest number of candidate pairs. A step with more is refused with
-    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) before any pair is
-    /// tested, instead of keeping the machine busy for hours. 2³⁴ by default.
+    /// Largest number of candidate pairs of a step. The default is 2³⁴.
+    ///
+    /// A step with more candidates returns
+    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) before any of them is
+    /// tested. Testing all of them could take hours.
     pub max_candidates: u64,
-    /// Largest number of pairs that touch. A step with more is refused with
-    /// [`Error::TooManyPairs`](crate::Error::TooManyPairs) instead of filling the memory.
-    /// 2²⁸ by default.
+    /// Largest number of touching pairs of a step. The default is 2²⁸.
+    ///
+    /// A step with more pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so
+    /// that the list cannot fill the memory.
     pub max_pairs: u64,
 }
 
 impl Options {
-    /// The defaults.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self {
             backend: Backend::Auto,
@@ -61,28 +67,28 @@ impl Options {
         }
     }
 
-    /// The same with this [`backend`](Self::backend).
+    /// Returns the same options with this [`backend`](Self::backend).
     #[must_use]
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
     }
 
-    /// The same with this number of [`threads`](Self::threads).
+    /// Returns the same options with this number of [`threads`](Self::threads).
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// The same with this [limit of candidates](Self::max_candidates).
+    /// Returns the same options with this [limit of candidates](Self::max_candidates).
     #[must_use]
     pub fn with_max_candidates(mut self, max_candidates: u64) -> Self {
         self.max_candidates = max_candidates;
         self
     }
 
-    /// The same with this [limit of pairs](Self::max_pairs).
+    /// Returns the same options with this [limit of pairs](Self::max_pairs).
     #[must_use]
     pub fn with_max_pairs(mut self, max_pairs: u64) -> Self {
         self.max_pairs = max_pairs;

@@ -1,30 +1,29 @@
-//! What a backend tells of a step beside its pairs: the counts and times from which the
-//! detector makes [`Statistics`](crate::Statistics).
+//! Counts and times that a backend returns for a step, beside the pairs. The detector makes
+//! [`Statistics`](crate::Statistics) from them.
 
 use std::time::Duration;
 
 use crate::exact::Grazing;
 
-/// Counts and times of a step.
+/// Counts and times of a step. [`Statistics`](crate::Statistics) describes the fields.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Entries in the grids: spheres, or time segments of them.
+    /// Number of proxies: uncut spheres, and time segments of cut spheres.
     pub(crate) proxies: u64,
-    /// Grids in use.
+    /// Number of levels in use.
     pub(crate) levels: u32,
-    /// Length of the grids' slot table.
+    /// Length of the slot table.
     pub(crate) slots: u64,
-    /// Pairs of proxies that were tested.
+    /// Number of candidates that were tested.
     pub(crate) candidates: u64,
-    /// Pairs, touching or not, that the first test left open because they were too close to
-    /// tangency or to the end of a time segment. The first test is in float32 on a GPU and in
-    /// float64 on the CPU.
+    /// Numbers of grazing pairs: touching or not, they are too close to tangency or to the end of
+    /// a time segment for the swept test, which uses float32 on a GPU and float64 on the CPU.
     pub(crate) grazing: Grazing,
     /// Bytes of working memory.
     pub(crate) memory: u64,
-    /// The time of each stage.
+    /// Name and duration of each stage.
     pub(crate) stages: StageTimes,
 }
 
-/// Names of stages and their times, in order.
+/// Names and durations of stages, in the order in which they ran.
 pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

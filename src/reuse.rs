@@ -1,4 +1,4 @@
-//! Memory that is reused from step to step, so that a step like the ones before it allocates
+//! Memory that is reused from step to step. A step similar to the steps before it then allocates
 //! nothing.
 
 use std::ops::{Deref, DerefMut};
@@ -9,11 +9,12 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector whose memory is kept from one use to the next. Its items are not.
+/// A vector whose memory is kept from one use to the next. A use must not rely on items of an
+/// earlier one.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Uses in a row for which the vector was oversized.
+    /// Number of consecutive uses for which the vector was oversized.
     oversized_uses: u32,
 }
 
@@ -30,38 +31,40 @@ impl<T> ReusedVec<T> {
     /// A vector is oversized when its capacity exceeds this many times the number of items
     /// needed.
     const OVERSIZED: usize = 16;
-    /// A use needs at least this many items, as far as [`OVERSIZED`](Self::OVERSIZED) goes.
+    /// A use counts as needing at least this many items. So a small vector is never oversized,
+    /// except when it [rests](Self::rest).
     const MIN_NEEDED: usize = 1 << 8;
-    /// An oversized vector is freed after this many uses in a row. There may be hundreds of
-    /// uses in one step, of which a single one needs all of the memory; and a vector of a
-    /// [`ScratchPool`] rests whenever another one is taken.
+    /// A vector is freed when it has been oversized for more than this many consecutive uses. The
+    /// number is large because one step may use a vector hundreds of times and need all of its
+    /// memory only once, and because a vector of a [`ScratchPool`] rests whenever another one is
+    /// taken.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// The vector without its items.
+    /// Clears the vector and returns it.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
         &mut self.items
     }
 
-    /// Replaces the items.
+    /// Replaces the items, and returns them.
     pub(crate) fn refill(&mut self, items: impl Iterator<Item = T>) -> &mut [T] {
         self.empty().extend(items);
         &mut self.items
     }
 
-    /// Counts a use that needs no item. The items stay.
+    /// Counts a use that needs no item. The items stay, unless the memory is freed.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
 
-    /// Bytes of its capacity.
+    /// Returns the size of the capacity in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Counts a use that needs `count` items, but at least `min`; frees the memory if the
-    /// vector has been oversized for long.
+    /// Counts a use that needs `count` items, or `min` if that is more. Frees the memory if the
+    /// vector has been oversized for [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES).
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -74,8 +77,8 @@ impl<T> ReusedVec<T> {
 }
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
-    /// The first `count` items, whatever they hold, or an error that says that memory is
-    /// short. The vector may have more, from before, so that none has to be filled again.
+    /// Returns the first `count` items, with unspecified values, or [`Error::OutOfMemory`]. The
+    /// call never shortens the vector, so items of earlier uses need not be initialized again.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {
@@ -99,8 +102,8 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for tasks that run one after another or side by side: as many vectors
-/// as there have been tasks at once.
+/// A pool of vectors for tasks that run one after another or in parallel. It has as many vectors
+/// as tasks have run at the same time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
@@ -111,7 +114,7 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// A vector that no other task has.
+    /// Takes a vector that no other task uses. All other unused vectors [rest](ReusedVec::rest).
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();
@@ -119,7 +122,7 @@ impl<T> ScratchPool<T> {
         ScratchGuard { pool: self, vector }
     }
 
-    /// Bytes of the vectors that no task has.
+    /// Returns the size in bytes of the vectors that no task uses.
     pub(crate) fn bytes(&self) -> usize {
         self.unused().iter().map(ReusedVec::bytes).sum()
     }
@@ -129,7 +132,7 @@ impl<T> ScratchPool<T> {
     }
 }
 
-/// A vector of a [`ScratchPool`], which goes back when the guard is dropped.
+/// A vector taken from a [`ScratchPool`]. It returns to the pool when the guard is dropped.
 pub(crate) struct ScratchGuard<'a, T> {
     pool: &'a ScratchPool<T>,
     vector: ReusedVec<T>,

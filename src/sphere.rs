@@ -3,15 +3,16 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-/// The largest magnitude of any coordinate, radius, velocity, displacement and
-/// time step: 2⁶⁰. Sums of squares of such values stay far from overflow.
+/// Largest magnitude allowed for a coordinate, radius, velocity, displacement or time step: 2⁶⁰.
+///
+/// Sums of squares of such values stay far below the overflow of float32.
 pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 
 /// A sphere that moves with constant velocity during a time step.
 ///
-/// 32 bytes, laid out for a GPU storage buffer. Lengths and times are in
-/// whatever units the caller uses, as long as they agree: a velocity is a
-/// length per unit of `dt`.
+/// The struct has 32 bytes, with the layout of a GPU storage buffer. The caller chooses the units
+/// of length and time. A velocity is a length per unit of `dt`. Values may have a magnitude of
+/// up to [`MAX_MAGNITUDE`].
 ///
 /// ```
 /// use carom::Sphere;
@@ -24,18 +25,18 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 pub struct Sphere {
     /// Centre at the start of the step.
     pub center: [f32; 3],
-    /// Radius, 0 or more. A sphere of radius 0 is a point; when it moves, a
-    /// ray.
+    /// Radius, 0 or more. A sphere of radius 0 is a point. If it moves, it acts as a ray of
+    /// finite length.
     pub radius: f32,
-    /// Velocity over the step, length per time.
+    /// Velocity during the step, as length per time.
     pub velocity: [f32; 3],
-    /// Which pairs to leave out; 0, the default, collides with everything. See
-    /// [`Sphere::with_groups`].
+    /// Collision groups, as [`Sphere::with_groups`] packs them. With 0, the default, the sphere
+    /// collides with every other sphere.
     pub groups: u32,
 }
 
 impl Sphere {
-    /// A sphere at rest that collides with everything.
+    /// Creates a sphere at rest that collides with every other sphere.
     pub fn new(center: impl Into<Vec3>, radius: f32) -> Self {
         Self {
             center: center.into().to_array(),
@@ -44,22 +45,24 @@ impl Sphere {
         }
     }
 
-    /// The same sphere, moving.
+    /// Returns the same sphere with this velocity.
     #[must_use]
     pub fn with_velocity(mut self, velocity: impl Into<Vec3>) -> Self {
         self.velocity = velocity.into().to_array();
         self
     }
 
-    /// The same sphere as a member of `member_of`, blind to `ignored`: both are
-    /// sets of sixteen groups, one a bit. A pair is left out when either of the
-    /// two ignores a group that the other is in. Kept in [`Sphere::groups`] as
+    /// Returns the same sphere with collision groups: it is a member of the groups `member_of`
+    /// and ignores the groups `ignored`.
+    ///
+    /// Both are masks of sixteen groups, one bit per group. A pair is left out if one of its
+    /// spheres ignores a group of which the other is a member. [`Sphere::groups`] holds
     /// `member_of | ignored << 16`.
     ///
     /// ```
     /// use carom::{Sphere, time_of_impact};
     /// const BULLETS: u16 = 1;
-    /// // Bullets hit everything but one another.
+    /// // Bullets hit everything except each other.
     /// let bullet = Sphere::new([0.0; 3], 0.1).with_groups(BULLETS, BULLETS);
     /// let wall = Sphere::new([1.0, 0.0, 0.0], 5.0);
     /// assert!(bullet.ignores(&bullet));
@@ -71,7 +74,7 @@ impl Sphere {
         self
     }
 
-    /// Whether the groups of the two spheres leave this pair out.
+    /// Returns whether the groups of the two spheres leave this pair out.
     pub fn ignores(&self, other: &Self) -> bool {
         ((self.groups >> 16 & other.groups) | (other.groups >> 16 & self.groups)) & 0xffff != 0
     }

@@ -1,4 +1,4 @@
-//! The work that a step took.
+//! Statistics of a step.
 
 use std::time::Duration;
 
@@ -13,43 +13,54 @@ pub enum ActiveBackend {
     Cpu,
 }
 
-/// The work that a step took.
+/// Counts and times of the work of one step.
+///
+/// Some fields refer to these terms. A *time segment* is one of 2ⁿ equal parts in time of a
+/// sphere's motion during the step. Only a sphere that moves far is cut into segments, and n
+/// depends on the sphere. A *proxy* is an uncut sphere, or one time segment of a cut sphere. Each
+/// proxy is an entry of one of several uniform grids, the *levels*. A *candidate* is a pair of
+/// proxies that is close enough in the grids to be tested.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Spheres in the world, of both sets if there are two.
+    /// Number of spheres, of both sets together if there are two.
     pub spheres: u64,
-    /// Entries in the grids: one for each sphere, and one for each further time segment of
-    /// a sphere that moves far.
+    /// Number of proxies: one for each uncut sphere, and one for each time segment of a cut
+    /// sphere.
     pub proxies: u64,
-    /// Grids in use.
+    /// Number of levels (grids) in use.
     pub levels: u32,
-    /// Length of the grids' slot table: one slot for each cell within a grid's box, and
-    /// slots that the cells outside share.
+    /// Length of the slot table of all levels. Each cell within the box of a level has a slot,
+    /// and the cells outside the box share slots.
     pub slots: u64,
-    /// Pairs of proxies that were tested.
+    /// Number of candidates that were tested.
     pub candidates: u64,
-    /// Pairs that touch.
+    /// Number of pairs that touch.
     pub pairs: u64,
-    /// Pairs, touching or not, that the first test left open because they were too close
-    /// to tangency or to the end of a time segment. More digits decided them. The first
-    /// test is in float32 on a GPU and in float64 on the CPU. Pairs of which only the time
-    /// took more digits do not count.
+    /// Number of pairs, touching or not, that the swept test could not decide because they are
+    /// too close to tangency or to the end of a time segment.
+    ///
+    /// Arithmetic of higher precision decided these pairs. The swept test uses float32 on a GPU
+    /// and float64 on the CPU. A pair that the swept test decides does not count, even if
+    /// its time of impact needed higher precision.
     pub grazing: u64,
-    /// Grazing pairs that float64 left open too, so that exact integers decided them.
+    /// Number of grazing pairs that float64 could not decide either. Exact integers decided
+    /// them.
     pub grazing_by_integers: u64,
-    /// Bytes of working memory kept for the next step, beyond the given spheres, the copy
-    /// of two sets in one slice, and the returned list. On a GPU, bytes of the buffers of
-    /// the stages.
+    /// Bytes of working memory that the detector keeps for the next step.
+    ///
+    /// On the CPU this excludes the caller's spheres, the detector's copy of two sets, and the
+    /// returned list. On a GPU it is the size of the stages' buffers, without those of the
+    /// spheres and the pairs.
     pub memory: u64,
     /// The backend that did the work.
     pub backend: ActiveBackend,
-    /// Why that backend, in a sentence.
+    /// Why this backend did the work, as a sentence.
     pub reason: String,
-    /// The GPU's name as its driver gives it, and the API; `None` on the CPU.
+    /// The GPU's name, as its driver reports it, with the graphics API. `None` on the CPU.
     pub adapter: Option<String>,
-    /// Time of each stage, in the order in which the stages ran. A GPU without timestamps
-    /// reports only the stages on the host.
+    /// Name and duration of each stage, in the order in which the stages ran. A GPU without
+    /// timestamps reports only the stages on the host.
     pub stages: Vec<(&'static str, Duration)>,
 }

@@ -1,9 +1,10 @@
-//! The request: which spheres move, and for how long.
+//! The request: the moving spheres and the length of the step.
 //!
-//! Callers make a [`Step`]. [`Detector`](crate::Detector) makes an [`UncheckedStep`] of it,
-//! all spheres in one slice, and checks that once: both backends, retries and the decision
-//! get the [`CheckedStep`]. Where the spheres are only uploaded, two sets stay in two slices:
-//! that is `HostStep` in `src/gpu/host_step.rs`.
+//! Callers create a [`Step`]. [`Detector`](crate::Detector) converts it to an
+//! [`UncheckedStep`], which has all spheres in one slice, and checks that once. Both backends,
+//! retries and the stage `decide` take the resulting [`CheckedStep`]. A step that an application
+//! records is only uploaded, so its two sets stay in two slices: see `HostStep` in
+//! `src/gpu/host_step.rs`.
 
 use std::fmt;
 
@@ -13,11 +14,14 @@ use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
 
-/// One time step: the spheres whose collisions are sought, and the length of the step.
+/// One time step: the moving spheres and the length of the step.
 ///
-/// [`Step::new`] seeks the pairs within one set of spheres, [`Step::between`] those of
-/// one sphere of each of two sets. A step borrows its spheres; it is checked when it is
-/// used.
+/// [`Step::new`] requests the pairs within one set of spheres, and [`Step::between`] the pairs
+/// that have one sphere from each of two sets. A step borrows its spheres. Its values are checked
+/// when the step is used.
+///
+/// `S` is the type of a set: `[Sphere]` for spheres on the host, or `gpu::DeviceSpheres` for
+/// spheres in GPU buffers (`Step::on_device`).
 ///
 /// ```
 /// use carom::{Sphere, Step};
@@ -32,8 +36,11 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
 }
 
 impl<'a> Step<'a> {
-    /// Every pair of `spheres` that touches during a step of length `dt`, but for the
-    /// pairs that their groups leave out ([`Sphere::with_groups`]).
+    /// Creates a step of one set: every pair of `spheres` counts, except for the pairs that
+    /// groups leave out ([`Sphere::with_groups`]).
+    ///
+    /// `dt` is the length of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in
+    /// the unit of time of the velocities.
     pub fn new(spheres: &'a [Sphere], dt: f32) -> Self {
         Self {
             first: spheres,
@@ -42,8 +49,12 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Every pair of one sphere of `first` (index a) and one of `second` (index b) that
-    /// touches during a step of length `dt`, but for the pairs that their groups leave out.
+    /// Creates a step of two sets: every pair of a sphere of `first` (index a) and a sphere of
+    /// `second` (index b) counts, except for the pairs that groups leave out
+    /// ([`Sphere::with_groups`]).
+    ///
+    /// `dt` is the length of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in
+    /// the unit of time of the velocities.
     pub fn between(first: &'a [Sphere], second: &'a [Sphere], dt: f32) -> Self {
         Self {
             first,
@@ -54,23 +65,23 @@ impl<'a> Step<'a> {
 }
 
 impl<'a, S: ?Sized> Step<'a, S> {
-    /// The spheres, or the first of two sets.
+    /// Returns the spheres, or the first of two sets.
     pub fn spheres(&self) -> &'a S {
         self.first
     }
 
-    /// The second of two sets; `None` for one set.
+    /// Returns the second of two sets, or `None` for a step of one set.
     pub fn second_set(&self) -> Option<&'a S> {
         self.second
     }
 
-    /// The length of the step, in the unit of time of the velocities.
+    /// Returns the length of the step, in the unit of time of the velocities.
     pub fn dt(&self) -> f32 {
         self.dt
     }
 }
 
-// Written by hand: deriving would ask the same of `S`, which is only borrowed.
+// Implemented by hand: a derived `Clone` would require `S: Clone`, but `S` is only borrowed.
 impl<S: ?Sized> Clone for Step<'_, S> {
     fn clone(&self) -> Self {
         *self
@@ -89,8 +100,8 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// The same step with all spheres in one slice. Two sets are copied into `both`, which
-    /// rests in a step of one set.
+    /// Returns the same step with all spheres in one slice. Two sets are copied into `both`.
+    /// A step of one set leaves `both` unused, which [`ReusedVec::rest`] counts.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,
@@ -116,7 +127,7 @@ impl Step<'_> {
     }
 }
 
-/// A step on the host, all spheres in one slice, before it is checked.
+/// A step on the host with all spheres in one slice, not yet checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UncheckedStep<'a> {
     pub(crate) spheres: &'a [Sphere],
@@ -125,8 +136,7 @@ pub(crate) struct UncheckedStep<'a> {
 }
 
 impl<'a> UncheckedStep<'a> {
-    /// Refuses what needs no look at every sphere: time steps out of range and too many
-    /// spheres.
+    /// Checks the length of the step and the number of spheres, but not the spheres themselves.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
@@ -138,7 +148,7 @@ impl<'a> UncheckedStep<'a> {
         Ok(())
     }
 
-    /// Checks every sphere.
+    /// Checks the whole step, every sphere included.
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {
         self.check_size()?;
         let Self { spheres, sets, dt } = self;
@@ -158,7 +168,7 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Whether there can be any pair: with no spheres in one of two sets there is none.
+    /// Returns whether the step can have pairs: if one of two sets is empty, it cannot.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
@@ -167,10 +177,10 @@ impl<'a> UncheckedStep<'a> {
     }
 }
 
-/// A step on the host that carom can work with.
+/// A step on the host whose values are all in range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// The spheres, the second of two sets after the first; none if one set is empty.
+    /// The spheres, with the second of two sets after the first. Empty if one of the sets is.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

@@ -1,5 +1,5 @@
-//! Which values of spheres and time steps carom can work with. `check_spheres` has a twin in
-//! `shaders/load_spheres.wgsl`.
+//! Checks that the values of spheres and time steps are in the range in which carom is exact.
+//! `check_spheres` has a twin in `shaders/load_spheres.wgsl`.
 
 use rayon::prelude::*;
 use wide::f32x4;
@@ -8,12 +8,12 @@ use crate::error::{Error, Field};
 use crate::limits::CHUNK;
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
-/// A magnitude carom can work with: not NaN, not infinite, at most 2⁶⁰.
+/// Returns whether the magnitude of `x` is at most 2⁶⁰, which excludes NaN and infinities.
 fn in_range(x: f32) -> bool {
     x.abs() <= MAX_MAGNITUDE
 }
 
-/// Checks a time step.
+/// Checks the length of a step.
 pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     if dt >= 0.0 && in_range(dt) {
         Ok(())
@@ -22,7 +22,7 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     }
 }
 
-/// The first field of a sphere that carom cannot work with, and its value.
+/// Returns the first field of a sphere that is out of range, with its value.
 pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     let &Sphere {
         center,
@@ -40,14 +40,14 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     fields.find(|&(_, x)| !in_range(x))
 }
 
-/// Facts about all spheres of a step on which the work depends.
+/// Facts about all spheres of a step that other stages need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
-    /// Whether all values are in range.
+    /// Whether all values are in the allowed range.
     valid: bool,
-    /// The largest magnitude of a coordinate, radius or displacement.
+    /// Largest magnitude of a coordinate, radius or displacement.
     extent: f32,
-    /// The bits of [`Sphere::groups`] that are set in any sphere.
+    /// Bitwise or of [`Sphere::groups`] over all spheres.
     groups: u32,
 }
 
@@ -62,7 +62,7 @@ impl Default for InputSummary {
 }
 
 impl InputSummary {
-    /// The facts about two sets together.
+    /// Combines the facts about two sets.
     pub(crate) fn merge(self, other: Self) -> Self {
         Self {
             valid: self.valid && other.valid,
@@ -71,19 +71,20 @@ impl InputSummary {
         }
     }
 
-    /// The largest magnitude of a coordinate, radius or displacement.
+    /// Returns the largest magnitude of a coordinate, radius or displacement.
     pub(crate) fn extent(self) -> f32 {
         self.extent
     }
 
-    /// Whether there are groups that may leave out a pair.
+    /// Returns whether groups may leave out a pair: some sphere is a member of a group (low 16
+    /// bits) that some sphere ignores (high 16 bits).
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
 }
 
-/// Checks that all values of some spheres are in the range in which carom is exact. An error
-/// names `set`, if there are two.
+/// Checks that all values of the spheres of one set are in the allowed range. `set` is the
+/// number of the set for the error message, or `None` for a step of one set.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -110,9 +111,12 @@ pub(crate) fn check_spheres(
     }
 }
 
+/// Returns the facts about some spheres. The loop has no branches, and tests four numbers at once:
+/// first (center, radius), then (velocity, groups).
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // Of centre and radius, and of velocity; the groups are none of these numbers.
+    // Bounds of center.x, center.y, center.z and radius. `no_groups` clears the fourth word
+    // beside the velocity, because the groups are bits and not a number.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

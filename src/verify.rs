@@ -1,5 +1,5 @@
-//! A list of collisions held against the truth: every pair is tried, in exact
-//! arithmetic, with no grid in between.
+//! Verification of a list of collisions: every pair of spheres is tested in exact arithmetic,
+//! without any grid.
 
 use std::fmt;
 
@@ -11,39 +11,40 @@ use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Collision, Error, Sphere, Step};
 
-/// How a list of collisions differs from the truth. See [`verify`].
+/// The differences between a list of collisions and the exact one. See [`verify`].
 ///
-/// Entries of one set are reported with the smaller index first, however they were listed.
-/// An entry that is listed twice for a pair that does not touch is invented twice.
+/// In a step of one set, all entries here have the smaller index first, whatever their order in
+/// the list. If a pair that does not touch is listed twice, both entries are in `invented`.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Verification {
-    /// Pairs that were tried: all pairs of the step.
+    /// Number of pairs that were tested: all pairs of the step.
     pub tried: u64,
-    /// Pairs that touch, except for the pairs that their groups leave out.
+    /// Number of pairs that touch, except for the pairs that groups leave out.
     pub touching: u64,
-    /// Touching pairs that the list lacks, sorted, with their true times and depths.
+    /// Touching pairs that are missing from the list, sorted by (a, b), with their exact times and
+    /// depths.
     pub missing: Vec<Collision>,
-    /// Entries for pairs that do not touch, that their groups leave out, or that are no
-    /// pairs: a sphere with itself, or an index past the last sphere.
+    /// Entries of the list for pairs that do not touch, for pairs that groups leave out, and
+    /// entries that are no pairs: a sphere with itself, or an index past the last sphere.
     pub invented: Vec<Collision>,
-    /// Entries beyond the first for a pair that touches. If one entry of the pair is right,
-    /// the others are the repeated ones.
+    /// Further entries of the list for a touching pair that is listed several times. If one
+    /// entry of the pair is right, this field has all others.
     pub repeated: Vec<Collision>,
-    /// Entries with a time or depth other than the float32 next to the true one, bit for
-    /// bit (−0.0 is not 0.0), each with the right entry.
+    /// Entries of the list whose time or depth is not the float32 nearest to the exact one, each
+    /// with the right entry. Numbers are compared bit for bit, so −0.0 is not 0.0.
     pub wrong: Vec<(Collision, Collision)>,
 }
 
 impl Verification {
-    /// Whether the list is right to the last bit, its order aside.
+    /// Returns whether the list is right to the last bit, in whatever order.
     pub fn passed(&self) -> bool {
         self.mistakes() == 0
     }
 
-    /// How many entries are missing or should be otherwise.
+    /// Returns the number of mistakes: missing, invented, repeated and wrong entries together.
     pub fn mistakes(&self) -> u64 {
         let Self {
             missing,
@@ -55,7 +56,7 @@ impl Verification {
         (missing.len() + invented.len() + repeated.len() + wrong.len()) as u64
     }
 
-    /// Adds what was found out about further pairs.
+    /// Adds the results for further pairs.
     fn append(mut self, mut other: Self) -> Result<Self, Error> {
         self.tried += other.tried;
         self.touching += other.touching;
@@ -67,18 +68,18 @@ impl Verification {
     }
 }
 
-/// Moves all from `other` to `all`: a list that lacks everything may not fit.
+/// Moves all items from `other` to `all`. Memory may run out if many entries are wrong.
 fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     all.try_reserve(other.len())
         .map_err(|_| Error::OutOfMemory {
-            what: "what is wrong with the list",
+            what: "the list of mistakes",
             needed: ((all.len() + other.len()) * size_of::<T>()) as u64,
         })?;
     all.append(other);
     Ok(())
 }
 
-/// In words: a line for each kind of mistake, with an example.
+/// Writes a summary, and a line with an example for each kind of mistake.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
@@ -100,8 +101,8 @@ impl fmt::Display for Verification {
         if let Some((listed, truth)) = self.wrong.first() {
             write!(
                 f,
-                "\nwrong time or depth: {}, the first is that of ({}, {}), toi {:?} instead of \
-                 {:?}, depth {:?} instead of {:?}",
+                "\nwrong time or depth: {}, the first is ({}, {}) with toi {:?} instead of {:?} \
+                 and depth {:?} instead of {:?}",
                 self.wrong.len(),
                 truth.a,
                 truth.b,
@@ -115,13 +116,14 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Holds a list of the collisions of a step, from any program, against the truth. The
-/// order of the list does not matter; nor, within one set, which of the two spheres of a
-/// pair comes first.
+/// Checks a list of the collisions of a step, from carom or from any other program.
 ///
-/// Tries all N·(N − 1)/2 pairs of a set, or all pairs across two sets, in parallel: some
-/// seconds for 20 000 spheres, or a minute when most pairs touch. Each mistake takes 16 or
-/// 32 bytes.
+/// The order of the list does not matter. In a step of one set, the order of the two spheres of
+/// a pair does not matter either.
+///
+/// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel.
+/// For 20 000 spheres it takes some seconds, or a minute if most pairs touch. Each mistake takes
+/// 16 or 32 bytes of memory.
 ///
 /// ```
 /// use carom::{Collision, Sphere, Step, verify};
@@ -134,8 +136,9 @@ impl fmt::Display for Verification {
 /// ```
 ///
 /// # Errors
-/// [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::TooManySpheres`],
-/// [`Error::OutOfMemory`].
+/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step
+///   out of range.
+/// - [`Error::OutOfMemory`] if the copy of the list or the mistakes do not fit into memory.
 pub fn verify(step: &Step<'_>, list: &[Collision]) -> Result<Verification, Error> {
     let (first, dt) = (step.spheres(), step.dt());
     check_dt(dt)?;
@@ -153,6 +156,7 @@ pub fn verify(step: &Step<'_>, list: &[Collision]) -> Result<Verification, Error
     compare([first, second], |_| 0, dt, sorted(list, |c| *c)?)
 }
 
+/// Returns a copy of the list with each entry mapped by `pair`, sorted by (a, b).
 fn sorted(
     list: &[Collision],
     pair: impl Fn(&Collision) -> Collision,
@@ -163,8 +167,8 @@ fn sorted(
     Ok(copy)
 }
 
-/// Tries sphere a of the first set against those of the second from `from(a)` on.
-/// The list is sorted.
+/// Compares a sorted list with the exact answers. Tests each sphere a of the first set against
+/// the spheres of the second set from index `from(a)` on.
 fn compare(
     sets: [&[Sphere]; 2],
     from: impl Fn(usize) -> usize + Sync,
@@ -209,7 +213,7 @@ fn compare(
             while let Some(entry) = listed.next_if(|c| c.b == b) {
                 entries.push(*entry);
             }
-            // Of several, the right one stands for the pair.
+            // Of several entries, the right one counts as the entry of the pair.
             let right = entries.iter().position(|c| bits(c) == bits(&truth));
             if let Some(right) = right {
                 entries.swap_remove(right);
@@ -233,13 +237,12 @@ fn compare(
     })
 }
 
-/// 0.0 and −0.0 differ here, and a NaN equals itself.
+/// Returns the bits of time and depth. As bits, 0.0 and −0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision) -> [u32; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// A ball that a sphere does not leave during the step, to pass over most pairs
-/// quickly.
+/// A ball that contains a sphere during the whole step. It discards most pairs quickly.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -257,7 +260,8 @@ impl Reach {
         spheres.par_iter().map(of).collect()
     }
 
-    /// Surely out of reach: rounding is some 10⁻¹⁶ of what is compared.
+    /// Returns whether two balls are certainly apart. The rounding errors of both sides are about
+    /// 10⁻¹⁶ of their values, far below the margin of 10⁻⁹.
     fn is_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;

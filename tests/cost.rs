@@ -1,5 +1,5 @@
-//! Hard worlds cost little more than a plain gas of as many spheres: counted in pairs that were
-//! tested and in entries of the grids, which, unlike times, are the same wherever this runs.
+//! Hard worlds cost little more than a plain gas with the same number of spheres. Cost is measured
+//! in candidates and proxies. Unlike run times, these counts are the same on every machine.
 
 mod backends;
 
@@ -9,10 +9,10 @@ use carom_scenes::Scene;
 use fastrand::Rng;
 use glam::Vec3;
 
-/// Spheres in each world.
+/// Number of spheres in each world.
 const N: usize = 20_000;
 
-/// What finding the collisions of a world came to, for each sphere of it.
+/// Counts of a step, divided by the number of spheres.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,
@@ -31,7 +31,7 @@ fn cost(world: &str, spheres: &[Sphere]) -> Cost {
         proxies: each(found.statistics.proxies),
         pairs: each(found.statistics.pairs),
     };
-    println!("{world}: {cost:.2?} a sphere");
+    println!("{world}: {cost:.2?} per sphere");
     cost
 }
 
@@ -39,7 +39,7 @@ fn gas() -> Vec<Sphere> {
     Scene::Gas.generate(N, 1)
 }
 
-/// Half the side of the box of the gas.
+/// Returns half the side of the cube around the origin that holds all centres.
 fn half_side(spheres: &[Sphere]) -> f32 {
     spheres
         .iter()
@@ -47,23 +47,23 @@ fn half_side(spheres: &[Sphere]) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Panics when a pair costs more than `factor` times as much to find as in the gas: for worlds that
-/// have many more pairs.
+/// Panics if a world has more than `factor` times as many candidates per pair as the gas. For
+/// worlds with many more pairs than the gas.
 fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     let ratio = this.candidates / this.pairs / (plain.candidates / plain.pairs);
     assert!(
         ratio <= factor,
-        "{world}: {ratio:.1} times as many candidates a pair as in a gas"
+        "{world}: {ratio:.1} times as many candidates per pair as in the gas"
     );
 }
 
-/// Panics when a world costs more than `factor` times what the gas does.
+/// Panics if a world has more than `factor` times as many candidates or proxies as the gas.
 fn assert_like_gas(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     assert!(
         this.candidates <= factor * plain.candidates && this.proxies <= factor * plain.proxies,
-        "{world}: {this:.2?}, but for a gas {plain:.2?}"
+        "{world}: {this:.2?} is more than {factor} times the gas, {plain:.2?}"
     );
 }
 
@@ -88,7 +88,7 @@ fn one_giant_around_all_costs_only_its_own_pairs() {
 fn a_common_velocity_costs_nothing() {
     let mut spheres = gas();
     for sphere in &mut spheres {
-        // Whole numbers, but so large that they take all but seven bits after the point.
+        // Whole numbers, but so large that float32 has only seven bits left after the binary point.
         sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
     }
     assert_like_gas("a common velocity", &spheres, 1.5);
@@ -112,10 +112,10 @@ fn bullets_in_formation_cost_nothing() {
     assert_like_gas("a formation", &spheres, 1.5);
 }
 
-/// They do not rest in any frame, so all are cut, and meet many: by their pairs, ten times what a
-/// gas costs.
+/// No frame has both formations at rest, so all spheres are cut into segments and meet many others.
+/// Per pair, this costs about ten times as much as a gas.
 #[test]
-fn two_formations_through_one_another_cost_little_beside_their_pairs() {
+fn two_crossing_formations_cost_at_most_twelve_times_a_gas_per_pair() {
     let mut spheres = gas();
     for (i, sphere) in spheres.iter_mut().enumerate() {
         sphere.velocity = [if i % 2 == 0 { 30.0 } else { -30.0 }, 0.0, 0.0];
@@ -124,13 +124,14 @@ fn two_formations_through_one_another_cost_little_beside_their_pairs() {
 }
 
 #[test]
-fn a_few_bullets_cost_no_more_than_twice_as_much() {
+fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// However few of them are in the sample by which that is decided, or none.
+/// The length of segments is decided from a sample. It must not depend on how many bullets are in
+/// the sample, even if there are none.
 #[test]
-fn a_few_bullets_are_always_cut_alike() {
+fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
         let world = format!("fast, seed {seed}");
         cost(&world, &Scene::Fast.generate(N, seed)).proxies
@@ -138,15 +139,18 @@ fn a_few_bullets_are_always_cut_alike() {
     let (least, most) = proxies.fold((f64::MAX, 0.0_f64), |(least, most), proxies| {
         (least.min(proxies), most.max(proxies))
     });
-    assert!(most <= 1.1 * least, "{least} to {most}");
+    assert!(
+        most <= 1.1 * least,
+        "{least} to {most} proxies per sphere, expected a ratio of at most 1.1"
+    );
 }
 
 #[test]
-fn clusters_cost_little_beside_their_pairs() {
+fn clusters_cost_at_most_twice_as_much_as_a_gas_per_pair() {
     assert_by_pairs("clustered", &Scene::Clustered.generate(N, 1), 2.0);
 }
 
-/// `gas()` in ten pieces that lie far apart in a cube of this side.
+/// Returns ten small gases at random places in a cube of this side.
 fn clumps(side: f32) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let mut clumps = Vec::new();
@@ -162,18 +166,18 @@ fn clumps(side: f32) -> Vec<Sphere> {
 }
 
 #[test]
-fn clumps_far_apart_cost_no_more_than_one_gas() {
+fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
     for power in [10, 14, 18] {
         let world = format!("clumps in a cube of 2^{power}");
         assert_like_gas(&world, &clumps(2_f32.powi(power)), 2.0);
     }
-    // There the rounding of coordinates makes the cells as wide as two spheres.
+    // In a cube this wide, the rounding error of coordinates makes cells as wide as two spheres.
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Most of the room is empty, so bullets get wide cells or a hash: it is dear, but bounded.
+/// Most of the cube is empty, so bullets get wide cells or a hash. The cost is high, but bounded.
 #[test]
-fn a_few_bullets_in_clumps_cost_no_more_than_thirty_times_as_much() {
+fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
         let mut spheres = clumps(2_f32.powi(power));
         for sphere in spheres.iter_mut().step_by(64) {
@@ -184,9 +188,10 @@ fn a_few_bullets_in_clumps_cost_no_more_than_thirty_times_as_much() {
     }
 }
 
-/// Twice as dense as the gas, so they are compared with equal ones as dense.
+/// These worlds are twice as dense as the gas, so they are compared with equal spheres of the same
+/// density.
 #[test]
-fn radii_of_1000_to_1_cost_little_more_than_equal_ones() {
+fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
     for (world, smallest) in [
         ("100 : 1", 0.05),
@@ -199,7 +204,7 @@ fn radii_of_1000_to_1_cost_little_more_than_equal_ones() {
     }
 }
 
-/// Each grain crosses the same room, some a thousand times their own size.
+/// Every grain moves the same distance, which is a thousand times the radius of the smallest ones.
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
@@ -227,7 +232,7 @@ fn everything_on_a_line_costs_little() {
     }
 }
 
-/// Spheres in a plane, as far apart on average as the circles of a gas.
+/// Returns spheres in the plane of two directions, about one per ten units of area.
 fn plane(along: [Vec3; 2]) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let side = (N as f32 * 10.0).sqrt();
@@ -244,15 +249,15 @@ fn everything_in_a_plane_costs_little() {
     assert_like_gas("a plane", &plane([Vec3::X, Vec3::Y]), 2.0);
 }
 
-/// Its box is empty but for a slice, so its cells are wider than they could be.
+/// The box of an oblique plane is empty but for a slice, so cells are wider than necessary.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Two swarms that fly through one another: cut into segments, each would meet its own again and
-/// again. Trying all pairs would be N / 2 a sphere.
+/// Two swarms fly through each other. If the spheres were cut into segments, those of the same
+/// swarm would meet in every segment. A test of all pairs takes N / 2 candidates per sphere.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -265,9 +270,9 @@ fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     }
 }
 
-/// A distance of 0 between neighbours says nothing of how bullets should be cut.
+/// Neighbours at distance 0 must not make the segments of bullets arbitrarily short.
 #[test]
-fn spheres_in_one_place_do_not_cut_others_to_dust() {
+fn spheres_at_one_point_do_not_make_segments_too_short() {
     let point = Sphere::new([0.0; 3], 0.0);
     let bullet = point.with_velocity([1.0, 0.0, 0.0]);
     let spheres: Vec<_> = (0..2001)
@@ -283,10 +288,10 @@ fn spheres_in_one_place_do_not_cut_others_to_dust() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// One set against another of the same kind has half the pairs of both together, and is no reason to
-/// try more.
+/// Two sets of the same kind have half as many pairs between them as both have when joined in one
+/// set. So there is no reason for more candidates.
 #[test]
-fn bullets_among_others_cost_no_more_between_two_sets_than_in_one() {
+fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);
     let mut vector = |scale: f32| [0; 3].map(|_| (2.0 * rng.f32() - 1.0) * scale);
     let spheres: Vec<Sphere> = (0..2000)

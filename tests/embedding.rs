@@ -1,5 +1,5 @@
-//! carom recorded into an application's encoder gives what the detector gives, from buffers in any
-//! layout, however steps, submits and readbacks interleave.
+//! carom recorded into an application's encoder returns the same lists as `Detector`, from buffers
+//! of any layout, however steps, submits and readbacks interleave.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,7 +22,7 @@ use fastrand::Rng;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-/// What the CPU finds.
+/// Returns the pairs that the CPU finds.
 fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -41,7 +41,8 @@ fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
     CollisionPipeline::new(&device.device)?.create_buffers(&BufferOptions::new(spheres))
 }
 
-/// A gas with bullets, some of which ignore one another.
+/// Returns a gas with bullets. Every third sphere is in a group and ignores the others of this
+/// group.
 fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     let mut spheres = Scene::Fast.generate(count, seed);
     for (i, sphere) in spheres.iter_mut().enumerate() {
@@ -50,14 +51,15 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Words of spheres in a layout: where each sphere's begin, and a function that puts them.
+/// Returns the words of a buffer in which the values of sphere i begin at word `offset + stride *
+/// i`. `put` returns these values.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,
     stride: usize,
     put: fn(&Sphere) -> Vec<u32>,
 ) -> Vec<u32> {
-    // Noise where nothing is to be read.
+    // All other words are NaN: carom must not read them.
     let mut words = vec![f32::NAN.to_bits(); offset + stride * spheres.len() + 3];
     for (i, sphere) in spheres.iter().enumerate() {
         let values = put(sphere);
@@ -71,7 +73,7 @@ fn bits<const N: usize>(values: [f32; N]) -> Vec<u32> {
 }
 
 #[test]
-fn any_layout_of_the_callers_buffers_gives_the_list_of_the_detector() -> Result {
+fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let device = Device::real();
     let spheres = gas(3000, 1);
     let mut buffers = world(&device, 4000)?;
@@ -86,13 +88,13 @@ fn any_layout_of_the_callers_buffers_gives_the_list_of_the_detector() -> Result 
     let found = exact(&device, &mut buffers, &Step::new(&spheres, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // Each in a buffer of its own, far into it, with gaps.
+    // Each attribute is in a buffer of its own, at an offset and with gaps.
     let centers = device.words(&laid_out(&spheres, 77, 5, |s| bits(s.center)));
     let radii = device.words(&laid_out(&spheres, 1, 1, |s| bits([s.radius])));
     let velocities = device.words(&laid_out(&spheres, 1000, 3, |s| bits(s.velocity)));
     let groups = device.words(&laid_out(&spheres, 0, 2, |s| vec![s.groups]));
     let counts = device.words(&[9, 9, 9, count]);
-    // In words.
+    // Offset and stride are in words.
     let at = |buffer, offset: u64, stride: u64| Attribute::new(buffer, 4 * offset, 4 * stride);
     let known = SphereCount::InBuffer {
         buffer: &counts,
@@ -105,7 +107,7 @@ fn any_layout_of_the_callers_buffers_gives_the_list_of_the_detector() -> Result 
     let found = exact(&device, &mut buffers, &Step::on_device(&apart, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // One radius, one group and no motion for all.
+    // All spheres have the same radius and group, and are at rest.
     let alike: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, 0.7)).collect();
     let mut still = apart;
     still.radius = SphereRadius::Constant(0.7);
@@ -118,10 +120,10 @@ fn any_layout_of_the_callers_buffers_gives_the_list_of_the_detector() -> Result 
 }
 
 #[test]
-fn previous_centers_give_the_motion_between_the_two() -> Result {
+fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // Steps that float32 has exactly: the list is then that of velocities.
+    // All displacements are exact in float32, so the list must be the one that velocities give.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -148,7 +150,7 @@ fn previous_centers_give_the_motion_between_the_two() -> Result {
 }
 
 #[test]
-fn one_set_against_another_from_buffers_and_from_the_host() -> Result {
+fn two_sets_give_the_same_list_from_buffers_and_from_the_host() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
     let (first, second) = (gas(1000, 2), gas(2500, 3));
@@ -172,7 +174,7 @@ fn one_set_against_another_from_buffers_and_from_the_host() -> Result {
             (3500, Some(1000))
         );
     }
-    // With an empty set there is nothing to be found, told by the host or by the device.
+    // An empty set gives no pairs, whether its count comes from the host or from the device.
     let none = device.words(&[0]);
     let mut empty = one;
     empty.count = SphereCount::Known(0);
@@ -216,7 +218,7 @@ fn one_set_against_another_from_buffers_and_from_the_host() -> Result {
 }
 
 #[test]
-fn recordings_before_one_submit_and_worlds_in_one_encoder_keep_to_themselves() -> Result {
+fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(2000);
@@ -230,7 +232,7 @@ fn recordings_before_one_submit_and_worlds_in_one_encoder_keep_to_themselves() -
         for (k, buffers) in worlds.iter_mut().enumerate() {
             let spheres = gas(500 + 300 * usize::from(step) + 50 * k, k as u64);
             let dt = 0.25 * f32::from(step + 1);
-            // A recording that fails leaves nothing behind.
+            // A recording that fails has no effect.
             let failed = buffers.record(&mut encoder, &Step::new(&spheres[..10], -9.0));
             assert!(matches!(
                 failed,
@@ -255,7 +257,7 @@ fn recordings_before_one_submit_and_worlds_in_one_encoder_keep_to_themselves() -
 }
 
 #[test]
-fn what_does_not_fit_is_told_and_grown_for() -> Result {
+fn each_overflow_is_reported_and_growing_cures_it() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(100).with_pairs(10).with_segments(10);
@@ -281,7 +283,7 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
     let mut seen = Vec::new();
     let found = loop {
         if seen.len() > 10 {
-            panic!("does not grow enough: {seen:?}");
+            panic!("the buffers are still too small after these steps: {seen:?}");
         }
         counted.count = SphereCount::InBuffer {
             buffer: &count,
@@ -312,7 +314,7 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
         }
     };
     assert_eq!(found.collisions.pairs, expected);
-    // Too many spheres, then too many segments, then too many pairs.
+    // The overflows come one after the other: of spheres, of segments, of pairs.
     assert_eq!(
         seen,
         [
@@ -326,7 +328,7 @@ fn what_does_not_fit_is_told_and_grown_for() -> Result {
 }
 
 #[test]
-fn a_crowd_past_the_limit_is_refused_and_the_next_step_is_as_ever() -> Result {
+fn a_crowd_past_the_candidate_limit_is_refused_and_the_next_step_works() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(2000).with_max_candidates(100_000);
@@ -356,7 +358,7 @@ fn a_crowd_past_the_limit_is_refused_and_the_next_step_is_as_ever() -> Result {
 }
 
 #[test]
-fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
+fn invalid_spheres_are_set_aside_and_named() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 3000)?;
     let mut spheres = gas(3000, 7);
@@ -369,15 +371,15 @@ fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
         (502, |s| s.radius = 1e30),
         (900, |s| s.velocity[1] = -f32::INFINITY),
         (901, |s| s.velocity[1] = 1e19),
-        (2999, |s| s.velocity[0] = 1e18), // Too far in a step of 2.
+        (2999, |s| s.velocity[0] = 1e18), // The displacement in a step of 2 is too large.
     ];
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // Where nothing is.
+        // In the expected list, a point far from all other spheres replaces the invalid sphere.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
-    // A radius of -0 is one of 0.
+    // A radius of -0 is valid and means 0.
     spheres[77].radius = -0.0;
     valid[77].radius = 0.0;
     let source = Interleaved::new(&device, &spheres);
@@ -395,7 +397,7 @@ fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
         (8, Status::INVALID_SPHERES)
     );
 
-    // All of them, and the next step.
+    // All spheres of a step are invalid, and the next step is valid again.
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
     let found = exact(
         &device,
@@ -414,13 +416,13 @@ fn spheres_with_wrong_values_are_set_aside_and_named() -> Result {
 }
 
 #[test]
-fn worlds_of_any_unit_are_scaled_on_the_device() -> Result {
+fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 3000)?;
     let spheres = gas(3000, 8);
     for (length, time) in [
         (-100, 0),
-        // Radii are subnormal numbers, and most coordinates are not.
+        // In this unit the radii are subnormal, and most coordinates are not.
         (-126, 0),
         (-140, 0),
         (-20, -30),
@@ -448,7 +450,8 @@ fn worlds_of_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // The scale is none of the candidates' business, but where digits get lost.
+        // The number of candidates does not depend on the unit, except where subnormal numbers lose
+        // digits.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -458,7 +461,7 @@ fn worlds_of_any_unit_are_scaled_on_the_device() -> Result {
             found.summary
         );
     }
-    // No time, in which velocities are of no account.
+    // With a time step of 0, velocities have no effect.
     let source = Interleaved::new(&device, &spheres);
     let found = exact(
         &device,
@@ -469,7 +472,8 @@ fn worlds_of_any_unit_are_scaled_on_the_device() -> Result {
     Ok(())
 }
 
-/// The gap between two spheres at a time, in float64.
+/// Returns, in float64: the gap between two spheres at time `t`, the distance of their centres at
+/// the start, and the sum of their radii.
 fn gap(a: &Sphere, b: &Sphere, t: f32) -> [f64; 3] {
     let of =
         |from: &[f32; 3], to: &[f32; 3]| [0, 1, 2].map(|k| f64::from(to[k]) - f64::from(from[k]));
@@ -482,7 +486,7 @@ fn gap(a: &Sphere, b: &Sphere, t: f32) -> [f64; 3] {
 }
 
 #[test]
-fn what_the_device_tells_of_times_and_depths_is_as_good_as_promised() -> Result {
+fn times_and_depths_of_the_device_are_as_accurate_as_documented() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 20_000)?;
     let mut worst = 0.0_f64;
@@ -509,8 +513,12 @@ fn what_the_device_tells_of_times_and_depths_is_as_good_as_promised() -> Result 
             worst = worst.max(off / (distance + reach));
         }
     }
-    println!("worst: 2^{:.1}", worst.log2());
-    assert!(worst < (-19_f64).exp2(), "2^{:.1}", worst.log2());
+    println!("largest relative error: 2^{:.1}", worst.log2());
+    assert!(
+        worst < (-19_f64).exp2(),
+        "largest relative error: 2^{:.1}",
+        worst.log2()
+    );
     Ok(())
 }
 
@@ -548,7 +556,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
         let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, expected);
     }
-    // A ticket outlives its buffers.
+    // A ticket stays valid after its buffers are dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
@@ -562,7 +570,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
 }
 
 #[test]
-fn stages_are_timed_when_that_is_asked_for() -> Result {
+fn stages_are_timed_on_request() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let period = device.queue.get_timestamp_period();
@@ -587,7 +595,7 @@ fn stages_are_timed_when_that_is_asked_for() -> Result {
 }
 
 #[test]
-fn a_world_that_goes_while_it_is_in_flight_takes_nothing_with_it() -> Result {
+fn a_world_dropped_in_flight_does_not_affect_other_worlds() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let spheres = gas(500, 11);
@@ -613,7 +621,7 @@ fn a_world_that_goes_while_it_is_in_flight_takes_nothing_with_it() -> Result {
 }
 
 #[test]
-fn a_period_that_is_none_asks_for_no_times() -> Result {
+fn an_invalid_timestamp_period_disables_timing() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let spheres = gas(500, 12);
@@ -627,7 +635,7 @@ fn a_period_that_is_none_asks_for_no_times() -> Result {
     Ok(())
 }
 
-/// A device whose buffers are a mebibyte at most.
+/// On this device, no buffer may be larger than one mebibyte.
 #[test]
 fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let device = Device::with_limits(wgpu::Limits {
@@ -667,12 +675,13 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
 }
 
 #[test]
-fn changes_survive_growth_and_an_encoder_that_was_dropped_after_it() -> Result {
+fn changes_survive_growth_and_dropped_encoders() -> Result {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(500).with_pairs(300).with_changes();
     let mut buffers = pipeline.create_buffers(&options)?;
-    // As far apart, and one in another's reach.
+    // A row of spheres at distance 1. The first 200 touch their neighbours; the other 200 have the
+    // radius `reach`.
     let apart = |reach: f32| -> Vec<Sphere> {
         (0..400)
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], if i < 200 { 0.5 } else { reach }))
@@ -707,7 +716,7 @@ fn changes_survive_growth_and_an_encoder_that_was_dropped_after_it() -> Result {
 }
 
 #[test]
-fn a_count_over_its_own_limit_is_told_apart_from_buffers_that_are_too_small() -> Result {
+fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 1000)?;
     let spheres = gas(500, 13);
@@ -736,7 +745,7 @@ fn a_count_over_its_own_limit_is_told_apart_from_buffers_that_are_too_small() ->
 #[test]
 fn a_recording_that_fails_leaves_no_trace() -> Result {
     let device = Device::real();
-    // One recording at a time: an upload buffer that a failure took would be missed.
+    // There is only one upload buffer, so the next recording fails if a failed one takes it.
     let options = BufferOptions::new(600).with_recordings(1);
     let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
@@ -770,12 +779,12 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         fail(&mut buffers, &mut encoder);
         buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         fail(&mut buffers, &mut encoder);
-        // The step to read is still the one that was recorded.
+        // A readback still returns the step that was recorded.
         let ticket = buffers.read_exact(&mut encoder)?;
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // Two recordings of a step differ by one word, which numbers them.
+        // The results of two recordings of the same step differ only in the serial number.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
@@ -786,7 +795,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // An encoder with failures alone leaves the results as they are.
+        // An encoder with failed recordings only does not change the results.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);
@@ -799,7 +808,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
 }
 
 #[test]
-fn the_async_forms_give_what_the_blocking_ones_do() -> Result {
+fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
     let device = Device::real();
     let spheres = gas(500, 17);
     let options = BufferOptions::new(500).with_sorted();
@@ -814,7 +823,7 @@ fn the_async_forms_give_what_the_blocking_ones_do() -> Result {
         Readback::Pending(ticket) => ticket,
         ready => panic!("{ready:?}"),
     };
-    // The device is polled by another thread while this one waits.
+    // One thread waits for the ticket while another one submits and polls the device.
     let taken = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| pollster::block_on(ticket.take()));
         device.queue.submit([encoder.finish()]);
@@ -828,7 +837,7 @@ fn the_async_forms_give_what_the_blocking_ones_do() -> Result {
         },
         Err(_) => panic!("the waiting thread panicked"),
     }
-    // A ticket whose encoder is dropped ends its wait, too.
+    // Waiting for a ticket also ends when its encoder is dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_summary(&mut encoder)?;
@@ -842,7 +851,7 @@ fn the_async_forms_give_what_the_blocking_ones_do() -> Result {
 }
 
 #[test]
-fn room_for_no_pair_is_a_truncated_list_that_grows() -> Result {
+fn a_capacity_of_zero_pairs_truncates_the_list_until_it_grows() -> Result {
     let device = Device::real();
     let options = BufferOptions::new(500).with_pairs(0);
     let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
@@ -863,7 +872,7 @@ fn room_for_no_pair_is_a_truncated_list_that_grows() -> Result {
 }
 
 #[test]
-fn a_capacity_that_no_device_has_is_refused_and_changes_nothing() -> Result {
+fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 500)?;
     let mut required = RequiredCapacity::for_spheres(1);
@@ -882,9 +891,9 @@ fn a_capacity_that_no_device_has_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Buffers that grow would not help there.
+/// A count above `at_most` is an error of the caller: larger buffers would not help.
 #[test]
-fn a_count_past_its_most_is_no_lack_of_room() -> Result {
+fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 500)?;
     let source = Interleaved::new(&device, &gas(10, 1));
@@ -911,7 +920,7 @@ fn a_count_past_its_most_is_no_lack_of_room() -> Result {
     Ok(())
 }
 
-/// A step of −0 is one of 0, and its times are 0, not −0.
+/// A time step of −0 means 0, and its times of impact are 0, not −0.
 #[test]
 fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let device = Device::real();

@@ -1,6 +1,10 @@
-//! The example `embed` keeps energy and momentum, and its spheres in the box.
+//! The simulation of the example `embed` conserves energy and momentum, and keeps all spheres in
+//! the box.
 
-#[allow(dead_code, reason = "what only the window asks for")]
+#[allow(
+    dead_code,
+    reason = "some items are used by the window of the example only"
+)]
 #[path = "../examples/embed/simulation.rs"]
 mod simulation;
 #[path = "../examples/embed/start.rs"]
@@ -33,7 +37,7 @@ impl Bench {
             self.device.poll(wgpu::PollType::wait_indefinitely())?;
             most = most.max(simulation.report()?.pairs);
         }
-        assert!(most > 0, "nothing ever touched");
+        assert!(most > 0, "no two spheres ever touched");
         Ok(World {
             half: world.half,
             positions: self.read(&simulation.positions)?,
@@ -60,7 +64,8 @@ impl Bench {
     }
 }
 
-/// Momentum along each axis, what of it there is without signs, and energy.
+/// Returns the total momentum along each axis, the sum of the magnitudes of all momenta, and the
+/// kinetic energy. The mass of a sphere is the cube of its radius.
 fn sums(world: &World) -> ([f64; 3], f64, f64) {
     let mut momentum = [0.0; 3];
     let mut size = 0.0;
@@ -79,7 +84,7 @@ fn sums(world: &World) -> ([f64; 3], f64, f64) {
 }
 
 #[test]
-fn energy_and_momentum_are_kept() -> anyhow::Result<()> {
+fn energy_and_momentum_are_conserved() -> anyhow::Result<()> {
     let bench = Bench::new()?;
     let world = start::world(2000, 1);
     let rules = Rules {
@@ -90,7 +95,7 @@ fn energy_and_momentum_are_kept() -> anyhow::Result<()> {
     let after = bench.run(&world, rules, 1000)?;
     let (p0, size, e0) = sums(&world);
     let (p1, _, e1) = sums(&after);
-    println!("energy {e0} then {e1}, momentum {p0:?} then {p1:?} of {size}");
+    println!("energy {e0}, then {e1}; momentum {p0:?}, then {p1:?}; magnitudes {size}");
     assert!((e1 / e0 - 1.0).abs() < 1e-4);
     for (before, after) in p0.into_iter().zip(p1) {
         assert!((after - before).abs() < 1e-4 * size);
@@ -99,7 +104,7 @@ fn energy_and_momentum_are_kept() -> anyhow::Result<()> {
 }
 
 #[test]
-fn none_leaves_the_box() -> anyhow::Result<()> {
+fn no_sphere_leaves_the_box() -> anyhow::Result<()> {
     let bench = Bench::new()?;
     let mut world = start::world(500, 2);
     for (velocity, factor) in world

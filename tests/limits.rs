@@ -1,5 +1,5 @@
-//! What cannot be done is an error that names what, where and what to do: never a short list, a
-//! panic, or a machine kept busy for hours.
+//! A request that cannot be fulfilled is an error that names the problem, its place and the remedy.
+//! It never leads to an incomplete list, a panic, or hours of computation.
 
 mod backends;
 
@@ -20,12 +20,15 @@ fn crowd(count: usize) -> Vec<Sphere> {
 
 fn error(result: Result<Collisions, Error>) -> Error {
     match result {
-        Ok(found) => panic!("a list of {} pairs instead of an error", found.pairs.len()),
+        Ok(found) => panic!(
+            "expected an error, got a list of {} pairs",
+            found.pairs.len()
+        ),
         Err(error) => error,
     }
 }
 
-/// How many candidates there are and may be, if that is the error.
+/// Returns the number of candidates and its limit, if the error is about these.
 fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
     match *error {
         Error::TooManyCandidates { needed, limit, .. } => Some((needed, limit)),
@@ -33,7 +36,7 @@ fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
     }
 }
 
-/// The same of pairs.
+/// Returns the number of pairs and its limit, if the error is about these.
 fn too_many_pairs(error: &Error) -> Option<(u64, u64)> {
     match *error {
         Error::TooManyPairs { needed, limit, .. } => Some((needed, limit)),
@@ -134,7 +137,7 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
                 other => panic!("{bad:?}: {other}"),
             }
         }
-        // What is in range is taken, to its very end.
+        // Values at the ends of the valid range are accepted.
         let edge =
             Sphere::new([MAX_MAGNITUDE; 3], MAX_MAGNITUDE).with_velocity([-MAX_MAGNITUDE; 3]);
         let tiny = Sphere::new([f32::from_bits(1); 3], 0.0);
@@ -144,13 +147,13 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
         assert_eq!(
             found.pairs.len(),
             3,
-            "the large ones pass over the small one"
+            "the two large spheres touch each other and the small one"
         );
     });
 }
 
 #[test]
-fn two_spheres_out_of_range_are_refused_as_a_step_refuses_them() {
+fn time_of_impact_refuses_the_same_inputs_as_a_step() {
     let good = Sphere::new([1.0, 2.0, 3.0], 0.5);
     let bad = Sphere::new([1.0, f32::NAN, 3.0], 0.5);
     for (pair, at) in [([bad, good], 0), ([good, bad], 1)] {
@@ -175,7 +178,7 @@ fn two_spheres_out_of_range_are_refused_as_a_step_refuses_them() {
 }
 
 #[test]
-fn an_error_reads_as_a_sentence() {
+fn the_error_of_an_invalid_sphere_names_index_field_value_and_range() {
     let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], -2.0)];
     let message =
         error(detector(Backend::Cpu, Options::default()).detect(&Step::new(&spheres, 1.0)))
@@ -208,8 +211,8 @@ fn a_time_step_out_of_range_is_refused() {
     });
 }
 
-/// Testing these would take minutes: the refusal has to come from counting, which goes by the
-/// number of spheres.
+/// Testing all these candidates would take minutes. The tally, whose time is proportional to the
+/// number of spheres, has to refuse the step before.
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
@@ -245,7 +248,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     }
 }
 
-/// Giants whose cells are many million times as wide as those of the dust.
+/// The cells of the giants are many million times as wide as the cells of the dust.
 #[test]
 fn candidates_of_giants_among_dust_are_limited() {
     let side = 0..20_u16;
@@ -273,9 +276,9 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// Pairs that several time segments report, or that the filter cannot tell from misses.
+/// A pair that several segments report counts once, and a grazing pair that misses does not count.
 #[test]
-fn only_pairs_that_touch_count_for_the_limit() {
+fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
         .map(|k| {
             let velocity = [7.0, f32::from(k) * 1e-10, 0.0];
@@ -317,7 +320,8 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
     }
 }
 
-/// Eighteen million pairs pass what many devices can bind: the whole list or the named error.
+/// Many devices cannot bind a buffer for eighteen million pairs. The result is either the whole
+/// list or an error that names the limit.
 #[test]
 fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
     let count = 6000;
@@ -345,7 +349,7 @@ fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
 }
 
 #[test]
-fn statistics_tell_what_was_done() {
+fn statistics_describe_the_step() {
     let [cpu, gpu] = both(|detector| {
         let spheres: Vec<Sphere> = (0..1000)
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], 0.5))
@@ -362,7 +366,10 @@ fn statistics_tell_what_was_done() {
             (1000, 1000, 999)
         );
         assert!(statistics.candidates >= 999 && statistics.levels >= 1);
-        assert_eq!(statistics.grazing, 999, "each touches the next exactly");
+        assert_eq!(
+            statistics.grazing, 999,
+            "each sphere touches the next one exactly, so all pairs are grazing"
+        );
         assert!(!statistics.reason.is_empty());
     }
     assert_eq!(
@@ -377,17 +384,19 @@ fn statistics_tell_what_was_done() {
     let stages = [
         "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
     ];
-    // The CPU need not count what is far from the limit beforehand, and scans as it scatters.
+    // The CPU skips the tally when the world is far from the limit, and times its scan as a part of
+    // `scatter`.
     let on_cpu: Vec<_> = stages
         .into_iter()
         .filter(|name| !["tally", "scan"].contains(name))
         .collect();
     assert_eq!(names(&cpu), on_cpu);
-    // A GPU that keeps no time tells only of what the host does.
+    // If the GPU has no timestamps, only the stage on the host is timed.
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
 }
 
-/// One, two and more threads, and a detector that has seen other worlds before.
+/// The list is the same with one, two and more threads, and with a detector that was used for other
+/// worlds before.
 #[test]
 fn the_list_does_not_depend_on_threads_or_history() {
     let world = |count: usize, seed: u64| -> Vec<Sphere> {
@@ -428,9 +437,10 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// Squares of such velocities underflow, in any unit of time; that alone makes no pair doubtful.
+/// The squares of such velocities underflow in any unit of time. Underflow alone must not make
+/// pairs grazing.
 #[test]
-fn slow_motion_and_long_steps_leave_few_pairs_in_doubt() {
+fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);
     for (speed, dt) in [(1e-15, 1.0), (1e-30, 1.0), (1e-16, 5e15), (1e16, 5e-17)] {
         let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
@@ -447,10 +457,10 @@ fn slow_motion_and_long_steps_leave_few_pairs_in_doubt() {
     }
 }
 
-/// Not at once, for the next step may be as large again.
+/// The memory is not released at once, because the next step may be as large again.
 #[test]
-fn what_a_large_world_took_is_let_go_in_the_end() {
-    // Crowds of so many.
+fn the_memory_of_a_large_world_is_released_eventually() {
+    // Returns a row of crowds of `crowd` spheres each.
     let row = |count: u32, crowd: u32| -> Vec<Sphere> {
         let place = |i: u32| [3.0 * (i / crowd) as f32, 0.0, 0.0];
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
@@ -468,14 +478,16 @@ fn what_a_large_world_took_is_let_go_in_the_end() {
         let small = memory(&mut fresh, 100, 1);
         assert!(
             last < 4 * small,
-            "{last} of {large} with {threads} threads, where {small} would do"
+            "{threads} threads: {last} of {large} bytes are still kept, a new detector has {small}"
         );
     }
 }
 
-/// Otherwise a step would run within another, on the same stack, of a detector that may be locked.
+/// A task of a rayon pool that waits for a detector with threads of its own must not run other
+/// tasks of its pool. Otherwise one step would run inside another one, on the same stack, with a
+/// detector that may be locked.
 #[test]
-fn a_task_that_waits_for_a_detectors_own_threads_takes_up_no_other() {
+fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });
     let spheres = crowd(1025);
     let pool = ThreadPoolBuilder::new().num_threads(2).build();
@@ -498,10 +510,10 @@ fn a_task_that_waits_for_a_detectors_own_threads_takes_up_no_other() {
     }
 }
 
-/// What is kept from step to step has room for a little more, and is let go when it is far too
-/// large: none of that shows.
+/// A detector keeps its vectors from step to step, with some spare room, and releases oversized
+/// ones. None of this may change the list.
 #[test]
-fn worlds_that_grow_and_shrink_by_a_little_are_as_new() {
+fn a_reused_detector_gives_the_list_of_a_new_one() {
     let row = |count: usize| -> Vec<Sphere> {
         let place = |i: usize| [i % 8, i / 8 % 4, i / 32].map(|x| 1.5 * x as f32);
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
@@ -516,6 +528,6 @@ fn worlds_that_grow_and_shrink_by_a_little_are_as_new() {
             .detect(&Step::new(&world, 1.0))
             .map(|found| found.pairs);
         let fresh = detector(Backend::Cpu, Options::default()).detect(&Step::new(&world, 1.0));
-        assert_eq!(found, fresh.map(|found| found.pairs), "{count}");
+        assert_eq!(found, fresh.map(|found| found.pairs), "{count} spheres");
     }
 }

@@ -1,6 +1,6 @@
-//! Ten thousand steps of an application that embeds carom: counts that change, frames in flight,
-//! buffers that overflow and grow, and tickets that nobody takes. Nothing piles up, nothing is lost,
-//! and nothing is complained of.
+//! Ten thousand steps of an application that embeds carom: the counts change, frames are in flight,
+//! buffers overflow and grow, and some tickets are never taken. Memory does not grow, no pair is
+//! lost, and wgpu reports no error.
 
 #![allow(clippy::cast_possible_truncation, reason = "counts of some hundreds")]
 
@@ -20,14 +20,14 @@ use fastrand::Rng;
 
 const STEPS: usize = 10_000;
 const MOST: usize = 600;
-/// Each so many, a list is compared with the CPU's.
+/// Interval, in steps, at which a list is compared with the CPU's.
 const COMPARED: usize = 100;
-/// Each so many, the spheres are so crowded that the buffers have to grow.
+/// Interval, in steps, at which the spheres are so crowded that the buffers have to grow.
 const CROWDED: usize = 900;
-/// Each so many, the buffers are made anew, as small as at first.
+/// Interval, in steps, at which the buffers are replaced by new ones of the initial capacity.
 const RENEWED: usize = 2500;
 
-/// Bytes of memory in use, where the system tells.
+/// Returns the resident memory of this process in bytes, if the system reports it.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = status.split_whitespace().nth(1)?.parse().ok()?;
@@ -49,7 +49,7 @@ struct Application {
     pipeline: CollisionPipeline,
     buffers: CollisionBuffers,
     cpu: Detector,
-    /// Tickets in the order of their steps, and what they should have.
+    /// Tickets in the order of their steps, each with the pairs that are expected.
     tickets: VecDeque<(Ticket<PairList<ExactStep>>, Vec<Collision>)>,
     compared: usize,
     grown: usize,
@@ -63,7 +63,7 @@ fn small() -> BufferOptions {
 }
 
 impl Application {
-    /// A step that is submitted, and not waited for.
+    /// Records and submits a step without waiting for it.
     fn step<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -72,7 +72,7 @@ impl Application {
         let mut encoder = self.device.encoder();
         match self.buffers.record(&mut encoder, step) {
             Err(Error::TooManyInFlight { .. }) => {
-                // The device is four frames behind.
+                // All four upload buffers are in flight.
                 self.device.wait();
                 self.buffers.record(&mut encoder, step)?;
             }
@@ -94,7 +94,8 @@ impl Application {
         Ok(())
     }
 
-    /// What has arrived; whether all of it was there.
+    /// Takes the lists that have arrived and checks them. Returns the required capacity if a list
+    /// was truncated.
     fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
         let mut missing = None;
         while let Some((ticket, expected)) = self.tickets.pop_front() {
@@ -113,7 +114,8 @@ impl Application {
         Ok(missing)
     }
 
-    /// A step that has to be as expected, or one whose tickets perhaps nobody ever takes.
+    /// Runs a step. With `expected`, waits for its list and checks it. Without, reads nothing, or
+    /// sometimes drops the ticket of a readback.
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -132,7 +134,7 @@ impl Application {
         Ok(())
     }
 
-    /// A step that has to be right, however much room it takes.
+    /// Runs a step and checks its list. Grows the buffers when the list is truncated.
     fn whole<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -151,12 +153,12 @@ impl Application {
                 None => return Ok(()),
             }
         }
-        panic!("does not grow enough")
+        panic!("the buffers are still too small after growing four times")
     }
 }
 
 #[test]
-fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
+fn ten_thousand_steps_of_changing_counts_lose_no_pair_and_leak_no_memory() -> Result<(), Error> {
     let device = Device::real();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let mut rng = Rng::with_seed(1);
@@ -223,12 +225,12 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
     let least = STEPS / COMPARED;
     assert!(
         application.compared >= least,
-        "{} compared",
+        "only {} lists were compared",
         application.compared
     );
     assert!(
         application.grown >= 2 * (STEPS / RENEWED),
-        "{} times grown",
+        "the buffers grew only {} times",
         application.grown
     );
     if let (Some(early), Some(late)) = (early, memory()) {
@@ -237,7 +239,10 @@ fn ten_thousand_steps_of_changing_counts() -> Result<(), Error> {
             early >> 20,
             late >> 20
         );
-        assert!(late < early + (16 << 20), "memory grows: {early} to {late}");
+        assert!(
+            late < early + (16 << 20),
+            "memory grew from {early} to {late} bytes"
+        );
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! A step like those before it allocates nothing on the CPU, but for what docs/design.md tells: counted
-//! by an allocator that serves all threads of this program, so all of it is one test.
+//! A step like the ones before it allocates nothing on the CPU, with the exceptions that
+//! docs/design.md names ("On the CPU"). The allocations are counted for all threads of the program,
+//! so everything is in one test.
 
 mod backends;
 
@@ -11,13 +12,14 @@ use dhat::{HeapStats, Profiler};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Steps that are counted.
+/// Number of steps for which allocations are counted.
 const STEPS: u64 = 50;
 
-/// What rayon allocates when work is handed to its threads: a block of its queue for 63 times.
+/// Number of blocks that rayon allocates to hand work to its threads: one block of its queue for
+/// every 63 calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
-/// Blocks that were allocated so far, and their bytes.
+/// Returns the number of blocks that were allocated so far, and their bytes.
 fn allocated() -> [u64; 2] {
     let HeapStats {
         total_blocks,
@@ -27,8 +29,9 @@ fn allocated() -> [u64; 2] {
     [total_blocks, total_bytes]
 }
 
-/// Works on a world for so many steps, moving the spheres by `moves` of their way in each and back
-/// into the box when they leave it, and returns how many blocks and bytes the steps allocated.
+/// Runs `steps` steps of a world. After each step the spheres move by the fraction `moves` of their
+/// displacement, and those that leave the box re-enter it on the opposite side. Returns the numbers
+/// of blocks and bytes that the steps allocated.
 fn run(
     detector: &mut Detector,
     spheres: &mut [Sphere],
@@ -56,15 +59,16 @@ fn run(
     sum
 }
 
-/// Works on until as many steps as `count` does allocate nothing.
+/// Calls `count`, which runs `STEPS` steps, until it allocates nothing but blocks of rayon's queue.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
-    // Not for ever: rayon's threads have to be up, and each to have had the largest task.
+    // This takes several calls: rayon's threads have to be running, and each of them has to have
+    // done the largest task once. Twenty calls are the limit.
     let counts = (0..20).map(|_| count());
     let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > QUEUE).collect();
     println!("{world}: {counts:?}");
     assert!(
         counts.len() < 20,
-        "{world}: {counts:?} in {STEPS} steps each"
+        "{world}: still allocates blocks and bytes in every {STEPS} steps: {counts:?}"
     );
 }
 
@@ -91,15 +95,15 @@ fn a_step_like_those_before_it_allocates_nothing() {
 
         let worlds = [
             (Scene::Gas, 60_000, 1.0),
-            // In units of its own.
+            // The time step is so short that carom computes in other units.
             (Scene::Gas, 60_000, 1.0 / 1024.0),
-            // On the caller's thread.
+            // So few spheres that the step runs on the caller's thread.
             (Scene::Gas, 800, 1.0),
             (Scene::Polydisperse, 60_000, 1.0),
-            // Cut into segments.
+            // Bullets, which are cut into segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // So many that they are brought to their buckets first.
+            // So many spheres that `scatter` first copies them to their buckets.
             (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {
@@ -112,7 +116,7 @@ fn a_step_like_those_before_it_allocates_nothing() {
                 |steps, moves| run(&mut detector, &mut spheres, [dt, moves], steps, &mut found);
             settle(&world, &mut || count(STEPS, 0.0));
 
-            // Where spheres move, now and then some part of the world outgrows what it had.
+            // When spheres move, a vector occasionally outgrows its capacity.
             count(STEPS, 1.0);
             let moving = count(STEPS, 1.0);
             let kept = found.statistics.memory;

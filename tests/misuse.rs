@@ -1,6 +1,6 @@
-//! Every misuse of the embedding interface is an error that says what to do, the next call works,
-//! and nothing reaches the application's error handler. On a device that validates all and computes
-//! nothing.
+//! Every misuse of the embedding interface is an error that names the remedy. The next call works,
+//! and no error reaches the application's error handler. The tests use wgpu's noop device, which
+//! validates every call and computes nothing.
 
 mod device;
 
@@ -30,29 +30,29 @@ const SPHERES: [Sphere; 2] = [Sphere {
     groups: 0,
 }; 2];
 
-/// That a whole step can be recorded and submitted.
+/// Asserts that a complete step can be recorded and submitted.
 fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
-    // The device computes nothing, so the results are not those of this step.
+    // The device computes nothing, so the results do not have the serial number of this step.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
     device.assert_silent();
     Ok(())
 }
 
-/// That an error names these.
+/// Asserts that the result is an error whose message contains each of these parts.
 fn assert_says<T: std::fmt::Debug>(result: Result<T>, what: &[&str]) {
     match result {
         Err(error) => {
             let text = error.to_string();
             for what in what {
-                assert!(text.contains(what), "{what:?} is not in: {text}");
+                assert!(text.contains(what), "the message lacks {what:?}: {text}");
             }
         }
-        Ok(value) => panic!("no error, but {value:?}"),
+        Ok(value) => panic!("expected an error, got {value:?}"),
     }
 }
 
@@ -86,13 +86,13 @@ fn limits_that_are_too_low_are_named() -> Result {
         );
         device.assert_silent();
     }
-    // The least that is promised to do does.
+    // A device with wgpu's default limits works.
     let device = noop();
     assert_works(&device, &mut world(&device, &BufferOptions::new(10))?)
 }
 
 #[test]
-fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
+fn zero_and_excessive_capacities_are_errors() -> Result {
     let device = noop();
     let pipeline = CollisionPipeline::new(&device.device)?;
     let none = BufferOptions::new(0);
@@ -110,7 +110,7 @@ fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
     let pairs = BufferOptions::new(10).with_pairs(u32::MAX);
     assert_says(
         pipeline.create_buffers(&pairs),
-        &["pairs needs 68719476720 bytes"],
+        &["68719476720 bytes", "pairs"],
     );
     assert_works(
         &device,
@@ -119,7 +119,7 @@ fn capacities_of_nothing_and_of_too_much_are_errors() -> Result {
 }
 
 #[test]
-fn reading_what_was_not_recorded_says_what_is_missing() -> Result {
+fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let mut encoder = device.encoder();
@@ -130,7 +130,7 @@ fn reading_what_was_not_recorded_says_what_is_missing() -> Result {
         assert_says(buffers.read_exact(encoder), &record);
     };
     missing(&mut buffers, &mut encoder);
-    // A recording that fails is none.
+    // A recording that fails does not count.
     assert!(
         buffers
             .record(&mut encoder, &Step::new(&SPHERES, -1.0))
@@ -139,7 +139,7 @@ fn reading_what_was_not_recorded_says_what_is_missing() -> Result {
     missing(&mut buffers, &mut encoder);
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     drop(buffers.read_summary(&mut encoder)?);
-    // Larger buffers have no results yet.
+    // After growing, the buffers have no results yet.
     assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
     missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);
@@ -147,7 +147,7 @@ fn reading_what_was_not_recorded_says_what_is_missing() -> Result {
 }
 
 #[test]
-fn a_step_that_cannot_be_recorded_takes_nothing() -> Result {
+fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
     let device = noop();
     let options = BufferOptions::new(10).with_recordings(1);
     let mut buffers = world(&device, &options)?;
@@ -169,18 +169,18 @@ fn a_step_that_cannot_be_recorded_takes_nothing() -> Result {
     for _ in 0..3 {
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
-        // The only upload buffer is still free, and then it is not.
+        // The only upload buffer is still free. This recording takes it.
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         let ticket = buffers.read_summary(&mut encoder)?;
         fail(&mut buffers, &mut encoder);
         assert_says(
             buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
-            &["1 recordings are under way"],
+            &["recordings in flight", "limit of 1"],
         );
-        // The same of the only staging buffer.
+        // The ticket has taken the only staging buffer.
         assert_says(
             buffers.read_exact(&mut encoder),
-            &["1 readbacks are under way"],
+            &["readbacks in flight", "limit of 1"],
         );
         device.queue.submit([encoder.finish()]);
         device.wait();
@@ -191,7 +191,7 @@ fn a_step_that_cannot_be_recorded_takes_nothing() -> Result {
 }
 
 #[test]
-fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
+fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
     let device = noop();
     let options = BufferOptions::new(10).with_recordings(3);
     let mut buffers = world(&device, &options)?;
@@ -204,11 +204,11 @@ fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
         }
         assert_says(
             buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
-            &["3 recordings are under way", "BufferOptions::recordings"],
+            &["in flight", "limit of 3", "BufferOptions::recordings"],
         );
         assert_says(
             buffers.read_summary(&mut encoder),
-            &["3 readbacks are under way"],
+            &["readbacks in flight", "limit of 3"],
         );
         if round % 2 == 0 {
             device.queue.submit([encoder.finish()]);
@@ -216,12 +216,12 @@ fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
         } else {
             drop(encoder);
         }
-        // Tickets hold their buffers until they are taken or dropped.
+        // Tickets keep their staging buffers until they are taken or dropped.
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
             buffers.read_summary(&mut encoder),
-            &["3 readbacks are under way"],
+            &["readbacks in flight", "limit of 3"],
         );
         drop(tickets);
         drop(buffers.read_summary(&mut encoder)?);
@@ -232,7 +232,7 @@ fn a_ring_that_runs_out_is_an_error_and_frees_itself() -> Result {
 }
 
 #[test]
-fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
+fn buffers_that_do_not_fit_their_description_are_named() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let source = Interleaved::new(&device, &[SPHERES[0]; 10]);
@@ -342,7 +342,7 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
             vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
         (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
-        // What would share bytes, in buffers that are long enough.
+        // Attributes that overlap, in buffers that are long enough.
         (
             radius(at(&source.buffer, 8, 32)),
             vec![
@@ -439,9 +439,9 @@ fn buffers_that_cannot_be_read_as_they_are_said_to_be_are_named() -> Result {
     Ok(())
 }
 
-/// Every layout that a program may have is taken as it is.
+/// Layouts that are unusual but valid are accepted as they are.
 #[test]
-fn layouts_that_are_unusual_are_taken() -> Result {
+fn unusual_layouts_are_accepted() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let buffer = device.words(&[0; 1024]);
@@ -452,19 +452,19 @@ fn layouts_that_are_unusual_are_taken() -> Result {
         at_most: 10,
     };
     let taken = [
-        // Fields of a struct in any order, after a header.
+        // The attributes are fields of a struct, in any order, after a header.
         DeviceSpheres::new(10, at(48, 32), at(60, 32))
             .with_velocity(at(36, 32))
             .with_groups(at(32, 32)),
-        // Arrays one after another, and the count.
+        // Arrays one after another, followed by the count.
         DeviceSpheres::new(counted, at(0, 12), at(240, 4))
             .with_velocity(at(120, 12))
             .with_groups(at(280, 4)),
-        // The radii begin where the last center ends, in the padding.
+        // The radii begin where the last centre ends, in its padding.
         DeviceSpheres::new(10, at(0, 16), at(156, 4)),
-        // The radii before the centers.
+        // The radii are before the centres.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
-        // The count in the padding of a struct.
+        // The count is in the padding of a struct.
         DeviceSpheres::new(
             SphereCount::InBuffer {
                 buffer: &buffer,
@@ -474,22 +474,23 @@ fn layouts_that_are_unusual_are_taken() -> Result {
             at(0, 16),
             1.0,
         ),
-        // Old and new centers in turns.
+        // Previous and current centres alternate.
         DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
-        // One buffer that serves twice.
+        // Two attributes read the same bytes.
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
-        // Along a chain, from each point to the next, with the radius of either.
+        // A chain of points: each sphere moves from one point to the next, with the radius of
+        // either.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
-        // All radii within the first of large structs.
+        // All radii are in the first of several large structs.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // Strides of which one is a multiple of the other.
+        // One stride is a multiple of the other.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
-        // With one sphere no stride matters.
+        // With one sphere, the strides do not matter.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
-        // With none nothing does.
+        // With no spheres, even an overlap does not matter.
         DeviceSpheres::new(0, at(0, 16), at(0, 16)),
     ];
     for spheres in &taken {
@@ -530,15 +531,15 @@ fn a_buffer_of_another_device_is_refused() -> Result {
             &mut own.encoder(),
             &Step::on_device(&foreign.spheres(), 1.0),
         ),
-        &["same device"],
+        &["pipeline's device"],
     );
     other.assert_silent();
     assert_works(&own, &mut buffers)
 }
 
 #[test]
-fn a_lost_device_is_told_and_a_new_one_works() -> Result {
-    // Lost before each of the calls in turn.
+fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
+    // The device is lost before each of these calls in turn.
     for at in 0..5 {
         let device = noop();
         let pipeline = CollisionPipeline::new(&device.device)?;
@@ -546,7 +547,8 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
         let lose = |when: usize| {
             if at == when {
                 device.device.destroy();
-                // Errors on a lost device are none of the application's.
+                // `poll` may return an error on a lost device. The application can ignore this
+                // error.
                 let _ = device.device.poll(wgpu::PollType::Poll);
             }
         };
@@ -572,7 +574,7 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
         for result in [first, second.clone()] {
             assert!(
                 matches!(result, Ok(()) | Err(Error::DeviceLost)),
-                "{at}: {result:?}"
+                "lost before call {at}: {result:?}"
             );
         }
         assert_eq!(second, Err(Error::DeviceLost), "lost before call {at}");
@@ -586,7 +588,7 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
             CollisionPipeline::new(&device.device).err(),
             Some(Error::DeviceLost)
         );
-        // The async forms say the same.
+        // The async variants return the same error.
         assert_eq!(
             pollster::block_on(pipeline.create_buffers_async(&BufferOptions::new(10))).err(),
             Some(Error::DeviceLost)
@@ -603,13 +605,13 @@ fn a_lost_device_is_told_and_a_new_one_works() -> Result {
 }
 
 #[test]
-fn a_submit_that_fails_hands_out_nothing() -> Result {
+fn a_submit_that_fails_returns_no_results() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
-    // The application's own fault: a buffer that is mapped while it is submitted.
+    // The submit fails by an error of the application: a buffer is mapped while it is in use.
     let scope = device
         .device
         .push_error_scope(wgpu::ErrorFilter::Validation);
@@ -628,7 +630,7 @@ fn a_submit_that_fails_hands_out_nothing() -> Result {
 }
 
 #[test]
-fn results_that_were_not_asked_for_are_named() -> Result {
+fn buffers_of_reductions_that_were_not_requested_are_errors() -> Result {
     let device = noop();
     let buffers = world(&device, &BufferOptions::new(10))?;
     for (asked, option) in [
@@ -645,13 +647,13 @@ fn results_that_were_not_asked_for_are_named() -> Result {
 }
 
 #[test]
-fn pipelines_and_buffers_may_go_to_other_threads() {
+fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
     fn shared<T: Send + Sync>() {}
     fn sent<T: Send>() {}
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
     sent::<Ticket<PairList<ExactStep>>>();
-    // And so may what waits for them.
+    // The futures can move to other threads, too.
     fn waits(
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,

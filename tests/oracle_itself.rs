@@ -1,4 +1,4 @@
-//! Whether the oracle is right: the other tests are no better than it is.
+//! Tests of the oracle, on which all other tests rely.
 
 mod oracle;
 mod worlds;
@@ -19,7 +19,8 @@ fn single<const N: usize>(numbers: [f64; N]) -> [f32; N] {
     numbers.map(|x| x as f32)
 }
 
-/// Whether, when and how deep a pair collides, both ways round and both ways of computing.
+/// Returns the time of impact and the depth of a pair, or `None` if it does not collide. Checks
+/// that both orders of the spheres agree, and that float64 and integers do.
 fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
     let expected = toi(&a, &b, dt).map(|toi| (toi.value, depth(&a, &b).value));
     for (one, other) in [(a, b), (b, a)] {
@@ -33,7 +34,7 @@ fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
             let [toi, depth] = single(expected.into());
             assert!(exactly.rounds_to_toi(toi), "{toi:?}");
             assert!(exactly.rounds_to_depth(depth), "{depth:?}");
-            // Neither of the neighbours, that is.
+            // The neighbouring float32 numbers are not the rounded value.
             assert!(!exactly.rounds_to_toi(toi.next_up()), "{toi:?}");
             assert!(!exactly.rounds_to_depth(depth.next_up()), "{depth:?}");
             assert!(
@@ -51,7 +52,7 @@ fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
 
 #[track_caller]
 fn assert_near(found: Option<f64>, expected: f64) {
-    let found = found.expect("the pair collides");
+    let found = found.expect("the pair should collide");
     assert!(
         (found - expected).abs() < 1e-12,
         "{found} instead of {expected}"
@@ -59,7 +60,7 @@ fn assert_near(found: Option<f64>, expected: f64) {
 }
 
 #[test]
-fn resting_circles_and_spheres() {
+fn resting_circles_and_spheres_have_the_known_depths() {
     let circles = answer(
         at([50.0, 20.0, 0.0], 30.0),
         at([-10.0, 10.0, 0.0], 20.0),
@@ -88,7 +89,7 @@ fn resting_circles_and_spheres() {
 }
 
 #[test]
-fn head_on() {
+fn head_on_impacts_have_the_known_times() {
     let moving = |speed| at([0.0; 3], 1.0).with_velocity([speed, 0.0, 0.0]);
     let toi = |a, b, dt| {
         let (toi, depth) = answer(a, b, dt)?;
@@ -115,14 +116,14 @@ fn equal_velocities_never_collide() {
 }
 
 #[test]
-fn touching_at_the_start_then_apart() {
+fn spheres_that_touch_at_the_start_and_part_collide_at_time_zero() {
     let resting = at([0.0; 3], 0.5);
     let leaving = at([0.0, 1.0, 0.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
     assert_eq!(answer(resting, leaving, 1.0), Some((0.0, 0.0)));
 }
 
 #[test]
-fn tangent_pass() {
+fn a_tangent_pass_collides_and_one_with_a_smaller_radius_does_not() {
     let passing = at([-2.0, 1.0, 0.0], 0.5).with_velocity([4.0, 0.0, 0.0]);
     assert_eq!(answer(passing, at([0.0; 3], 0.5), 1.0), Some((0.5, 0.0)));
     assert_eq!(
@@ -132,18 +133,19 @@ fn tangent_pass() {
 }
 
 #[test]
-fn extremes_of_the_range() {
+fn numbers_at_both_ends_of_the_range_are_handled() {
     let (least, most) = (f32::from_bits(1), carom::MAX_MAGNITUDE);
-    // Three units of the least number apart, closing at one a step.
+    // With the smallest float32 as unit, the centres are at distance 3 and approach by 1 in the
+    // step.
     let coming = at([3.0 * least, 0.0, 0.0], least).with_velocity([-least, 0.0, 0.0]);
     assert_eq!(answer(at([0.0; 3], least), coming, 1.0), Some((1.0, 0.0)));
     assert_eq!(answer(at([0.0; 3], 0.0), coming, 1.0), None);
     let far = at([-most, -most, most], most).with_velocity([most, most, -most]);
-    let (toi, _) = answer(far, at([0.0; 3], 0.0), 1.0).expect("it goes to the origin");
+    let (toi, _) = answer(far, at([0.0; 3], 0.0), 1.0).expect("its centre reaches the origin");
     assert!((toi - (1.0 - 1.0 / 3_f64.sqrt())).abs() < 1e-12);
 }
 
-/// Pairs made to be nearly tangent, at mixed scales: where float64 answers, integers agree.
+/// For nearly tangent pairs of mixed scales, integers agree with every answer of float64.
 #[test]
 fn float64_is_right_where_it_answers() {
     let rng = &mut fastrand::Rng::with_seed(7);
@@ -153,7 +155,7 @@ fn float64_is_right_where_it_answers() {
         let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
         let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
         let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
-        // A Pythagorean direction across the motion, so that tangency is often exact.
+        // A Pythagorean direction perpendicular to the motion, so that tangency is often exact.
         let across: [f32; 3] = *rng
             .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
             .expect("not empty");
@@ -195,10 +197,10 @@ fn float64_is_right_where_it_answers() {
             }
         }
     }
-    // The test is void if it does not meet all kinds.
+    // The test is meaningless unless each of these cases is frequent.
     assert!(
         told > 10_000 && untold > 10_000 && hits > 10_000,
-        "{told} {untold} {hits}"
+        "float64 decided {told} pairs and left {untold} open, {hits} pairs collide"
     );
 }
 
@@ -219,7 +221,7 @@ fn both_ways_of_deciding_agree_in_hard_worlds() {
 }
 
 #[test]
-fn lattices_have_the_neighbours_they_should() {
+fn lattices_have_the_expected_neighbours() {
     let side = 12;
     let of = |scene: Scene| brute_force(&scene.generate(side * side * side, 0), 1.0);
     let [faces, edges, corners] = [
@@ -256,7 +258,8 @@ fn scenes_have_their_names_and_sizes() {
 #[test]
 fn groups_leave_pairs_out() {
     let place = |groups: (u16, u16)| at([0.0; 3], 1.0).with_groups(groups.0, groups.1);
-    // Members of 1 that ignore 1, one blind to 2, one of 2.
+    // Two members of group 0 that ignore it; a sphere that ignores group 1, and a member of it; two
+    // members of group 15, the first of which ignores it.
     let spheres = [
         (1, 1),
         (1, 1),
@@ -274,9 +277,9 @@ fn groups_leave_pairs_out() {
     assert_eq!(between, [(0, 2), (0, 3), (0, 4), (0, 5)]);
 }
 
-/// The comparison sees each kind of mistake.
+/// `differences` reports each kind of mistake in a list.
 #[test]
-fn differences_are_seen() {
+fn every_kind_of_difference_is_reported() {
     let spheres = Scene::Dense.generate(200, 1);
     let truth = brute_force(&spheres, 1.0);
     let collision = |&(a, b): &(u32, u32)| {

@@ -1,10 +1,11 @@
-//! Every path that comments and documents name exists: a file or folder that moves takes its
-//! mentions along. And a shader and the Rust file that is its twin name one another.
+//! Every path that comments and documents name exists, so no file or folder can move without its
+//! mentions. And a shader and the Rust file that is its twin name each other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders in which a path is looked for.
+/// Folders in the root of the repository. A path that begins with one of them is taken from the
+/// root.
 const FOLDERS: [&str; 6] = [
     "src/",
     "shaders/",
@@ -14,7 +15,7 @@ const FOLDERS: [&str; 6] = [
     "examples/",
 ];
 
-/// The files below a folder whose names have this extension.
+/// Adds to `found` the files below a folder that have this extension.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -26,12 +27,12 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether this character is part of a path, or of a pattern that stands for several.
+/// Returns whether a character can be part of a path, or of a pattern for several paths.
 fn is_of_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
 }
 
-/// The words of a line that may be paths: no addresses of sites.
+/// Returns the words of a line that may be paths. Leaves out URLs and patterns.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_of_path(c))
         .filter(|word| !word.starts_with("//"))
@@ -39,12 +40,12 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.contains(['*', '{', '}']))
 }
 
-/// Whether this is a path from the root of the repository.
+/// Returns whether a word is a path from the root of the repository.
 fn is_from_root(word: &str) -> bool {
     FOLDERS.iter().any(|folder| word.starts_with(folder))
 }
 
-/// Whether this is the name of a file of code, perhaps with some of the folders that it is in.
+/// Returns whether a word is the name of a Rust or WGSL file, perhaps with some of its folders.
 fn is_file_name(word: &str) -> bool {
     let stem = word
         .strip_suffix(".rs")
@@ -52,7 +53,7 @@ fn is_file_name(word: &str) -> bool {
     stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
 }
 
-/// Whether a file or folder has this path; its extension may be left out.
+/// Returns whether a file or folder has this path. The path may lack the extension.
 fn exists(root: &Path, path: &str) -> bool {
     let path = root.join(path);
     path.exists()
@@ -103,11 +104,18 @@ fn every_path_that_is_named_exists() {
             }
         }
     }
-    assert!(named > 50, "only {named} paths found");
-    assert!(missing.is_empty(), "no such path:\n{}", missing.join("\n"));
+    assert!(
+        named > 50,
+        "only {named} paths were found in comments and documents"
+    );
+    assert!(
+        missing.is_empty(),
+        "these paths are named but do not exist:\n{}",
+        missing.join("\n")
+    );
 }
 
-/// The files whose header names a twin, each with the paths that it names.
+/// Returns the files whose header has the words "Twin of", each with the paths after these words.
 fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     files(&root.join("src"), "rs", &mut all);
@@ -126,7 +134,7 @@ fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// A stage's folder stands for its `mod.rs`.
+/// The path of a folder stands for the `mod.rs` in it.
 #[test]
 fn twins_name_one_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -136,7 +144,8 @@ fn twins_name_one_another() {
         if twins.is_empty() {
             wrong.push(format!("{file} names no file as its twin"));
         }
-        // What the GPU's reductions and their references have in common is the shader.
+        // Two Rust files need not name each other: the host code of a GPU reduction and its CPU
+        // reference both name the shader.
         for twin in twins
             .iter()
             .filter(|twin| is_shader(&file) != is_shader(twin))

@@ -1,4 +1,4 @@
-//! What is made of a list of collisions, against what it is by definition.
+//! The reductions of a list of collisions, compared with their definitions.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use carom::{
 };
 use fastrand::Rng;
 
-/// Any list of `pairs` pairs, neither in order nor each once, some of spheres that
-/// there are not; of few times, so that many are the same.
+/// Returns a list of `pairs` random pairs: unsorted, with repeats, and with some indices past the
+/// last sphere. There are few different times, so that many are equal.
 fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
     let spheres = rng.u32(0..30);
     let second_set_start = rng.bool().then(|| rng.usize(0..=spheres as usize));
@@ -50,7 +50,7 @@ fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Altered lists, and real ones of one set and of two; and all of them by time.
+/// Returns random lists and real lists of one set and of two, each as it is and sorted by time.
 fn lists() -> Vec<Collisions> {
     let mut rng = Rng::with_seed(1);
     let mut lists = vec![Collisions::default()];
@@ -71,7 +71,7 @@ fn lists() -> Vec<Collisions> {
     lists
 }
 
-/// The rows of both spheres, if there are such.
+/// Returns the rows of both spheres of a pair, or `None` if one of the two spheres does not exist.
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),
@@ -94,7 +94,7 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
                 let second = (b == row).then_some((pair.toi, pair.a));
                 [first, second].into_iter().flatten()
             });
-            // No time is negative, but 0 may have a sign.
+            // No time is negative, but a time may be −0.
             let expected = partners
                 .min_by_key(|&(toi, partner)| (toi.abs().to_bits(), partner))
                 .map(|(toi, partner)| Earliest { toi, partner });
@@ -105,7 +105,7 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
 }
 
 #[test]
-fn contacts_are_those_where_a_sphere_is_b_and_then_those_where_it_is_a() {
+fn contacts_list_the_pairs_as_b_before_the_pairs_as_a() {
     for found in &lists() {
         let contacts = found.contacts();
         for (row, number) in (0..=found.sphere_count() as u64).zip(0..) {
@@ -124,7 +124,7 @@ fn contacts_are_those_where_a_sphere_is_b_and_then_those_where_it_is_a() {
 }
 
 #[test]
-fn changes_are_differences_of_sets() {
+fn changes_are_set_differences() {
     let lists = lists();
     let set = |found: &Collisions| -> BTreeSet<[u32; 2]> {
         found.pairs.iter().map(|pair| [pair.a, pair.b]).collect()
@@ -138,14 +138,15 @@ fn changes_are_differences_of_sets() {
     }
 }
 
-/// By the definition of the order: how many come before, for each.
+/// Checks the position of each pair by the definition of the order: it is the number of pairs that
+/// come before this pair.
 #[test]
-fn by_time_each_pair_stands_after_all_that_come_before_it() {
+fn sort_by_time_orders_pairs_by_time_and_then_by_indices() {
     for mut found in lists() {
         let before = found.pairs.clone();
         found.sort_by_time();
         let comes_before = |one: &Collision, other: &Collision| {
-            // No time is negative, but 0 may have a sign.
+            // No time is negative, but a time may be −0.
             let [own, others] = [one, other].map(|pair| pair.toi.abs());
             own < others
                 || own == others && (one.a < other.a || one.a == other.a && one.b < other.b)
@@ -165,7 +166,7 @@ fn by_time_each_pair_stands_after_all_that_come_before_it() {
 }
 
 #[test]
-fn what_is_made_of_a_list_is_the_same_by_time() {
+fn reductions_do_not_depend_on_sorting_by_time() {
     let lists = lists();
     for (previous, found) in lists.iter().zip(&lists[1..]) {
         let [mut previous_by_time, mut by_time] = [previous, found].map(Collisions::clone);
@@ -174,8 +175,8 @@ fn what_is_made_of_a_list_is_the_same_by_time() {
         assert_eq!(by_time.earliest(), found.earliest());
         let changes = found.changes_since(previous);
         assert_eq!(by_time.changes_since(&previous_by_time), changes);
-        // The indices differ, so the pairs they stand for are compared, and the times: of a
-        // pair that is there twice either may come first.
+        // The indices in the two contact tables differ, so the test compares the pairs and times
+        // that they refer to. The copies of a repeated pair may come in any order.
         let [contacts, expected] = [&by_time, found].map(|found| {
             let contacts = found.contacts();
             let of = |row| {
@@ -193,7 +194,7 @@ fn what_is_made_of_a_list_is_the_same_by_time() {
 }
 
 #[test]
-fn a_list_by_time_that_is_used_again_is_in_order_of_indices() {
+fn a_list_sorted_by_time_is_sorted_by_index_when_reused() {
     let mut rng = Rng::with_seed(4);
     let mut detector = detector();
     let mut found = Collisions::default();
@@ -212,7 +213,7 @@ fn a_list_by_time_that_is_used_again_is_in_order_of_indices() {
 }
 
 #[test]
-fn a_step_later() {
+fn two_consecutive_steps_have_changes_of_every_kind() {
     let mut rng = Rng::with_seed(2);
     let mut spheres = gas(&mut rng, 500);
     let before = detect(&spheres);
@@ -225,10 +226,10 @@ fn a_step_later() {
     }
 }
 
-/// Rows for all spheres, even of sets of which one is empty, so that neither has
-/// anything to touch.
+/// If one of two sets is empty there are no pairs, but the list still has a row for each sphere of
+/// the other set.
 #[test]
-fn an_empty_set_beside_one_that_is_not() {
+fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     let spheres = gas(&mut Rng::with_seed(3), 5);
     for (first, second) in [(&spheres[..], &[][..]), (&[], &spheres)] {
         let found = detect_between(first, second);
@@ -240,9 +241,9 @@ fn an_empty_set_beside_one_that_is_not() {
     assert_eq!(detect(&spheres).second_set_start(), None);
 }
 
-/// A row of half a million beside as many rows of one.
+/// One row has half a million contacts, and half a million rows have one contact each.
 #[test]
-fn a_giant_among_many() {
+fn one_sphere_can_touch_half_a_million_others() {
     let others = 500_000;
     let pairs: Vec<Collision> = (0..others)
         .map(|b| Collision {

@@ -1,5 +1,5 @@
-//! The checked numbers of the definition, and what a list of collisions promises besides: order,
-//! indices, groups, and the smallest worlds. On both backends.
+//! Worked examples of the definition with known numbers, and the guarantees of a list of
+//! collisions: order, indices, groups, and the smallest worlds. All tests run on both backends.
 
 mod backends;
 
@@ -7,13 +7,13 @@ use backends::{both, detector};
 use carom::{Backend, Collision, Contact, Options, Sphere, Step, time_of_impact};
 use glam::Vec3;
 
-/// A ball at `center`.
+/// Returns a ball at rest.
 fn ball(center: [f32; 3], radius: f32) -> Sphere {
     Sphere::new(center, radius)
 }
 
-/// The one collision of two spheres, if they collide: the same from both backends, either way
-/// round, and from the function for two spheres.
+/// Returns the collision of two spheres, if they collide. Checks that both backends, both orders of
+/// the two spheres, and `time_of_impact` agree.
 fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
     let [cpu, gpu] = both(|detector| {
         [[a, b], [b, a]].map(|pair| match detector.detect(&Step::new(&pair, dt)) {
@@ -22,7 +22,10 @@ fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
         })
     });
     assert_eq!(cpu, gpu, "the backends differ");
-    assert_eq!(cpu[0], cpu[1], "it depends on the order of the spheres");
+    assert_eq!(
+        cpu[0], cpu[1],
+        "the result depends on the order of the spheres"
+    );
     let alone = cpu[0].first().copied();
     assert!(cpu[0].len() <= 1, "one pair is listed twice: {cpu:?}");
     let toi = alone.map(|pair| pair.toi);
@@ -34,18 +37,18 @@ fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
     alone
 }
 
-/// The same for spheres that do collide.
+/// Returns the collision of two spheres, with the same checks. Panics if they do not collide.
 fn impact(a: Sphere, b: Sphere, dt: f32) -> Collision {
-    meet(a, b, dt).unwrap_or_else(|| panic!("they do not collide: {a:?} {b:?}"))
+    meet(a, b, dt).unwrap_or_else(|| panic!("these spheres do not collide: {a:?} {b:?}"))
 }
 
-/// Whether two numbers agree to as many digits as the reference prints.
+/// Returns whether a number agrees with a printed one to two decimals.
 fn near(x: f32, printed: f32) -> bool {
     (x - printed).abs() <= 0.005
 }
 
 #[test]
-fn circles_and_spheres_at_rest() {
+fn circles_and_spheres_at_rest_have_the_known_depths() {
     let apart = meet(
         ball([50.0, 20.0, 0.0], 30.0),
         ball([-10.0, 10.0, 0.0], 20.0),
@@ -76,13 +79,14 @@ fn circles_and_spheres_at_rest() {
 }
 
 #[test]
-fn a_ball_runs_into_a_resting_one() {
+fn a_moving_ball_hits_a_resting_one_at_the_known_time() {
     let runner = ball([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]);
     let resting = ball([5.0, 0.0, 0.0], 1.0);
     let found = impact(runner, resting, 1.0);
     assert_eq!((found.toi, found.depth), (0.3, 0.0));
     let contact = found.contact(&runner, &resting);
-    // 0.3 is not a float32, so the point is off by what ten times that error comes to.
+    // 0.3 is not a float32. At a speed of 10, the point is off by ten times the rounding error of
+    // the time.
     assert_eq!(contact.normal, Vec3::X);
     assert!(
         contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6,
@@ -90,7 +94,7 @@ fn a_ball_runs_into_a_resting_one() {
     );
     assert_eq!(contact.approach_speed, 10.0);
 
-    // From the other one's side: the same place, and the normal the other way.
+    // With the spheres exchanged, the point is the same and the normal is reversed.
     let contact = found.contact(&resting, &runner);
     assert_eq!(contact.normal, -Vec3::X);
     assert!(
@@ -138,7 +142,7 @@ fn touching_at_the_start_counts_whatever_follows() {
     );
     assert_eq!(contact.approach_speed, 0.0);
 
-    // Of 34 bits, so that float64 has no room for the squares.
+    // The distance of the centres has 34 bits, so float64 cannot hold its square.
     let far = 2_f32.powi(24);
     let wide = ball([far, 0.0, 0.0], far - 1.0);
     let near = |radius| ball([2_f32.powi(-10), 0.0, 0.0], radius).with_velocity([-1.0, 0.0, 0.0]);
@@ -169,7 +173,8 @@ fn a_tangent_pass_touches_but_not_with_a_radius_one_ulp_smaller() {
     assert_eq!(meet(passing, ball([0.0; 3], 0.5), 1.0), None);
 }
 
-/// The contact of a pair that meets, from both sides: the normals are opposite.
+/// Returns the contact of a pair that collides. Checks that exchanging the spheres reverses the
+/// normal and keeps the approach speed.
 fn contact(a: Sphere, b: Sphere, dt: f32) -> Contact {
     let found = impact(a, b, dt);
     let (contact, other) = (found.contact(&a, &b), found.contact(&b, &a));
@@ -179,7 +184,7 @@ fn contact(a: Sphere, b: Sphere, dt: f32) -> Contact {
 }
 
 #[test]
-fn contacts_keep_their_digits_after_a_long_flight() {
+fn contacts_stay_accurate_after_a_long_flight() {
     for power in [0, 10, 30, 40, 50, 59] {
         let way = 2_f32.powi(power);
         let ray = ball([-way, 0.0, 0.0], 0.0).with_velocity([way, 0.0, 0.0]);
@@ -201,7 +206,7 @@ fn contacts_keep_their_digits_after_a_long_flight() {
 }
 
 #[test]
-fn contacts_do_not_depend_on_a_common_motion() {
+fn contacts_do_not_depend_on_a_common_velocity() {
     for speed in [0.0, 2_f32.powi(30), 2_f32.powi(59)] {
         let moving = ball([0.0; 3], 1.0).with_velocity([1.0, speed, 0.0]);
         let other = ball([2.25, 1.0, 0.0], 1.0).with_velocity([0.0, speed, 0.0]);
@@ -212,7 +217,7 @@ fn contacts_do_not_depend_on_a_common_motion() {
 }
 
 #[test]
-fn points_that_meet_do_so_against_their_motion() {
+fn the_normal_of_points_that_meet_opposes_their_relative_velocity() {
     let one = ball([0.0; 3], 0.0).with_velocity([3.0, 4.0, 0.0]);
     let Contact {
         point,
@@ -224,8 +229,8 @@ fn points_that_meet_do_so_against_their_motion() {
     assert_eq!(approach_speed, 5.0);
 }
 
-/// The centre of a ball of radius 4 within a wall of radius 100 meets a sphere of radius 96 from
-/// the inside. With time running backwards, that is a point that comes from the outside.
+/// A ball of radius 4 hits a round wall of radius 100 from the inside when its centre reaches a
+/// sphere of radius 96. With time reversed, a point hits this sphere from the outside.
 #[test]
 fn a_ball_inside_a_round_wall_hits_it_and_returns() {
     let velocity = Vec3::new(10.0, 0.0, 0.0);
@@ -245,7 +250,7 @@ fn equal_masses_exchange_their_velocities_head_on() {
     let found = impact(moving, resting, 4.0);
     assert_eq!(found.toi, 2.0);
     let contact = found.contact(&moving, &resting);
-    // Each of two equal masses takes half of twice the approach.
+    // In an elastic impact, each of two equal masses gets half of twice the approach speed.
     let impulse = contact.approach_speed * contact.normal;
     assert_eq!(Vec3::from(moving.velocity) - impulse, Vec3::ZERO);
     assert_eq!(Vec3::from(resting.velocity) + impulse, Vec3::X);
@@ -266,7 +271,7 @@ fn coincident_centers_have_the_normal_x() {
 }
 
 #[test]
-fn without_time_only_what_touches_already_collides() {
+fn a_time_step_of_zero_finds_only_spheres_that_touch_at_the_start() {
     let fast = ball([0.0; 3], 1.0).with_velocity([1e9, 0.0, 0.0]);
     assert_eq!(
         meet(fast, ball([2.0_f32.next_up(), 0.0, 0.0], 1.0), 0.0),
@@ -286,7 +291,7 @@ fn points_are_spheres_of_radius_zero() {
         meet(point, ball([1.0, 1.0, 1.0_f32.next_up()], 0.0), 1.0),
         None
     );
-    // A ray to the very point, from 2⁹ away, in half of the step.
+    // A ray that reaches the point, from a distance of 2⁹, in half of the step.
     let ray = ball([1.0, 1.0, 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
     assert_eq!(impact(point, ray, 1.0).toi, 0.5);
     let beside = ball([1.0, 1.0_f32.next_down(), 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
@@ -294,12 +299,12 @@ fn points_are_spheres_of_radius_zero() {
     assert_eq!(impact(ball([1.0, 1.0, 2.0], 1.0), point, 1.0).depth, 0.0);
 }
 
-/// The indices of the pairs of a list.
+/// Returns the indices of each pair of a list.
 fn indices(pairs: &[Collision]) -> Vec<(u32, u32)> {
     pairs.iter().map(|pair| (pair.a, pair.b)).collect()
 }
 
-/// What both backends find within one set.
+/// Returns the pairs within one set. Checks that both backends find the same.
 fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(|detector| match detector.detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -309,7 +314,7 @@ fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     cpu
 }
 
-/// What both backends find between two sets.
+/// Returns the pairs between two sets. Checks that both backends find the same.
 fn between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(
         |detector| match detector.detect(&Step::between(first, second, dt)) {
@@ -330,8 +335,9 @@ fn no_sphere_and_one_sphere_have_no_pair() {
     }
 }
 
-/// Every second one of a row touches its neighbours; from the middle outwards in memory, so that
-/// neither the order of places nor that of the grid is that of the list.
+/// Each sphere of a row touches its two neighbours. In memory the row goes from the middle
+/// outwards, so that neither the order along the row nor the order in the grid is the order of the
+/// list.
 #[test]
 fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     let places = [0, 1, -1, 2, -2, 3, -3, 4, -4];
@@ -349,7 +355,8 @@ fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     assert_eq!(indices(&within(&spheres, 1.0)), expected);
 }
 
-/// Two cores, each with a shell around it that reaches the other core as well.
+/// Returns two sets with pairs between the sets and within each of them. Sphere 0 of the first set
+/// and sphere 1 of the second one touch nothing.
 fn two_sets() -> [Vec<Sphere>; 2] {
     let first = vec![
         ball([9.0, 0.0, 0.0], 1.0),
@@ -366,7 +373,7 @@ fn two_sets() -> [Vec<Sphere>; 2] {
 }
 
 #[test]
-fn between_two_sets_only_cross_pairs_are_listed_by_their_places_in_each() {
+fn between_two_sets_only_cross_pairs_are_listed_with_indices_within_each_set() {
     let [first, second] = two_sets();
     let found = between(&first, &second, 1.0);
     let expected = [(1, 0), (1, 2), (1, 3), (2, 0), (2, 2), (2, 3)];
@@ -378,7 +385,7 @@ fn between_two_sets_only_cross_pairs_are_listed_by_their_places_in_each() {
     assert_eq!((found[0].toi, found[0].depth), (0.0, 0.0));
     assert_eq!(found[2].toi, 0.5);
 
-    // The other way round, the same pairs the other way round.
+    // With the sets exchanged, the pairs are the same with their indices exchanged.
     let mut turned = between(&second, &first, 1.0);
     turned
         .iter_mut()
@@ -386,7 +393,7 @@ fn between_two_sets_only_cross_pairs_are_listed_by_their_places_in_each() {
     turned.sort_by_key(|pair| (pair.a, pair.b));
     assert_eq!(turned, found);
 
-    // A set against itself: each with itself too, as they are two spheres then.
+    // A set against itself: each sphere also collides with its copy in the other set.
     assert_eq!(
         indices(&between(&first, &first, 1.0)),
         [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
@@ -394,7 +401,7 @@ fn between_two_sets_only_cross_pairs_are_listed_by_their_places_in_each() {
 }
 
 #[test]
-fn between_a_set_and_nothing_is_nothing() {
+fn an_empty_set_gives_no_pairs() {
     let [first, second] = two_sets();
     assert_eq!(between(&first, &[], 1.0), []);
     assert_eq!(between(&[], &second, 1.0), []);
@@ -423,7 +430,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
             }
         }
     }
-    // By hand: 1, 3 are red, 2 ignores red; 2, 3, 4 are blue, 4 ignores blue; 5 ignores both.
+    // Worked out by hand: 1 and 3 are red, and 2 ignores red; 2, 3 and 4 are blue, and 4 ignores
+    // blue; 5 ignores both.
     let by_hand = [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4)];
     assert_eq!(expected, by_hand);
     assert_eq!(indices(&within(&spheres, 1.0)), by_hand);
@@ -433,7 +441,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
     assert_eq!(indices(&between(first, second, 1.0)), crossing);
 }
 
-/// In float32 the time of impact of a fast sphere is off by more than its own size.
+/// Within the rounding error of a float32 time of impact, this sphere moves by more than its own
+/// size. The contact must not end up on the far side.
 #[test]
 fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     let bullet = Sphere::new([0.0; 3], 0.001).with_velocity([1e6, 0.0, 0.0]);
@@ -451,9 +460,9 @@ fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     }
 }
 
-/// p·p − r² is 10⁻¹⁴ of its terms here, and the time goes with it.
+/// Here p·p − r² is 10⁻¹⁴ of its terms, and the time of impact is proportional to it.
 #[test]
-fn the_time_of_a_slow_approach_from_almost_touching_has_its_digits() {
+fn the_time_of_a_slow_approach_from_almost_touching_is_accurate() {
     let runner = Sphere::new([3.0, 7.602922e-7, 0.0], 1.0).with_velocity([1.0239645e-5, 0.0, 0.0]);
     let resting = Sphere::new([4.0, 0.0, 0.0], 0.0);
     both(|detector| {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every test of carom; arguments go to `cargo test --release`.
+# Runs all tests of carom. Arguments are passed on to `cargo test --release`.
 #
-# Half of the tests run on a GPU, so this first makes sure that there is a graphics adapter. On
-# Debian and Ubuntu it installs a software one when there is none; CAROM_NO_INSTALL=1 forbids that.
-# The tests run in any case: without an adapter those that need one fail.
+# Half of the tests need a graphics adapter, so the script first looks for one. If there is none, it
+# installs a software adapter on Debian and Ubuntu, unless CAROM_NO_INSTALL=1 is set. The tests run
+# in any case. Without an adapter, the tests that need one fail.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,12 +12,12 @@ if ! command -v cargo >/dev/null; then
     exit 1
 fi
 
-# Mesa complains on every start when there is no window system to ask for its favourite device.
+# Without a window system, Mesa's device selection layer prints a warning at every start.
 if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
     export NODEVICE_SELECT=1
 fi
 
-# Whether carom finds an adapter. Leaves in $answer what it said.
+# Succeeds if carom finds an adapter. Stores carom's output in $answer.
 has_adapter() {
     answer=$(printf 'x,y,z,radius\n0,0,0,1\n' | "$carom" collide - --dt 1 --backend gpu --json 2>&1)
 }
@@ -26,13 +26,13 @@ install_adapter() {
     local as_root=()
     if ((EUID != 0)); then
         if ! command -v sudo >/dev/null; then
-            echo 'run.sh: installing one takes root, and there is no sudo.' >&2
+            echo 'run.sh: this needs root, and sudo is missing; run the script as root.' >&2
             return 1
         fi
         as_root=(sudo)
     fi
-    echo 'Installing a software one: apt-get install libvulkan1 mesa-vulkan-drivers'
-    # Old lists may do, if new ones cannot be had.
+    echo 'Installing a software adapter: apt-get install libvulkan1 mesa-vulkan-drivers'
+    # If the package lists cannot be updated, the old ones may suffice.
     "${as_root[@]}" apt-get update -qq || true
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -qq -y --no-install-recommends libvulkan1 mesa-vulkan-drivers
@@ -40,15 +40,15 @@ install_adapter() {
 
 how_to_get_one() {
     cat >&2 <<'EOF'
-The tests that need a graphics adapter are going to fail. To get one:
+The tests that need a graphics adapter will fail. To install one:
   Debian, Ubuntu  apt-get install libvulkan1 mesa-vulkan-drivers
   Fedora          dnf install vulkan-loader mesa-vulkan-drivers
   Arch            pacman -S vulkan-icd-loader vulkan-swrast
-  others          a driver for Vulkan, Metal or DX12; Mesa's lavapipe is one in software
+  others          any driver for Vulkan, Metal or DX12; Mesa's lavapipe is a software driver
 EOF
 }
 
-# What the tests run, so that nothing is built twice.
+# These are the packages of the test run below, so nothing is built twice.
 packages=(--package carom --package carom-cli --package carom-scenes)
 cargo test --release "${packages[@]}" --no-run
 carom=${CARGO_TARGET_DIR:-target}/release/carom
@@ -59,9 +59,9 @@ if ! has_adapter; then
         echo 'run.sh: the search for a graphics adapter failed.' >&2
         exit 1
     fi
-    echo 'There is none.'
+    echo 'There is no graphics adapter.'
     if [[ -n ${CAROM_NO_INSTALL:-} ]]; then
-        echo 'CAROM_NO_INSTALL is set: nothing is installed.'
+        echo 'CAROM_NO_INSTALL is set, so nothing is installed.'
         how_to_get_one
     elif ! command -v apt-get >/dev/null; then
         how_to_get_one

@@ -1,5 +1,5 @@
-//! Both backends find exactly the pairs that brute force finds, in benchmark scenes and in hard
-//! worlds, and give the very same list.
+//! Both backends find exactly the pairs that brute force finds, in the benchmark scenes and in hard
+//! worlds, and return identical lists.
 
 mod backends;
 mod oracle;
@@ -12,7 +12,8 @@ use fastrand::Rng;
 use rayon::ThreadPoolBuilder;
 use tangency::{KINDS, Kind, Pair};
 
-/// Runs a world on both backends, and compares each with the truth and with the other.
+/// Detects the collisions of a world on both backends. Compares each list with brute force, and the
+/// two lists with each other. Returns the list of the CPU.
 fn assert_right(world: &str, spheres: &[Sphere], dt: f32) -> Collisions {
     let truth = oracle::brute_force(spheres, dt);
     let [cpu, gpu] = both(|detector| {
@@ -21,7 +22,8 @@ fn assert_right(world: &str, spheres: &[Sphere], dt: f32) -> Collisions {
             .unwrap_or_else(|error| panic!("{world}: {error}"));
         let statistics = &found.statistics;
         println!(
-            "{world}: {:?} {} pairs, {:.1} candidates and {:.2} proxies a sphere, {} levels, {} grazing",
+            "{world}: {:?} {} pairs, {:.1} candidates and {:.2} proxies per sphere, {} levels, \
+             {} grazing",
             statistics.backend,
             statistics.pairs,
             statistics.candidates as f64 / spheres.len() as f64,
@@ -35,35 +37,36 @@ fn assert_right(world: &str, spheres: &[Sphere], dt: f32) -> Collisions {
     });
     assert_eq!(
         cpu.pairs, gpu.pairs,
-        "{world}: the lists differ, by times or depths"
+        "{world}: the backends differ in times of impact or depths"
     );
     cpu
 }
 
 #[test]
-fn benchmark_scenes() {
+fn benchmark_scenes_match_brute_force() {
     for scene in carom_scenes::Scene::ALL {
         assert_right(scene.name(), &scene.generate(10_000, 1), 1.0);
     }
 }
 
 #[test]
-fn hard_worlds() {
+fn hard_worlds_match_brute_force() {
     for (world, spheres, dt) in worlds::all(10_000, 1) {
         assert_right(world, &spheres, dt);
     }
 }
 
-/// Few are so much larger than all others that it is they who look for those.
+/// A few giants are so much larger than the other spheres that on the CPU the level of the giants
+/// searches the level of the small ones, not the other way round.
 #[test]
-fn giants_among_dust() {
+fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {
         let rng = &mut Rng::with_seed(1);
         let size = 2_f32.powi(power);
         let mut vector = |scale: f32| [0; 3].map(|_| (2.0 * rng.f32() - 1.0) * scale);
         let spheres: Vec<Sphere> = (0..4000)
             .map(|i| match i % 500 {
-                // Their surfaces pass through the dust, or nearly so.
+                // The surface of each giant passes through the dust, or nearly so.
                 0 => {
                     let [x, y, z] = vector(1.0);
                     let length = (x * x + y * y + z * z).sqrt().max(0.1);
@@ -86,7 +89,7 @@ fn giants_among_dust() {
 }
 
 #[test]
-fn one_point_of_eight_million_pairs() {
+fn eight_million_pairs_at_one_point_are_all_found() {
     let (world, spheres, dt) = worlds::one_point(4000, 1);
     assert_eq!(
         assert_right(world, &spheres, dt).pairs.len(),
@@ -94,7 +97,8 @@ fn one_point_of_eight_million_pairs() {
     );
 }
 
-/// The list of a world in another order, in terms of the order it had.
+/// Detects the collisions of the same spheres in another order. Returns the pairs with the indices
+/// of the original order, sorted.
 fn of_reordered(
     detector: &mut Detector,
     spheres: &[Sphere],
@@ -120,7 +124,7 @@ fn of_reordered(
 }
 
 #[test]
-fn every_scene_gives_the_same_bytes_on_any_backend_threads_and_order() {
+fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
     let mut detectors = [(Backend::Cpu, 1), (Backend::Cpu, 2), (Backend::Gpu, 0)]
         .map(|(backend, threads)| detector(backend, Options::new().with_threads(threads)));
     for scene in carom_scenes::Scene::ALL {
@@ -142,9 +146,10 @@ fn every_scene_gives_the_same_bytes_on_any_backend_threads_and_order() {
     }
 }
 
-/// Large ones in no order are sorted in other ways than those that are in order.
+/// In a large world whose order in memory does not follow space, `scatter` first copies the spheres
+/// to their buckets (docs/design.md, "On the CPU"). The list must not depend on this.
 #[test]
-fn a_large_world_gives_the_same_pairs_in_order_and_in_none() {
+fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
         let spheres = scene.generate(400_000, 1);
         for threads in [1, 3] {
@@ -164,9 +169,10 @@ fn a_large_world_gives_the_same_pairs_in_order_and_in_none() {
     }
 }
 
-/// An overflow of the stack cannot be caught, and a program may have threads of its own.
+/// A stack overflow cannot be caught, and an application may call carom on threads with small
+/// stacks.
 #[test]
-fn a_large_world_needs_little_of_the_stack() {
+fn a_large_world_needs_little_stack() {
     let spheres = carom_scenes::Scene::Gas.generate(400_000, 1);
     let pool = ThreadPoolBuilder::new()
         .num_threads(8)
@@ -178,9 +184,10 @@ fn a_large_world_needs_little_of_the_stack() {
     assert!(found.is_ok_and(|found| found.pairs.len() > 50_000));
 }
 
-/// Worlds of pairs that are all nearly tangent, and all in one another's way.
+/// Each world has twelve nearly tangent pairs in the same region, so that spheres of different
+/// pairs meet as well.
 #[test]
-fn worlds_of_nearly_tangent_pairs() {
+fn worlds_of_nearly_tangent_pairs_match_brute_force() {
     for kind in KINDS {
         both(|detector| {
             let mut rng = Rng::with_seed(5);
@@ -224,13 +231,14 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
                 .iter()
                 .all(|pair| (pair.toi, pair.depth) == (0.0, 0.0))
         );
-        // Float32 cannot tell any of them. Float64 has room for all their digits.
+        // Float32 cannot decide any of these contacts. Float64 decides all, because it holds every
+        // digit.
         let statistics = found.statistics;
         assert_eq!(statistics.grazing, statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
 
-        // Every second layer is of a group that the others ignore: contacts within layers are
-        // left, and no others count.
+        // Every second layer is in a group that the other layers ignore. Only contacts within a
+        // layer remain, and the statistics count no others.
         let layered = spheres.iter().map(|sphere| {
             let layer = sphere.center[2] / (2.0 * sphere.radius);
             let in_group = layer.floor().rem_euclid(2.0) < 0.5;
@@ -248,12 +256,13 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
     });
 }
 
-/// Spheres that pass others exactly tangent, and as many that miss by the last bit of a radius.
+/// Half of the moving spheres pass a resting one exactly tangentially. The other half miss it,
+/// because the radii are one ulp smaller.
 #[test]
-fn of_passes_that_touch_or_miss_by_one_ulp_half_are_found() {
+fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
     let count = 20_000_u32;
     let side = 28;
-    // Of length 3, 5, 7: those of the miss are across those of the flight.
+    // Direction of the motion, a miss vector perpendicular to it, and the length of both.
     let passes = [
         ([-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], 3.0_f32),
         ([3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], 5.0),
@@ -283,7 +292,8 @@ fn of_passes_that_touch_or_miss_by_one_ulp_half_are_found() {
             depth: 0.0,
         });
         assert!(found.pairs == expected.collect::<Vec<_>>());
-        // Float64 tells those that miss.
+        // On the CPU, float64 decides the misses, so only the tangent passes are grazing. In
+        // float32, on the GPU, all passes are grazing.
         let told = match found.statistics.backend {
             ActiveBackend::Cpu => count / 2,
             ActiveBackend::Gpu => 0,

@@ -1,9 +1,9 @@
-//! What the feature `serde` writes reads back the same.
+//! Results, spheres and statistics survive a round trip through JSON with the feature `serde`.
 
-/// A status is a text that has the names of its bits, and keeps those without a name.
+/// A `Status` is serialized as a text with the names of its bits. Bits without a name are kept.
 #[cfg(feature = "gpu")]
 #[test]
-fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
+fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::gpu::Status;
 
     let status = Status::TRUNCATED | Status::from_bits_retain(1 << 20);
@@ -13,9 +13,9 @@ fn a_status_goes_through_json() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Spheres, results and statistics.
+/// Every result that implements `Deserialize` is equal after a round trip through JSON.
 #[test]
-fn results_go_through_json() -> Result<(), Box<dyn std::error::Error>> {
+fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};
 
     let spheres = [0.0, 1.5, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0).with_groups(1, 2));

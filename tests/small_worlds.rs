@@ -1,5 +1,5 @@
-//! Small random worlds of wildly different scales, on both backends against brute force: proptest
-//! finds worlds that nobody thought of, and then the smallest like them.
+//! Small random worlds of widely different scales, on both backends, compared with brute force.
+//! proptest generates the worlds and reduces one that fails to a minimal example.
 
 mod backends;
 mod oracle;
@@ -12,15 +12,16 @@ use oracle::check::differences;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-/// Worlds to try on each backend.
+/// Number of worlds on each backend.
 const CASES: u32 = 256;
-/// Worlds that a software driver may refuse.
+/// Number of worlds that a software driver may refuse.
 const MOST_REFUSED: u32 = CASES / 16;
-/// Spheres in a world at most.
+/// Largest number of spheres in a world.
 const MOST: usize = 40;
 
-/// A number in some way related to a scale: none, a whole multiple of a power of two so that others
-/// are the same or differ by just as much, any up to it, or of another order altogether.
+/// Generates a number related to the unit 2^scale: 0, a small integer multiple of the unit (so that
+/// numbers and differences are often equal), any number up to 4 units, or a number of another order
+/// of magnitude.
 fn number(scale: i32) -> impl Strategy<Value = f32> {
     let unit = 2_f32.powi(scale);
     prop_oneof![
@@ -32,12 +33,13 @@ fn number(scale: i32) -> impl Strategy<Value = f32> {
     ]
 }
 
-/// Three of these.
+/// Generates three such numbers.
 fn vector(scale: i32) -> impl Strategy<Value = [f32; 3]> {
     [number(scale), number(scale), number(scale)]
 }
 
-/// A sphere with place, radius and displacement of these scales.
+/// Generates a sphere with a position, radius and velocity of these scales. Its velocity may be one
+/// of `velocities`, so that several spheres have the same.
 fn sphere(
     place: i32,
     radius: i32,
@@ -48,7 +50,7 @@ fn sphere(
         2 => vector(speed),
         1 => proptest::sample::select(velocities),
     ];
-    // Few groups, and fewer that ignore any, or no pair would be left.
+    // Few spheres are in groups, and fewer ignore any: otherwise no pairs would be left.
     let groups = prop_oneof![
         3 => Just((0, 0)),
         1 => (0_u16..4, prop_oneof![2 => Just(0_u16), 1 => 0_u16..4]),
@@ -62,9 +64,10 @@ fn sphere(
     )
 }
 
-/// Spheres, some of them twice, and a step.
+/// Generates spheres, some of them repeated, and a time step.
 fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
-    // Ordinary scales half of the time; else up to the limits of what is valid, 2⁶⁰.
+    // Exponents of the position, radius, displacement and time: a third of the worlds have ordinary
+    // ones, a third wider ones, and a third go up to the limit of valid values, 2⁶⁰.
     let scales = prop_oneof![
         (-4..4, -6..6, -6..6, -3..3),
         (-20..20, -20..20, -20..20, -10..10),
@@ -73,7 +76,7 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
     (scales, step).prop_flat_map(
         |((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
-            // Displacements have a limit too.
+            // Displacements have the same limit.
             let speed = (shift - time).clamp(-140, 57).min(56 - time);
             proptest::collection::vec(vector(speed), 1..4)
                 .prop_flat_map(move |velocities| {
@@ -93,7 +96,8 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     )
 }
 
-/// Tries many worlds on both backends, each with one detector for all.
+/// Runs many worlds on both backends, each with one detector for all worlds. `wrong` returns a
+/// description of the differences from brute force; it is empty if there are none.
 fn try_many<W: std::fmt::Debug>(
     worlds: impl Strategy<Value = W>,
     wrong: impl Fn(&mut carom::Detector, &W) -> Result<String, carom::Error>,
@@ -111,9 +115,10 @@ fn try_many<W: std::fmt::Debug>(
             ActiveBackend::Cpu => Backend::Cpu,
         };
         let detector = RefCell::new(detector);
-        // Software drivers cannot loop over all the segments that meet in some worlds, and say so.
+        // In some worlds so many segments meet that a software driver ends the loops over them
+        // early. carom then returns an error.
         let refused = Cell::new(0);
-        // The same worlds each time; with other seeds there are always more to try.
+        // The seed is fixed, so every run has the same worlds. Other seeds give other worlds.
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let outcome = TestRunner::new_with_rng(config.clone(), rng).run(&worlds, |world| {
             let found = wrong(&mut detector.borrow_mut(), &world);
@@ -143,7 +148,7 @@ fn try_many<W: std::fmt::Debug>(
 }
 
 #[test]
-fn every_small_world_gives_what_brute_force_gives() {
+fn small_worlds_match_brute_force() {
     try_many(world(), |detector, (spheres, dt)| {
         let found = detector.detect(&Step::new(spheres, *dt))?;
         let truth = oracle::brute_force(spheres, *dt);
@@ -152,7 +157,7 @@ fn every_small_world_gives_what_brute_force_gives() {
 }
 
 #[test]
-fn every_two_small_sets_give_what_brute_force_gives_between_them() {
+fn two_small_sets_match_brute_force() {
     let two_sets = (world(), any::<proptest::sample::Index>());
     try_many(two_sets, |detector, ((spheres, dt), split)| {
         let (first, second) = spheres.split_at(split.index(spheres.len() + 1));

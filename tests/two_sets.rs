@@ -1,4 +1,5 @@
-//! One set against another: only pairs across, and no cost for those within.
+//! Between two sets, only pairs with one sphere from each set are found, and pairs within a set
+//! cost nothing.
 
 mod backends;
 mod oracle;
@@ -6,7 +7,7 @@ mod oracle;
 use backends::both;
 use carom::{Sphere, Step};
 
-/// Rays from one place, as from a camera, through a cloud of spheres at rest.
+/// Returns rays from one point, as from a camera, and a cloud of spheres at rest around this point.
 fn rays_and_targets(count: usize) -> [Vec<Sphere>; 2] {
     let mut rng = fastrand::Rng::with_seed(5);
     let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
@@ -18,7 +19,7 @@ fn rays_and_targets(count: usize) -> [Vec<Sphere>; 2] {
 }
 
 #[test]
-fn rays_hit_what_brute_force_says() {
+fn rays_and_targets_match_brute_force() {
     let [rays, targets] = rays_and_targets(3000);
     let lists = both(|detector| {
         [(&rays, &targets), (&targets, &rays)].map(|(first, second)| {
@@ -34,7 +35,7 @@ fn rays_hit_what_brute_force_says() {
 }
 
 #[test]
-fn sets_of_all_sizes_and_speeds_against_each_other() {
+fn sets_of_all_sizes_and_speeds_match_brute_force() {
     let mut rng = fastrand::Rng::with_seed(6);
     let mut set = |count: usize, scale: f32| -> Vec<Sphere> {
         (0..count)
@@ -61,7 +62,7 @@ fn sets_of_all_sizes_and_speeds_against_each_other() {
     });
 }
 
-/// All pairs of rays are in one place at the start; none is tested.
+/// All rays start at one point, but no pair of rays is tested.
 #[test]
 fn a_crowd_within_a_set_costs_nothing() {
     let [rays, targets] = rays_and_targets(10_000);

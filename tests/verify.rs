@@ -1,4 +1,4 @@
-//! `verify` sees every kind of mistake, and none where there is none.
+//! `verify` reports every kind of mistake in a list, and none in a correct list.
 
 mod backends;
 mod oracle;
@@ -21,7 +21,7 @@ fn checked(spheres: &[Sphere], dt: f32, list: &[Collision]) -> Verification {
 }
 
 #[test]
-fn a_right_list_passes_and_every_pair_is_tried() {
+fn a_correct_list_passes_and_every_pair_is_tried() {
     for (world, spheres, dt) in worlds::all(400, 2) {
         let found = checked(&spheres, dt, &list(&spheres, dt));
         assert!(found.passed(), "{world}: {found}");
@@ -33,7 +33,7 @@ fn a_right_list_passes_and_every_pair_is_tried() {
 }
 
 #[test]
-fn an_empty_list_lacks_what_the_oracle_finds() {
+fn an_empty_list_misses_every_pair_of_the_oracle() {
     let spheres = carom_scenes::Scene::Fast.generate(2_000, 4);
     let found = checked(&spheres, 1.0, &[]);
     let missing: Vec<_> = found.missing.iter().map(|c| (c.a, c.b)).collect();
@@ -43,10 +43,10 @@ fn an_empty_list_lacks_what_the_oracle_finds() {
 }
 
 #[test]
-fn each_kind_of_mistake_is_told_apart() {
+fn each_kind_of_mistake_is_classified() {
     let spheres = carom_scenes::Scene::Dense.generate(300, 1);
     let right = list(&spheres, 1.0);
-    // Neither the order of the list nor that of a pair matters.
+    // Neither the order of the list nor the order of the two indices of a pair matters.
     let mut other_way: Vec<Collision> = right.iter().rev().copied().collect();
     for pair in &mut other_way {
         (pair.a, pair.b) = (pair.b, pair.a);
@@ -63,7 +63,8 @@ fn each_kind_of_mistake_is_told_apart() {
     wrong[7].toi = -wrong[7].toi;
     let negated = u64::from(wrong[7].toi.is_sign_negative());
     let apart = (1..300).find(|&b| time_of_impact(&spheres[0], &spheres[b], 1.0) == Ok(None));
-    let apart = u32::try_from(apart.expect("they are not all in one place")).expect("few");
+    let apart = u32::try_from(apart.expect("some sphere does not touch sphere 0"))
+        .expect("300 indices fit in a u32");
     let strays = [(0, apart), (7, 7), (0, 300), (300, 301), (u32::MAX, 0)];
     wrong.extend(strays.map(|(a, b)| Collision {
         a,
@@ -93,7 +94,7 @@ fn each_kind_of_mistake_is_told_apart() {
     }
 }
 
-/// Of two entries for a pair, the right one stands for it, wherever it is.
+/// If a pair has a correct and a wrong entry, the wrong one is the repeat, whichever comes first.
 #[test]
 fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
     let spheres = [0.0, 1.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
@@ -109,7 +110,7 @@ fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
 }
 
 #[test]
-fn groups_and_two_sets_count() {
+fn verify_respects_groups_and_two_sets() {
     let blind = Sphere::new([0.0; 3], 1.0).with_groups(1, 1);
     let seen = Sphere::new([0.5, 0.0, 0.0], 1.0);
     let found = checked(&[blind, blind, seen], 1.0, &[]);
@@ -133,7 +134,7 @@ fn groups_and_two_sets_count() {
     ];
     assert!(between(&truth).passed());
     assert_eq!(between(&truth).tried, 2);
-    // Here it does matter which comes first.
+    // Between two sets, the order of the two indices matters.
     assert_eq!(between(&[truth[0], pair(0, 1)]).invented, [pair(0, 1)]);
 }
 

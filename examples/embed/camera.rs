@@ -1,19 +1,20 @@
-//! A camera that circles the box.
+//! A camera that moves around the box.
 
 use glam::camera::rh::proj::directx::perspective_infinite_reverse;
 use glam::camera::rh::view::look_at_mat4;
 use glam::{Mat4, Vec3};
 
 pub(crate) struct Camera {
-    /// Radians: around the vertical, and above the ground.
+    /// Angle around the vertical axis, in radians.
     turn: f32,
+    /// Angle above the horizontal plane, in radians.
     rise: f32,
-    /// From the middle of the box, in half diagonals of it.
+    /// Distance from the centre of the box, in half diagonals of the box.
     distance: f32,
     half_diagonal: f32,
 }
 
-/// Of the view's lesser side, in radians.
+/// Field of view along the shorter side of the picture, in radians.
 const FIELD: f32 = 0.45;
 
 impl Camera {
@@ -26,14 +27,14 @@ impl Camera {
         }
     }
 
-    /// By a way of the pointer, in pixels.
+    /// Turns the camera by a movement of the pointer, in pixels.
     pub(crate) fn drag(&mut self, dx: f32, dy: f32) {
         self.turn = (self.turn - 0.005 * dx) % std::f32::consts::TAU;
-        // Over the pole there is no up.
+        // The camera stays below the pole, where the upward direction is undefined.
         self.rise = (self.rise + 0.005 * dy).clamp(-1.5, 1.5);
     }
 
-    /// By notches of the wheel: each comes a tenth closer.
+    /// Zooms by notches of the wheel. Each notch reduces the distance by a tenth.
     pub(crate) fn wheel(&mut self, notches: f32) {
         self.distance = (self.distance * 0.9_f32.powf(notches)).clamp(0.2, 20.0);
     }
@@ -45,14 +46,15 @@ impl Camera {
             * Vec3::new(self.turn.sin() * cos, sin, self.turn.cos() * cos)
     }
 
-    /// Upwards on the screen.
+    /// Returns the upward direction of the picture.
     pub(crate) fn up(&self) -> Vec3 {
         let [sin, cos] = [self.rise.sin(), self.rise.cos()];
         Vec3::new(-self.turn.sin() * sin, cos, -self.turn.cos() * sin)
     }
 
-    /// Depth 1 is near, 0 infinitely far: float32 is finest about 0, where the
-    /// far is crowded.
+    /// Returns the matrix from world to clip space, with reversed depth: 1 at the near plane, 0 at
+    /// infinity. float32 is most precise near 0, where the depths of distant points are close
+    /// together.
     pub(crate) fn clip_from_world(&self, size: [u32; 2]) -> Mat4 {
         let aspect = size[0] as f32 / size[1] as f32;
         let field = 2.0 * ((0.5 * FIELD).tan() / aspect.min(1.0)).atan();
@@ -61,7 +63,7 @@ impl Camera {
             * look_at_mat4(self.eye(), Vec3::ZERO, Vec3::Y)
     }
 
-    /// The angle of a pixel, in radians.
+    /// Returns the angle of a pixel, in radians.
     pub(crate) fn pixel(&self, size: [u32; 2]) -> f32 {
         FIELD / size[0].min(size[1]) as f32
     }

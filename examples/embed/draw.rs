@@ -1,4 +1,4 @@
-//! Draws the simulation's buffers as they are: nothing goes by the host.
+//! Draws the spheres from the buffers of the simulation. No sphere data passes through the host.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Mat4;
@@ -10,9 +10,9 @@ use crate::text::Coverage;
 use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// How deep light gets between the spheres: some of them.
+/// Depth to which light penetrates between the spheres, in units of length: a few spheres.
 const LIGHT: f32 = 3.0;
-/// Samples a pixel, which every device has.
+/// Samples per pixel. Every device supports four.
 const SAMPLES: u32 = 4;
 
 #[repr(C)]
@@ -46,7 +46,7 @@ pub(crate) struct Drawing {
     targets: Option<Targets>,
 }
 
-/// As large as the picture: samples of colour and depth.
+/// Multisampled textures for colour and depth, as large as the picture.
 struct Targets {
     size: [u32; 2],
     colour: wgpu::TextureView,
@@ -93,7 +93,7 @@ impl Drawing {
         }
     }
 
-    /// Puts other words in the corner.
+    /// Replaces the text in the corner.
     pub(crate) fn say(&mut self, simulation: &Simulation, words: &Coverage) {
         self.words_size = words.size;
         self.bind_group = bind(
@@ -106,7 +106,7 @@ impl Drawing {
         );
     }
 
-    /// Records a picture into `target`, of `size` pixels.
+    /// Records the drawing of a picture into `target`, which has `size` pixels.
     pub(crate) fn draw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -190,7 +190,7 @@ impl Drawing {
     }
 }
 
-/// What all pipelines are made of.
+/// The parts that all pipelines share.
 struct Makings<'a> {
     device: &'a wgpu::Device,
     module: wgpu::ShaderModule,
@@ -216,9 +216,9 @@ impl<'a> Makings<'a> {
         }
     }
 
-    /// From a vertex and a fragment shader. What is `solid` writes its depth,
-    /// and its alpha is the share of samples it covers: so edges are smooth in
-    /// any order. What is not is blended.
+    /// Creates a pipeline from a vertex and a fragment shader. A `solid` pipeline writes depth, and
+    /// its alpha is the fraction of the samples that it covers (alpha to coverage), so edges are
+    /// smooth in any drawing order. Any other pipeline is blended.
     fn pipeline(
         &self,
         [vertex, fragment]: [&str; 2],
@@ -306,7 +306,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-/// Binds the simulation's buffers, and a texture of words.
+/// Creates the bind group: the buffers of the simulation, and a texture with the text.
 fn bind(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

@@ -1,24 +1,25 @@
-// Draws the spheres from the simulation's buffers, each on a square that faces
-// the eye, where every pixel's ray is met with the sphere. And the box, the
-// ground behind it, and words.
+// Draws the background, the spheres from the buffers of the simulation, the edges of the box, and
+// the text. Each sphere is an impostor: a square that faces the eye, in which every pixel
+// intersects its ray with the sphere.
 
 struct View {
     clip_from_world: mat4x4<f32>,
     eye: vec3<f32>,
-    // The angle of a pixel.
+    // The angle of a pixel, in radians.
     pixel: f32,
     up: vec3<f32>,
-    // Colours go by speed in units of this.
+    // Unit of speed for the colours.
     speed: f32,
     half: vec3<f32>,
-    // How deep light gets between the spheres.
+    // Depth to which light penetrates between the spheres.
     depth: f32,
-    // Of the picture and of the words, in pixels.
+    // Size of the picture, in pixels.
     size: vec2<f32>,
+    // Size of the text, in pixels.
     words: vec2<f32>,
 }
 
-// Whether the target wants sRGB from us, having no conversion of its own.
+// Whether the shader has to encode colours as sRGB, because the format of the target does not.
 override encode = false;
 
 @group(0) @binding(0) var<uniform> view: View;
@@ -28,16 +29,18 @@ override encode = false;
 
 const CORNERS = array(vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(-1.0, 1.0), vec2(1.0, 1.0));
 
-// Towards the light.
+// Direction to the light.
 const KEY = vec3(0.30, 0.87, 0.39);
 
+// Converts light to the colour of a pixel.
 fn shown(light: vec3<f32>) -> vec3<f32> {
-    // Narkowicz's fit of the ACES film curve: bright colours go white, not flat.
+    // Narkowicz's fit of the ACES film curve: bright colours turn white instead of clipping.
     let x = max(light, vec3(0.0));
     let film = clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), vec3(0.0), vec3(1.0));
     return coded(film);
 }
 
+// Encodes a linear colour for the target.
 fn coded(linear: vec3<f32>) -> vec3<f32> {
     if !encode {
         return linear;
@@ -50,22 +53,22 @@ fn coded(linear: vec3<f32>) -> vec3<f32> {
 
 struct Impostor {
     @builtin(position) clip: vec4<f32>,
-    // From the eye to this corner.
+    // Vector from the eye to this corner.
     @location(0) ray: vec3<f32>,
-    // From the eye to the centre, and the radius.
+    // Vector from the eye to the centre of the sphere, and its radius.
     @location(1) @interpolate(flat) centre: vec4<f32>,
     @location(2) @interpolate(flat) colour: vec3<f32>,
     @location(3) @interpolate(flat) glow: vec3<f32>,
 }
 
-// From slow to fast.
+// Returns the colour for a speed.
 fn by_speed(x: f32) -> vec3<f32> {
     let slow = mix(vec3(0.020, 0.045, 0.15), vec3(0.035, 0.22, 0.42), smoothstep(0.0, 3.5, x));
     let fast = mix(slow, vec3(0.75, 0.42, 0.16), smoothstep(3.0, 9.0, x));
     return mix(fast, vec3(0.80, 0.14, 0.03), smoothstep(8.0, 24.0, x));
 }
 
-// From weak bounces to hard ones.
+// Returns the colour of the glow after a bounce.
 fn by_heat(x: f32) -> vec3<f32> {
     let colour = mix(vec3(1.0, 0.11, 0.015), vec3(1.0, 0.42, 0.07), smoothstep(4.0, 26.0, x));
     return colour * (x * x / (40.0 + x * x)) * (0.35 + 0.045 * x);
@@ -79,13 +82,13 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     let radius = sphere.w;
     let square = dot(centre, centre);
     var out: Impostor;
-    // The eye is inside: nothing to see.
+    // If the eye is inside the sphere, the sphere is not drawn.
     if square <= 1.001 * radius * radius {
         out.clip = vec4(0.0, 0.0, 2.0, 1.0);
         return out;
     }
-    // The cone that just holds the sphere, where it cuts the plane through the
-    // centre, and a pixel more for the soft edge.
+    // The half side of the square: the radius of the cone from the eye around the sphere, in the
+    // plane through the centre, plus a pixel for the soft edge.
     let distance = sqrt(square);
     let size = radius * sqrt(square / (square - radius * radius)) + view.pixel * distance;
     let ahead = centre / distance;
@@ -97,12 +100,12 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     out.centre = vec4(centre, radius);
     out.colour = by_speed(length(velocity.xyz) / view.speed);
     out.glow = by_heat(velocity.w / view.speed);
-    // Else warm and blue add up to grey.
+    // A glowing sphere loses its own colour, because orange glow and blue would add up to grey.
     out.colour *= 1.0 - 0.9 * saturate(2.5 * out.glow.r);
     return out;
 }
 
-// How far it is from `place` to the box's wall, along `direction`.
+// Returns the distance from `place` to the wall of the box along `direction`.
 fn to_wall(place: vec3<f32>, direction: vec3<f32>) -> f32 {
     let walls = (select(-view.half, view.half, direction > vec3(0.0)) - place) / direction;
     return max(0.0, min(walls.x, min(walls.y, walls.z)));
@@ -119,8 +122,8 @@ fn lit(in: Impostor) -> Lit {
     let centre = in.centre.xyz;
     let radius = in.centre.w;
     let along = dot(centre, ray);
-    // Where the ray is closest to the centre: told by the vector, which keeps
-    // the digits that a difference of squares would lose.
+    // The vector between the centre and the closest point of the ray. A difference of squares would
+    // give its length as well, but would lose digits by cancellation.
     let beside = centre - along * ray;
     let square = dot(beside, beside);
     let cover = saturate((radius - sqrt(square)) / (view.pixel * along) + 0.5);
@@ -131,8 +134,8 @@ fn lit(in: Impostor) -> Lit {
     let normal = normalize(hit - centre);
     let place = view.eye + hit;
 
-    // Light gets only so deep between the spheres: what reaches this one, and
-    // what gets out to the eye.
+    // Light fades between the spheres: on its way from the light source to this sphere, and on its
+    // way from this sphere to the eye.
     let key = exp(-to_wall(place, KEY) / view.depth);
     let sky = exp(-to_wall(place, -ray) / (1.5 * view.depth));
     let facing = dot(normal, KEY);
@@ -144,7 +147,7 @@ fn lit(in: Impostor) -> Lit {
 
     var light = in.colour * (2.6 * key * wrapped * vec3(1.0, 0.94, 0.84) + sky * ambient);
     light += sky * rim * vec3(0.10, 0.16, 0.26) + 0.5 * key * shine;
-    // What just bounced glows, most where it faces the eye.
+    // A sphere that has bounced recently glows, most where its surface faces the eye.
     light += in.glow * mix(0.35, 1.0, sky) * (0.5 + 1.0 * saturate(-dot(normal, ray)));
 
     let clip = view.clip_from_world * vec4(place, 1.0);
@@ -169,7 +172,7 @@ fn line() -> @location(0) vec4<f32> {
     return vec4(coded(vec3(0.20, 0.28, 0.40)), 1.0);
 }
 
-// ---- Behind it all
+// ---- The background
 
 @vertex
 fn everywhere(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4<f32> {
@@ -180,12 +183,12 @@ fn everywhere(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4<f32
 fn background(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
     let from_middle = length((at.xy - 0.5 * view.size) / view.size.y);
     let colour = mix(vec3(0.020, 0.028, 0.045), vec3(0.004, 0.005, 0.009), saturate(from_middle));
-    // Noise of half a step, or the shades show bands.
+    // Noise of half a colour step hides the bands that a smooth gradient would show.
     let noise = fract(52.9829189 * fract(dot(at.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
     return vec4(coded(colour) + noise * 0.0006, 1.0);
 }
 
-// ---- Words, on a dark pane
+// ---- The text, on a dark pane
 
 struct Word {
     @builtin(position) clip: vec4<f32>,

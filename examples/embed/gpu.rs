@@ -1,4 +1,4 @@
-//! The program's own device, which carom and the drawing share.
+//! The application's own wgpu device, which carom and the renderer share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,13 +11,13 @@ pub(crate) struct Gpu {
     pub(crate) adapter: wgpu::Adapter,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// The first thing that went wrong with the device, if any did.
+    /// The first error of the device, if there was one.
     failure: Arc<Mutex<Option<String>>>,
 }
 
 impl Gpu {
-    /// Opens the best adapter, hardware first; one that can show `surface`, if
-    /// there is one.
+    /// Opens a device on the best adapter, hardware before software. With a `surface`, considers
+    /// only adapters that can present to it.
     pub(crate) fn open(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -26,17 +26,16 @@ impl Gpu {
         adapters
             .retain(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)));
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
-        let adapter = adapters
-            .into_iter()
-            .next()
-            .context("no driver offers a graphics adapter (a software one, as Mesa's, will do)")?;
+        let adapter = adapters.into_iter().next().context(
+            "no graphics adapter was found; install a driver (Mesa's software driver suffices)",
+        )?;
         let offered = adapter.limits();
         let (device, queue) =
             pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
                 label: Some("embed"),
-                // So that carom can tell how long its stages take.
+                // Optional: with timestamps, carom measures the times of its stages.
                 required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-                // Room for large worlds; the default limits do for carom.
+                // The default limits suffice for carom. Larger buffers allow larger worlds.
                 required_limits: wgpu::Limits {
                     max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
                     max_buffer_size: offered.max_buffer_size,
@@ -45,7 +44,8 @@ impl Gpu {
                 },
                 ..wgpu::DeviceDescriptor::default()
             }))?;
-        // wgpu would panic.
+        // By default wgpu panics on an error that no error scope catches. Keep the first one
+        // instead.
         let failure = Arc::new(Mutex::new(None));
         let keep = |failure: &Arc<Mutex<Option<String>>>| {
             let failure = Arc::clone(failure);
@@ -58,7 +58,7 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| tell(error.to_string())));
         let tell = keep(&failure);
         device.set_device_lost_callback(move |reason, message| {
-            // Our own end is no failure.
+            // Destroying the device on purpose also calls this function. That is no failure.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 tell(format!("the device is lost: {message}"));
             }
@@ -71,7 +71,7 @@ impl Gpu {
         })
     }
 
-    /// Fails once anything has gone wrong.
+    /// Returns the first error of the device, if there was one.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         match &*failure {
@@ -86,7 +86,7 @@ impl Gpu {
     }
 }
 
-/// How good a choice an adapter is; least is best.
+/// Returns the rank of a kind of adapter. The smallest rank is the best.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,

@@ -1,4 +1,4 @@
-//! Without a window: simulates, draws the last frame, and writes it to a file.
+//! Runs without a window: simulates, draws the last frame, and writes it to a PNG file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,8 +18,7 @@ use carom::gpu::wgpu;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let path = args.output.as_deref().context("--output is missing")?;
-    // Made before the work is done, so that a place that cannot be written to
-    // does not cost a long run.
+    // The file is created first, so that a path that cannot be written fails before a long run.
     let file = File::create(path).with_context(|| format!("{}", path.display()))?;
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
-    // Words are as large as in a window, larger in a larger picture.
+    // The text has the same size as in a window, and is larger in a larger picture.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     write_png(file, args.size, &pixels).with_context(|| format!("{}", path.display()))
 }
 
-/// Draws, and reads back rows of red, green, blue and alpha.
+/// Draws a picture and reads it back, as rows of red, green, blue and alpha bytes.
 fn picture(
     gpu: &Gpu,
     drawing: &mut Drawing,
@@ -79,10 +78,10 @@ fn picture(
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    // A copy's rows begin at multiples of 256 bytes.
+    // In a buffer, the rows of a texture copy begin at multiples of 256 bytes.
     let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("picture, to be read"),
+        label: Some("picture readback"),
         size: u64::from(row) * u64::from(height),
         usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
@@ -104,7 +103,7 @@ fn picture(
     );
     let (sender, mapped) = std::sync::mpsc::channel();
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-        // Nobody listens any more if something else failed.
+        // Sending fails only if this function has already returned an error.
         let _ = sender.send(result);
     });
     gpu.queue.submit([encoder.finish()]);
@@ -112,7 +111,7 @@ fn picture(
     gpu.check()?;
     mapped
         .try_recv()
-        .context("the picture did not come back")??;
+        .context("the picture was not read back from the device")??;
     let bytes = buffer.get_mapped_range(..)?;
     Ok(bytes
         .chunks_exact(row as usize)
@@ -122,7 +121,7 @@ fn picture(
 }
 
 fn write_png(file: File, [width, height]: [u32; 2], pixels: &[u8]) -> anyhow::Result<()> {
-    // Nothing shines through.
+    // The picture is opaque, so the file needs no alpha channel.
     let opaque: Vec<u8> = pixels
         .chunks_exact(4)
         .flat_map(|pixel| &pixel[..3])

@@ -1,10 +1,12 @@
-//! A hundred thousand spheres that bounce in a box, simulated on the GPU on
-//! what carom finds there, and drawn from the same buffers.
+//! A hundred thousand spheres that bounce in a box. carom finds their collisions on the GPU, a
+//! shader of this program resolves them, and the renderer draws the spheres from the same buffers.
 //!
-//! `cargo run --release --example embed`, or without a window
-//! `cargo run --release --example embed -- --headless --output picture.png`;
-//! `--help` tells the rest. `simulation.rs` and `simulation.wgsl` are the part that uses carom; all
-//! others draw, or look after windows.
+//! Run it with `cargo run --release --example embed`, or without a window with
+//! `cargo run --release --example embed -- --headless --output picture.png`.
+//! `--help` lists all options.
+//!
+//! `simulation.rs` and `simulation.wgsl` contain everything that concerns carom. The other files
+//! draw the spheres or manage the window.
 
 mod args;
 mod camera;

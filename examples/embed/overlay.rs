@@ -1,14 +1,15 @@
-//! What the corner of the picture tells.
+//! The table in the corner of the picture.
 
 use std::time::{Duration, Instant};
 
 use crate::simulation::Report;
 
-/// Of the letters, and of the pane, in pixels.
+/// Height of the letters, in pixels.
 pub(crate) const HEIGHT: f32 = 17.0;
+/// Width of the table, in pixels.
 pub(crate) const WIDTH: f32 = 240.0;
 
-/// Counts frames, and knows when it is time to tell anew.
+/// Counts frames, and decides when the table is updated.
 pub(crate) struct Frames {
     since: Instant,
     count: u32,
@@ -26,8 +27,8 @@ impl Frames {
         }
     }
 
-    /// Counts one. True if there is something new to tell: numbers that change
-    /// with every frame cannot be read.
+    /// Counts a frame. Returns whether the table is to be updated. It is not updated in every
+    /// frame, because numbers that change so fast cannot be read.
     pub(crate) fn tick(&mut self) -> bool {
         self.count += 1;
         let passed = self.since.elapsed().as_secs_f64();
@@ -43,7 +44,7 @@ impl Frames {
     }
 }
 
-/// Rows of a name and a number.
+/// Returns the rows of the table: a name and a number each.
 pub(crate) fn rows(spheres: usize, report: &Report, per_second: Option<f64>) -> Vec<[String; 2]> {
     let rate = per_second.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
     let mut rows = vec![
@@ -58,7 +59,7 @@ pub(crate) fn rows(spheres: usize, report: &Report, per_second: Option<f64>) -> 
     rows
 }
 
-/// Digits in groups of three, with thin spaces.
+/// Formats a number with thin spaces between groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,6 +1,14 @@
-//! A hundred thousand spheres that bounce, wholly on the GPU: carom finds who
-//! touches whom first, straight from this program's buffers, and a shader of
-//! this program bounces them. Nothing is read back but the counts.
+//! Bouncing spheres, simulated entirely on the GPU. This file and `simulation.wgsl` show how to
+//! embed carom in an application that has its own wgpu device.
+//!
+//! Each step has three parts, in one command encoder:
+//! 1. carom reads the spheres from the application's buffers and computes each sphere's earliest
+//!    impact.
+//! 2. The application's shader `simulation.wgsl` reads these impacts, moves the spheres, and lets
+//!    pairs bounce.
+//! 3. The new positions and velocities are copied over the old ones.
+//!
+//! Only a summary of each step is read back: the counts, and the times of carom's stages.
 
 use std::time::Duration;
 
@@ -12,34 +20,34 @@ use carom::gpu::{
     StepSummary, Ticket, WGSL, wgpu,
 };
 
-/// As in `simulation.wgsl`.
+/// Workgroup size of the entry point in `simulation.wgsl`.
 const WORKGROUP: u32 = 256;
 
-/// Bytes of a position, and of a velocity.
+/// Stride in bytes of the positions, and of the velocities.
 const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 
-/// After so many seconds of the simulation a glow has lost most of itself.
+/// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// Spheres in a box from `-half` to `half`.
+/// The spheres in a box from `-half` to `half`.
 pub(crate) struct World {
     pub(crate) half: [f32; 3],
-    /// x, y, z, radius
+    /// Positions x, y, z, and the radius.
     pub(crate) positions: Vec<[f32; 4]>,
-    /// x, y, z, glow
+    /// Velocities x, y, z, and the glow.
     pub(crate) velocities: Vec<[f32; 4]>,
 }
 
-/// What holds of every step.
+/// Parameters that are the same for every step.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) dt: f32,
-    /// 1 keeps energy, 0 keeps none of the approach.
+    /// Coefficient of restitution: 1 conserves energy, 0 removes the speed of approach completely.
     pub(crate) restitution: f32,
     pub(crate) walls: bool,
 }
 
-/// What carom tells of a step some frames ago.
+/// Counts and stage times of a step, which arrive some frames after it.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) pairs: u64,
@@ -48,18 +56,24 @@ pub(crate) struct Report {
 
 pub(crate) struct Simulation {
     device: wgpu::Device,
-    /// Of the spheres, as they are; to be drawn from, too.
+    /// The current positions. carom, `simulation.wgsl` and the renderer read this buffer.
     pub(crate) positions: wgpu::Buffer,
+    /// The current velocities.
     pub(crate) velocities: wgpu::Buffer,
-    /// Where a step writes, as neighbours still read the old state.
+    /// The positions and velocities that a step writes. They are separate buffers, because other
+    /// invocations of the same dispatch still read the current state.
     new: [wgpu::Buffer; 2],
     count: u32,
     dt: f32,
+    /// carom's buffers for this world.
     buffers: CollisionBuffers,
+    /// The pipeline of `simulation.wgsl`.
     bounce: wgpu::ComputePipeline,
     uniform: wgpu::Buffer,
-    /// What the bounce reads and writes; made anew when carom's buffers have grown.
+    /// The bind group of `bounce`. It contains one of carom's buffers, so it is recreated after
+    /// these have grown.
     bound: Option<wgpu::BindGroup>,
+    /// The readback in flight, if there is one.
     ticket: Option<Ticket<StepSummary>>,
     report: Report,
 }
@@ -111,14 +125,21 @@ impl Simulation {
         });
         queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&params));
 
-        // With more worlds than this one, they would share the pipeline.
+        // Create one `CollisionPipeline` for each device, and `CollisionBuffers` for each world.
+        // Several worlds can share the pipeline.
+        //
+        // `new(count)` is the largest number of spheres. `with_earliest` requests the earliest
+        // impact of each sphere, which the shader reads. `with_timestamp_period` requests the times
+        // of the stages, which the device measures if it has the feature `TIMESTAMP_QUERY`. The
+        // capacity for pairs has a default, and grows when a step needs more: see `report`.
         let pipeline = CollisionPipeline::new(device)?;
         let options = BufferOptions::new(count)
             .with_earliest()
             .with_timestamp_period(queue.get_timestamp_period());
         let buffers = pipeline.create_buffers(&options)?;
 
-        // Our shader, then carom's structs: so errors have the lines of our file.
+        // `WGSL` declares the structs and constants for reading carom's buffers. Append it after
+        // the application's own text, so that compile errors have the line numbers of that file.
         let shader = [include_str!("simulation.wgsl"), WGSL].concat();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("bounce"),
@@ -154,7 +175,7 @@ impl Simulation {
         self.count
     }
 
-    /// Puts the spheres where they began. `world` is the one it was made with.
+    /// Puts the spheres back into their initial state. `world` must be the world of `new`.
     pub(crate) fn restart(&mut self, queue: &wgpu::Queue, world: &World) {
         self.ticket = None;
         self.report = Report::default();
@@ -162,22 +183,30 @@ impl Simulation {
         queue.write_buffer(&self.velocities, 0, bytemuck::cast_slice(&world.velocities));
     }
 
-    /// Records a step: carom's work, the bounce, and the copy of the new state
-    /// over the old one. Submit it, then ask for the [report](Self::report).
+    /// Records a step: carom's work, the bounce, and the copy of the new state over the old one.
+    /// Submit the encoder, then call [`report`](Self::report).
     pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
-        // No copy is made: carom reads these very buffers.
+        // Describe where the spheres are. An `Attribute` is a buffer with an offset and a stride in
+        // bytes: positions and radii share a buffer, and the radius is at byte 12 of each entry.
+        // The buffers need the usage STORAGE. carom reads these buffers itself, in the recorded
+        // commands, so nothing has to be copied or converted before.
         let spheres = DeviceSpheres::new(
             self.count,
             Attribute::new(&self.positions, 0, SPHERE),
             Attribute::new(&self.positions, 12, SPHERE),
         )
         .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
+        // `record` only adds commands to the encoder. It does not submit, poll or block.
         self.buffers
             .record(encoder, &Step::on_device(&spheres, self.dt))?;
+        // Read back the summary of this step, unless an earlier one is still in flight. The ticket
+        // becomes ready some frames after the submit.
         if self.ticket.is_none() {
             self.ticket = Some(self.buffers.read_summary(encoder)?);
         }
 
+        // carom's results are in its buffers after the commands above, so a pass in the same
+        // encoder can read them.
         let bound = match self.bound.take() {
             Some(bound) => bound,
             None => self.bind()?,
@@ -197,6 +226,8 @@ impl Simulation {
         Ok(())
     }
 
+    /// Creates the bind group of `simulation.wgsl`. `earliest()` is carom's buffer with the
+    /// earliest impact of each sphere.
     fn bind(&self) -> anyhow::Result<wgpu::BindGroup> {
         let [new_positions, new_velocities] = &self.new;
         let buffers = [
@@ -221,14 +252,17 @@ impl Simulation {
         }))
     }
 
-    /// The latest counts and times that have come back. Never waits.
+    /// Returns the latest counts and times that have arrived. Never waits: results arrive when the
+    /// device is polled, which each submit also does.
     pub(crate) fn report(&mut self) -> anyhow::Result<&Report> {
         if let Some(ticket) = self.ticket.take() {
             match ticket.try_take()? {
                 Readback::Pending(ticket) => self.ticket = Some(ticket),
                 Readback::Ready(summary) => {
-                    // A step had more pairs than there was room for: some bounces
-                    // were missed, the next ones will not be.
+                    // If the step found more pairs than its list holds, some bounces of that step
+                    // were missed. Grow the buffers, so that the following steps have room. `grow`
+                    // returns true if it has replaced the buffers: then bind groups that contain
+                    // them have to be recreated.
                     if let Some(required) = summary.required_capacity()
                         && self.buffers.grow(&required)?
                     {

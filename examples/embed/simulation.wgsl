@@ -1,6 +1,8 @@
-// Moves every sphere by a step, and bounces it off the one that carom says it
-// touches first. One invocation a sphere; neighbours read the old state, so the
-// new one is written elsewhere.
+// Moves every sphere by one step. A sphere bounces off the sphere that it touches first, according
+// to carom's earliest impacts. There is one invocation per sphere. Invocations of other spheres
+// read the current state, so the new state is written to separate buffers.
+//
+// `simulation.rs` appends carom's WGSL to this text, which declares CaromEarliest and CAROM_NONE.
 
 struct Params {
     // The box reaches from -half to half.
@@ -9,37 +11,40 @@ struct Params {
     count: u32,
     restitution: f32,
     walls: u32,
-    // What a step leaves of the glow.
+    // Factor by which the glow decays in a step.
     fade: f32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-// xyz, and the radius
+// xyz: position; w: radius.
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// xyz, and the glow: by how much a bounce changed the velocity, fading
+// xyz: velocity; w: glow, which is the change of velocity by a bounce and decays with time.
 @group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
+// carom's earliest impact of each sphere, by the index of the sphere.
 @group(0) @binding(3) var<storage, read> earliest: array<CaromEarliest>;
 @group(0) @binding(4) var<storage, read_write> new_positions: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> new_velocities: array<vec4<f32>>;
 
-// What the bounce of a and b is along: `axis` points from a to b, and a change of
-// velocity is a multiple of it. (No square root, no unit vector to be off by a
-// rounding: energy and momentum are kept better.)
+// The bounce of two spheres a and b. `axis` points from the centre of a to the centre of b at the
+// time of impact. The velocities change by `axis * of_a` and `axis * of_b`. The axis is not
+// normalized: without a square root there are fewer rounding errors, so energy and momentum are
+// conserved better.
 struct Bounce {
     axis: vec3<f32>,
     of_a: f32,
     of_b: f32,
 }
 
-// Both spheres' invocations call this with the same arguments, the smaller index
-// first, so both get the same bits, and what one gains the other loses.
+// Computes the bounce of a and b, which touch at time `toi`. The invocations of both spheres call
+// this with the same arguments, the smaller index first. So both compute the same bits, and the
+// momentum that one sphere gains is the momentum that the other one loses, but for rounding.
 fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     let apart = positions[b].xyz - positions[a].xyz;
     let motion = velocities[b].xyz - velocities[a].xyz;
     let axis = apart + motion * toi;
     let approach = dot(motion, axis);
     let square = dot(axis, axis);
-    // Those that overlap but already part are left alone.
+    // Spheres that overlap but already separate do not bounce.
     if !(approach < 0.0 && square > 0.0) {
         return Bounce(axis, 0.0, 0.0);
     }
@@ -51,8 +56,9 @@ fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     return Bounce(axis, change * mass_b, -change * mass_a);
 }
 
-// Folds a way that leads out of [-room, room] back into it, as between two
-// mirrors, however far it leads. The second number is -1 if it now runs backwards.
+// Reflects a coordinate that lies outside [-room, room] back into this interval, as between two
+// mirrors, however far outside it lies. The second number is -1 if the direction of motion is
+// reversed.
 fn fold(way: f32, room: f32) -> vec2<f32> {
     if abs(way) <= room {
         return vec2(way, 1.0);
@@ -78,10 +84,14 @@ fn advance(@builtin(global_invocation_id) id: vec3<u32>) {
     let radius = positions[i].w;
     var glow = velocities[i].w * params.fade;
 
-    // (A step that had no room for all of its pairs missed some of these. The host
-    // learns of it and grows; results.status could tell it here, too.)
-    // Only if each is the other's first: whoever is hit by a third one before
-    // moves on, and meets its partner in the next step.
+    // The earliest impact of this sphere; CAROM_NONE as partner means that it touches nothing. Two
+    // spheres bounce only if each is the other's first partner. A sphere whose partner hits a third
+    // sphere earlier moves on without a bounce. If it still meets its partner, the next step finds
+    // their impact.
+    //
+    // If the list of pairs overflows, some impacts are missing in this step. The host notices it in
+    // the summary and grows the buffers. A shader can notice it as well: bind carom's results, and
+    // test `(results.status & CAROM_INCOMPLETE) != 0u`.
     let first = earliest[i];
     var rest = params.dt;
     if first.partner != CAROM_NONE && earliest[first.partner].partner == i {

@@ -1,22 +1,25 @@
-//! How the spheres begin: a gas at rest but for some warmth, with fires in it.
+//! The initial state: a gas of slowly moving spheres, with some hot regions in which spheres are
+//! fast.
 
 use crate::simulation::World;
 
-/// Radii are between half of this and this; cells of the lattice have length 1.
+/// Largest radius. The smallest is half of it. A cell of the lattice has an edge of length 1.
 const RADIUS: f32 = 0.43;
-/// Sides of the box are as these.
+/// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
-/// Along an axis, in lengths a second.
+/// Standard deviation of each velocity component outside the hot regions, in lengths per second.
 pub(crate) const WARM: f32 = 1.0;
+/// The same inside the hot regions.
 const HOT: f32 = 16.0;
-/// Where it burns, in sides of the box, and how far, in heights of it.
+/// Hot regions: the centre of each, in sides of the box, and its radius, in heights of the box.
 const FIRES: [([f32; 3], f32); 3] = [
     ([0.27, 0.55, 1.0], 0.18),
     ([0.72, 1.0, 0.42], 0.14),
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// `count` spheres without momentum, each in a cell of its own, so none overlap.
+/// Returns `count` spheres with a total momentum of 0. Each lies inside a cell of its own, so no
+/// two overlap.
 pub(crate) fn world(count: u32, seed: u64) -> World {
     let mut rng = fastrand::Rng::with_seed(seed);
     let cells = cells(count);
@@ -27,7 +30,7 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
     for z in 0..cells[2] {
         for y in 0..cells[1] {
             for x in 0..cells[0] {
-                // Cells that stay empty are spread over all.
+                // The empty cells are spread evenly over all cells.
                 let number = u64::from(x)
                     + u64::from(cells[0]) * (u64::from(y) + u64::from(cells[1]) * u64::from(z));
                 let before = number * u64::from(count) / all;
@@ -64,7 +67,7 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
     }
 }
 
-/// Cells along each axis of the least box that has enough of them.
+/// Returns the number of cells along each axis of the smallest box with at least `count` cells.
 fn cells(count: u32) -> [u32; 3] {
     let volume: f32 = SHAPE.iter().product();
     let mut scale = (count as f32 / volume).cbrt();
@@ -86,12 +89,12 @@ fn whole(length: f32) -> u32 {
     length.round().max(1.0) as u32
 }
 
-/// A normal deviate: the sum of twelve uniform ones is close enough.
+/// Returns a normally distributed number, approximated by the sum of twelve uniform ones.
 fn normal(rng: &mut fastrand::Rng) -> f32 {
     (0..12).map(|_| rng.f32()).sum::<f32>() - 6.0
 }
 
-/// Takes the mean motion away.
+/// Subtracts the velocity of the centre of mass, so that the total momentum is 0.
 fn stop_as_a_whole(positions: &[[f32; 4]], velocities: &mut [[f32; 4]]) {
     let mut mass = 0.0;
     let mut momentum = [0.0; 3];

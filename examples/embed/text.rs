@@ -1,5 +1,5 @@
-//! Words as coverage, a byte a pixel. The font comes with the program, for a
-//! machine need not have any.
+//! Renders text as coverage, one byte per pixel. The font is compiled into the program, so no
+//! installed font is needed.
 
 use ab_glyph::{Font, FontRef, InvalidFont, Point, ScaleFont};
 
@@ -15,8 +15,8 @@ impl Text {
         FontRef::try_from_slice(dejavu::sans::regular()).map(Self)
     }
 
-    /// Lines of two columns, the first flush left, the second flush right;
-    /// `height` is that of the letters, `width` that of all, in pixels.
+    /// Renders rows of two columns, the first flush left and the second flush right. `height` is
+    /// the height of the letters and `width` the width of the whole table, in pixels.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

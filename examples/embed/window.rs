@@ -1,4 +1,4 @@
-//! The window: its events, and its surface.
+//! The window, its events and its surface.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,8 @@ use crate::text::Text;
 use carom::gpu::wgpu;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let events = EventLoop::new().context("no window can be opened (--headless needs none)")?;
+    let events =
+        EventLoop::new().context("no window can be opened; use --headless to run without one")?;
     let mut app = App {
         args,
         scene: None,
@@ -96,7 +97,7 @@ impl ApplicationHandler for App<'_> {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        // The surface goes while the connection to the window system still stands.
+        // Drop the surface while the connection to the window system is still open.
         self.scene = None;
     }
 }
@@ -114,8 +115,9 @@ struct Scene {
     text: Text,
     frames: Frames,
     paused: bool,
-    /// Where the pointer is, and whether it drags.
+    /// Position of the pointer, if it is known.
     pointer: Option<[f64; 2]>,
+    /// Whether the left button is pressed.
     drags: bool,
 }
 
@@ -135,7 +137,7 @@ impl Scene {
         let size = window.inner_size();
         let mut config = surface
             .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))
-            .context("the window cannot be drawn to")?;
+            .context("the graphics adapter cannot draw to this window")?;
         config.present_mode = wgpu::PresentMode::AutoVsync;
         let formats = surface.get_capabilities(&gpu.adapter).formats;
         if let Some(format) = formats.into_iter().find(wgpu::TextureFormat::is_srgb) {
@@ -214,12 +216,12 @@ impl Scene {
         self.window.request_redraw();
     }
 
-    /// A step, and a picture of it.
+    /// Simulates a step, unless paused, and draws a picture.
     fn frame(&mut self, events: &ActiveEventLoop) -> anyhow::Result<()> {
         self.gpu.check()?;
         let size = self.window.inner_size();
         if size.width == 0 || size.height == 0 {
-            // An icon; the next `Resized` goes on.
+            // The window is minimized. The next `Resized` event continues.
             return Ok(());
         }
         let Some((target, fits)) = self.target(events)? else {
@@ -258,10 +260,10 @@ impl Scene {
         Ok(())
     }
 
-    /// Makes the surface as large as the window.
+    /// Resizes the surface to the size of the window.
     fn configure(&mut self) {
         let PhysicalSize { width, height } = self.window.inner_size();
-        // An icon has no size; a surface must have one.
+        // A minimized window has size 0, which a surface must not have.
         if width > 0 && height > 0 {
             let most = self.gpu.device.limits().max_texture_dimension_2d;
             self.config.width = width.min(most);
@@ -270,7 +272,7 @@ impl Scene {
         }
     }
 
-    /// What to draw to, if there is anything now, and whether it fits.
+    /// Returns the texture to draw to, if there is one now, and whether its size fits the window.
     fn target(
         &mut self,
         events: &ActiveEventLoop,
@@ -287,7 +289,8 @@ impl Scene {
             Current::Timeout | Current::Occluded => {}
             Current::Validation => self.gpu.check()?,
         }
-        // Not at once, or a window that stays hidden keeps a core busy.
+        // Try again after a short time. Retrying at once would keep a core busy while the window is
+        // hidden.
         let soon = Instant::now() + Duration::from_millis(20);
         events.set_control_flow(ControlFlow::WaitUntil(soon));
         Ok(None)

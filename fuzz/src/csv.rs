@@ -1,4 +1,4 @@
-//! CSV made from raw bytes is read or refused.
+//! Fuzz target: the CSV reader accepts or rejects arbitrary bytes, and accepted worlds are valid.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     for options in ways() {
         if let Ok(world) = carom_cli::read::csv::read("input", data, &options) {
-            // Three numbers, each with something after it.
+            // A row has at least 5 bytes: three numbers and two commas.
             check(&world, data.len() / 5);
         }
     }

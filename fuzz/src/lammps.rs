@@ -1,4 +1,5 @@
-//! Dumps made from raw bytes are read or refused, and the last frame is the last of all.
+//! Fuzz target: the dump reader accepts or rejects arbitrary bytes, and accepted worlds are valid.
+//! Reading the last frame from its mark gives the same world as reading all frames.
 
 #![no_main]
 
@@ -14,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Reads all frames, and the last one again from where it stands.
+/// Reads all frames, then reads the last frame again from its mark, and compares the two.
 fn every_frame(data: &[u8], options: &ReadOptions) {
     let mut dump = Dump::new("input", data, options);
     let mut last = None;
@@ -28,10 +29,11 @@ fn every_frame(data: &[u8], options: &ReadOptions) {
     };
     let mark = marks[0];
     assert_eq!(mark.number + 1, count);
-    let begin = usize::try_from(mark.place.byte).expect("it is within the data");
+    let begin = usize::try_from(mark.place.byte).expect("the mark is within the data");
     let mut dump = Dump::new("input", &data[begin..], options);
     dump.start_at(mark);
-    // A frame may be whole, and a number in it wrong.
+    // `count` does not parse the atoms, so it may count a frame that `read` rejects. In that case,
+    // `last` is not the last frame, and there is nothing to compare.
     if last.frame.is_some_and(|frame| frame.number == mark.number) {
         let found = dump.read().ok().flatten();
         assert_eq!(format!("{found:?}"), format!("{:?}", Some(last)));

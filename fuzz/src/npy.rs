@@ -1,4 +1,5 @@
-//! Arrays made from raw bytes are read or refused.
+//! Fuzz target: the `.npy` reader accepts or rejects arbitrary bytes, and accepted worlds are
+//! valid.
 
 #![no_main]
 

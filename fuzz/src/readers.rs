@@ -1,8 +1,9 @@
-// What the targets for files share: what to read, a limit on memory, and a check.
+// Code that the fuzz targets for the readers share: the options, a limit on memory, and a check.
 
 use carom_cli::read::{Radii, ReadOptions, World};
 
-/// All ways to read a file: with what is asked for, and where the radii come from.
+/// Returns all combinations of reader options: with and without ids and types, and with each source
+/// of the radii.
 fn ways() -> impl Iterator<Item = ReadOptions> {
     let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];
     [false, true].into_iter().flat_map(move |named| {
@@ -14,11 +15,13 @@ fn ways() -> impl Iterator<Item = ReadOptions> {
     })
 }
 
-/// Ends the run when the readers hold more than small inputs can be worth, packed ones included.
+/// An allocator with a limit. It stops the run if a reader allocates more memory than a small input
+/// justifies, even a compressed one.
 #[global_allocator]
 static MEMORY: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, 128 << 20);
 
-/// What every world that was read must have: numbers, and no more spheres than `most`.
+/// Fails unless all numbers of a world are finite, there are at most `most` spheres, and ids and
+/// types, where present, are as many as the spheres.
 fn check(world: &World, most: usize) {
     assert!(world.spheres.len() <= most, "{} spheres", world.spheres.len());
     for sphere in &world.spheres {

@@ -1,5 +1,5 @@
-//! Small worlds made from raw bytes: the list has to be what brute force in exact arithmetic gives,
-//! to the last bit of every time.
+//! Fuzz target: for small worlds made from arbitrary bytes, the list must equal the list found by
+//! brute force in exact arithmetic, bit for bit.
 
 #![no_main]
 
@@ -11,10 +11,10 @@ use std::cell::RefCell;
 use carom::{Backend, Detector, MAX_MAGNITUDE, Options, Sphere, Step};
 use libfuzzer_sys::fuzz_target;
 
-/// Spheres in a world at most.
+/// Maximum number of spheres in a world.
 const MOST: usize = 8;
 
-/// Reads numbers off raw bytes; past their end there are zeros.
+/// Reads numbers from bytes. After the end of the bytes, it reads zeros.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -34,23 +34,25 @@ impl Bytes<'_> {
         i8::from_le_bytes(self.take())
     }
 
-    /// Any float32 that is valid.
+    /// Returns any valid float32.
     fn any(&mut self) -> f32 {
         valid(f32::from_le_bytes(self.take()))
     }
 
-    /// A multiple of a power of two, of which many are the same, or add up to others.
+    /// Returns a small multiple of `unit`, a power of two. Such numbers are often equal, and their
+    /// sums are often exact and equal to other numbers.
     fn multiple(&mut self, unit: f32) -> f32 {
         valid(f32::from(self.signed()) * unit)
     }
 
-    /// A power of two from 2⁻¹²⁸ to 2¹²⁷, towards 1 more often.
+    /// Returns a power of two from 2⁻¹²⁷ to 2¹²⁷. Powers near 1 are more frequent.
     fn unit(&mut self) -> f32 {
         let x = i32::from(self.signed());
         2_f32.powi(if x % 2 == 0 { x / 16 } else { x })
     }
 }
 
+/// Returns `x` clamped to the valid range, or 0 if `x` is not finite.
 fn valid(x: f32) -> f32 {
     if x.is_finite() {
         x.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE)
@@ -59,19 +61,21 @@ fn valid(x: f32) -> f32 {
     }
 }
 
-/// So many float32 above or below.
+/// Returns the float32 that is up to 3 steps above or below `x`. The sign of `ulps` gives the
+/// direction.
 fn nudged(x: f32, ulps: i8) -> f32 {
     let step = |x: f32| if ulps > 0 { x.next_up() } else { x.next_down() };
     (0..ulps.unsigned_abs() % 4).fold(x, |x, _| step(x))
 }
 
-/// Directions, each with two across it that are as long, so that tangents are exact.
+/// Triples of perpendicular vectors of equal integer length. With them, a path along one vector can
+/// be exactly tangent to a sphere displaced along another.
 const AXES: [[[f32; 3]; 3]; 3] = [
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     [[3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], [0.0, 0.0, 5.0]],
     [[-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], [2.0, 2.0, -1.0]],
 ];
-/// How long those are.
+/// Lengths of the vectors in [`AXES`].
 const LENGTHS: [f32; 3] = [1.0, 5.0, 3.0];
 
 fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
@@ -95,7 +99,7 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             )
             .with_velocity(std::array::from_fn(|_| bytes.multiple(speed))),
             4 => last,
-            // Passes the last one at some distance, at some time.
+            // A sphere that passes the previous sphere at a chosen distance, at a chosen time.
             _ => {
                 let axes = usize::from(bytes.byte()) % 3;
                 let [along, across, _] = AXES[axes];
@@ -122,13 +126,13 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             sphere.radius = sphere.radius.max(0.0);
         }
         if kind & 0x80 != 0 {
-            // Of twelve, see below.
+            // Only groups 0 to 3 have members. The fuzz target below uses the groups from 12 on.
             let groups = bytes.byte();
             sphere = sphere.with_groups(u16::from(groups & 15), u16::from(groups >> 4));
         }
         spheres.push(sphere);
     }
-    // Displacements have a limit too.
+    // The library also limits displacements, velocity times dt, to MAX_MAGNITUDE.
     let fastest = spheres.iter().flat_map(|sphere| sphere.velocity);
     let fastest = fastest.fold(0.0_f32, |fastest, v| fastest.max(v.abs()));
     while fastest * dt > MAX_MAGNITUDE {
@@ -139,14 +143,14 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
 
 thread_local! {
     static DETECTOR: RefCell<Detector> = {
-        // One thread, this one: waking others takes longer than a world does.
+        // The pool consists of this thread only: waking other threads takes longer than a world.
         rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .use_current_thread()
             .build_global()
-            .expect("there is no other pool yet");
+            .expect("no other global pool exists");
         let options = Options::new().with_backend(Backend::Cpu);
-        RefCell::new(Detector::new(options).expect("the CPU is always there"))
+        RefCell::new(Detector::new(options).expect("the CPU backend is always available"))
     };
 }
 
@@ -155,7 +159,9 @@ fuzz_target!(|data: &[u8]| {
     let head = bytes.byte();
     let two_sets = head % 4 == 0;
     let (mut spheres, dt) = world(&mut bytes);
-    // Bits that are no group of any sphere here: into how many segments the longest way is cut.
+    // The first sphere ignores some of the groups 12 to 14, which have no members. In a build with
+    // `carom_fuzzing`, the library derives from them into how many segments the longest path is
+    // cut.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

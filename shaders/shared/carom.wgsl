@@ -1,127 +1,155 @@
-// What carom leaves in its buffers, for shaders that read them: append this text to
-// yours. All names begin with `Carom`, `CAROM` or `carom`.
+// Structs, constants and functions for shaders that read carom's results. Append this
+// text to your shader. All names begin with `Carom`, `CAROM` or `carom`. Lengths and
+// times are in your units.
 
-// Two spheres that touch during the step, or may.
+// A pair: two spheres that touch during the step, or that may touch (see
+// CAROM_GRAZING). `toi` and `depth` are float32 estimates; the Rust module `carom::gpu`
+// states their error.
 struct CaromCollision {
-    // Index of one sphere: the smaller one, or that in the first of two sets.
+    // Index of the first sphere: the smaller of the two indices or, with two sets, the
+    // index in the first set.
     a: u32,
-    // Index of the other, and CAROM_GRAZING: see carom_b().
+    // Index of the second sphere, with CAROM_GRAZING as its highest bit: see carom_b().
     b_and_grazing: u32,
-    // Time of impact within the step; 0 for those that touch at its start.
+    // Time of impact, measured from the start of the step; 0 if the spheres touch at
+    // the start.
     toi: f32,
-    // How deep they overlap at the start; 0 for those that meet later.
+    // Penetration depth at the start of the step; 0 if the spheres only meet later.
     depth: f32,
 }
 
-// Set in `b_and_grazing` when float32 cannot tell whether the two touch, or to which
-// time segments of a fast sphere they belong: then the pair may stand in the list
-// several times; a sorted list has it once. Best taken for touching.
+// Bit of `b_and_grazing` that marks a grazing pair: float32 arithmetic cannot decide
+// whether the two spheres touch, or which of their time segments report the pair. A
+// sphere that moves far is cut in time into 2^n parts of equal duration, its time
+// segments, and each segment is searched on its own. The two segments that contain the
+// closest approach report the pair. If rounding leaves open which segments these are,
+// several may report it, so a grazing pair may be in the list several times. The sorted
+// list has it once. Treat grazing pairs as touching.
 const CAROM_GRAZING = 0x80000000u;
 
-// Index of the other sphere: the larger one, or that in the second of two sets.
+// Returns the index of the second sphere: the larger of the two indices or, with two
+// sets, the index in the second set.
 fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
 
-// Whether it has CAROM_GRAZING.
+// Returns whether the pair is grazing: see CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
     return (collision.b_and_grazing & CAROM_GRAZING) != 0u;
 }
 
-// What a step came to.
+// Results of a step, written by the GPU. Counts of two words have the low word first.
 struct CaromResults {
-    // 0, or some of the CAROM_ bits below.
+    // 0, or a combination of the CAROM_ status bits below.
     status: u32,
-    // How many pairs stand in the list.
+    // Number of pairs in the list.
     pairs: u32,
-    // How many were found: low word, high word. More than `pairs` when the list is
-    // too small.
+    // Number of pairs found. It exceeds `pairs` if the list overflowed. A pair that is
+    // in the list several times is counted as often.
     found: vec2<u32>,
-    // Pairs that were to be tested, and time segments besides each sphere's first.
+    // Number of candidates: pairs of spheres or time segments that were to be tested.
     candidates: vec2<u32>,
+    // Number of time segments, not counting the first one of each sphere.
     segments: vec2<u32>,
-    // Spheres; what is added to the index of a pair's second sphere to find its row, which
-    // is how many spheres the first of two sets has, or 0 for one set; and how many
-    // spheres were set aside for values that carom cannot work with.
+    // Number of spheres, of both sets if there are two. If one of two sets is empty,
+    // nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
+    // Number to add to the index of a pair's second sphere to get its row: the number
+    // of spheres in the first of two sets, or 0 with one set.
     b_offset: u32,
+    // Number of spheres that were set aside because they have values that carom cannot
+    // work with.
     invalid: u32,
-    // How many spheres there should have been.
+    // Number of spheres for which the step needs room. With CAROM_TOO_MANY_SPHERES,
+    // this is the number of spheres in the input, and `spheres` is 0.
     spheres_needed: u32,
-    // Entries in the grids, and grids.
+    // Number of entries in the grids: uncut spheres, and time segments of cut ones.
     proxies: u32,
+    // Number of grids.
     levels: u32,
-    // How long the segments are.
+    // Length limit of time segments. A sphere is cut into the fewest segments, at most
+    // 2^15, of which none extends farther than this, or than the sphere's diameter,
+    // along any axis. In your unit of length, or, if every coordinate, radius and
+    // displacement is below 1/256, in a smaller unit, which is a power of two of yours.
     segment: f32,
-    // Pairs in the sorted list, and how many of those have begun since the last
-    // step and how many have not; and pairs that have ended.
+    // Number of pairs in the sorted list.
     sorted: u32,
+    // Changes: number of pairs that are new since the last complete step, of pairs that
+    // were in the list before, and of pairs that are no longer in it.
     began: u32,
     lasted: u32,
     ended: u32,
-    // Workgroups along x of a dispatch over the pairs, and over the sorted ones.
+    // Number of workgroups along x of an indirect dispatch over the pairs, and over the
+    // sorted pairs: see carom_index().
     columns: u32,
     sorted_columns: u32,
-    // Tells steps apart.
+    // Serial number of the step, by which recorded steps can be told apart.
     serial: u32,
-    // Indices of the first spheres set aside.
+    // Indices of spheres that were set aside: all of them, or 32 of them if there are
+    // more. Indices of the second of two sets continue those of the first.
     invalid_index: array<u32, 32>,
 }
 
-// More pairs than the list holds: only `pairs` of them stand in it.
+// The list overflowed. It holds only `pairs` of the pairs found.
 const CAROM_TRUNCATED = 1u;
-// More time segments than there is room for: nothing was searched.
+// There are more time segments than the buffers have room for. Nothing was searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
-// More candidates than allowed: nothing was tested.
+// There are more candidates than allowed. None was tested.
 const CAROM_TOO_CROWDED = 4u;
-// More spheres than there is room for: nothing was searched.
+// There are more spheres than the buffers have room for, or than the description of the
+// input allows. Nothing was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
-// Spheres were set aside for their values; the rest is complete.
+// Spheres were set aside because they have invalid values. This does not affect the
+// pairs of the other spheres.
 const CAROM_INVALID_SPHERES = 16u;
-// The driver ended loops before they were done: pairs may be missing.
+// The driver ended loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
-// What says that pairs may be missing.
+// All status bits which mean that pairs may be missing.
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
     | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED;
 
-// Size of the workgroups for which the indirect dispatches are made.
+// Workgroup size for which the indirect dispatch arguments are computed.
 const CAROM_WORKGROUP = 64u;
 
-// Which pair an invocation is for, in an indirect dispatch of workgroups of
-// (CAROM_WORKGROUP, 1, 1); not one if it is results.pairs or more. `columns` is
-// results.columns or results.sorted_columns.
+// Returns the index of the pair that an invocation handles, in an indirect dispatch
+// with workgroups of (CAROM_WORKGROUP, 1, 1). Some invocations have no pair: their
+// index is at least results.pairs, or results.sorted in a dispatch over the sorted
+// pairs. `columns` is results.columns or results.sorted_columns, respectively.
 fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u32) -> u32 {
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// What is made of the list on request follows. Where spheres have a row each, spheres
-// of the second of two sets follow those of the first: sphere i of the second has row
-// results.b_offset + i. Of a list that is truncated, all this is of the pairs that stand
-// in it.
+// The reductions below are computed from the list on request. If the list is truncated,
+// they cover only the pairs in it. Where every sphere has a row, the rows of the second
+// of two sets follow those of the first: sphere i of the second set has row
+// results.b_offset + i.
 
-// The first impact of a sphere: when, and with which other one, the smallest index if
-// there are several. A sphere that touches nothing has CAROM_NONE and the largest
-// float32. Of two sets, the partner is counted in its own. Bind as
-// array<CaromEarliest>, a row for each sphere.
+// First impact of a sphere: its time, and the index of the other sphere, the smallest
+// index if there are several. With two sets, this is an index in the other sphere's own
+// set. Grazing pairs count as touching. Bind as array<CaromEarliest>, with a row for
+// each sphere.
 struct CaromEarliest {
+    // The largest float32 for a sphere that touches nothing.
     toi: f32,
+    // CAROM_NONE for a sphere that touches nothing.
     partner: u32,
 }
 
 const CAROM_NONE = 0xffffffffu;
 
-// The sorted list: an array<CaromCollision> as the other, but sorted by (a, b) and
-// with each pair once, results.sorted of them. It has indirect dispatches of its own,
+// The sorted list is an array<CaromCollision> of results.sorted pairs in ascending
+// order of (a, b), each pair once. It has its own indirect dispatch arguments, which go
 // with results.sorted_columns.
 
-// Contacts: each sphere's own, as indices into the sorted list. Bind two
-// array<u32>, offsets and indices: those of row i are indices[k] for k from offsets[i]
-// up to, and not including, offsets[i + 1]. First come those in which the sphere is
-// b, by rising a; then those in which it is a, by rising b. In a world of one set, so,
-// the others come by rising index. Each pair stands in two rows.
+// Contacts: for each sphere, the indices of its pairs in the sorted list. Bind two
+// array<u32>, `offsets` and `indices`. Row i is indices[k] for all k with offsets[i] <=
+// k < offsets[i + 1]. It begins with the pairs in which the sphere is b, by ascending
+// a, followed by the pairs in which it is a, by ascending b. So with one set the
+// partners are in ascending order. Each pair is in two rows.
 
-// Changes since the last complete step: an array<vec2<u32>> of (a, b). First
-// results.began pairs that were not there before, then results.lasted that were, then
-// results.ended that no longer touch; each part is sorted. A step with a bit of
-// CAROM_INCOMPLETE has none, and the next one is compared with the last that had no
-// such bit. With the first such step all pairs begin.
+// Changes since the last complete step: an array<vec2<u32>> of (a, b). It contains
+// results.began pairs that are new, then results.lasted pairs that were in the list
+// before, then results.ended pairs that are no longer in the list. Each part is sorted.
+// A step with a bit of CAROM_INCOMPLETE has no changes, and the step after it is
+// compared with the last step that had no such bit. In the first complete step all
+// pairs are new.

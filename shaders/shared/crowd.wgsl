@@ -1,11 +1,11 @@
-// Whether there may be more candidates than allowed, so that they have to be counted
-// before they are tested. Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
+// Decides whether the candidates have to be counted before they are tested, because there may
+// be more than allowed. Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 
-// If no slot holds more than the fullest: each proxy searches half its
-// neighbourhood, and at most 4 cells along each axis in all time slabs of the coarser
-// levels.
+// Returns whether an upper bound on the number of candidates exceeds the limit. For the bound,
+// every slot is assumed to be as full as the fullest one. Each proxy searches half its
+// neighbourhood and, in all time slabs of each coarser level, at most 4 cells along each axis.
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {
@@ -13,6 +13,6 @@ fn may_be_crowded() -> bool {
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
     let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
-    // A little less, for rounding.
+    // The factor leaves a margin for rounding errors.
     return most > 0.999 * allowed;
 }

@@ -1,19 +1,23 @@
-// The filter: the swept test of two spheres in float32. It tells hits, misses and what is
-// too close to tell. Its constants are in `src/shared/filter.rs`; the CPU sweeps in float64.
+// The filter: the swept test of two spheres in float32, with an error bound. docs/exact.md has
+// the proof, and the constants are in `src/shared/filter.rs`. The CPU sweeps in float64
+// instead.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
 
-// What the filter finds of a pair.
+// Result of the filter for two spheres. The verdict is a certain hit if margin > bound, a
+// certain miss if margin < -bound, and otherwise grazing.
 struct Filtered {
+    // Relative position at the start of the step, relative velocity, and sum of the radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Whether they move too slowly past one another for `t` to mean anything.
+    // Whether the relative velocity is too small for a meaningful `t`, which is then 0.
     slow: bool,
     // Time of closest approach within [0, dt].
     t: f32,
-    // r² less the squared distance at that time, and how much it may be wrong.
+    // r² minus the squared distance at time t, and an upper bound on the error of this
+    // difference.
     margin: f32,
     bound: f32,
 }
@@ -22,6 +26,7 @@ fn sum(v: vec3<f32>) -> f32 {
     return v.x + v.y + v.z;
 }
 
+// Applies the filter to spheres i and j, in a step of length dt.
 fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
@@ -33,7 +38,7 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     if !slow {
         t = clamp(-b / a, 0.0, dt);
     }
-    // Not a subnormal number, which may count as 0 in one product but not in
+    // A subnormal t is replaced by 0, because it may be flushed to 0 in one product but not in
     // another.
     t = opaque(select(t, 0.0, t < MIN_POSITIVE));
     let q = opaque3(p + v * t);
@@ -45,7 +50,7 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // What the whole motion can change of the margin.
+        // Upper bound on how much the motion in the whole step changes the margin.
         bound += SLOWLY * distance * (speed * dt);
     }
     return Filtered(p, v, r, slow, t, margin, bound);

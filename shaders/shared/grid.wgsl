@@ -1,27 +1,28 @@
-// Levels, cells and slots. Twin of `src/shared/grid.rs`.
+// Cells and slots of a level. Twin of `src/shared/grid.rs`.
 
 #import types::{Level}
 
+// Returns the cell of a point in the frame.
 fn cell_of(level: Level, point: vec3<f32>) -> vec3<i32> {
     return vec3<i32>(floor(point * level.inverse_cell));
 }
 
-// Whether a row of cells from x0 to x1 lies within the box.
+// Returns whether the cells from x0 to x1 of a row are all in the box.
 fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     let first = vec3<u32>(vec3<i32>(x0, y, z) - level.origin);
     let last_x = u32(x1 - level.origin.x);
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// The slot of a cell within the box in a time slab.
+// Returns the slot of a cell in the box, in a time slab.
 fn slot_in_box(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     let at = vec3<u32>(cell - level.origin);
     return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
 }
 
-// The slot of a cell in a time slab. Within the box x runs contiguously. A cell outside
-// has one of the slots from first_hashed to first_hashed + hash_mask; which one, only this
-// function and its twin on the CPU know.
+// Returns the slot of a cell in a time slab. In the box, slots are consecutive along x. A cell
+// outside the box has one of the slots from first_hashed to first_hashed + hash_mask. No other
+// code depends on which one it is.
 fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
         return slot_in_box(level, cell, slab);

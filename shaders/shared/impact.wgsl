@@ -1,10 +1,11 @@
-// Time of impact and depth of two spheres in float32, without a bound on their errors. The
-// exact ones are the host's: `impact` in `src/exact/impact.rs`.
+// Estimates of the time of impact and the penetration depth of two spheres in float32. The host
+// computes the exact values with `impact` in `src/exact/impact.rs`.
 
 #import filter::{Filtered}
 
-// Time of impact and depth, of two that touch or may. At that time the gap between
-// them is 0 but for rounding: `src/gpu/mod.rs` tells how much.
+// Returns the time of impact and the penetration depth of two spheres that touch or may touch.
+// At that time, the gap between them is 0 except for rounding errors, for which
+// `src/gpu/mod.rs` states a bound.
 fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
     let pp = dot(s.p, s.p);
@@ -14,8 +15,8 @@ fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     if s.slow {
         return vec2<f32>(0.0);
     }
-    // Along the way: how far it is to the closest approach, and from the first
-    // touch to that.
+    // Distances along the direction of the relative motion: from the start to the closest
+    // approach, and from the first contact to the closest approach.
     let speed = sqrt(dot(s.v, s.v));
     let way = s.v / speed;
     let ahead = -dot(s.p, way);

@@ -1,7 +1,7 @@
-// Which invocation of a dispatch this is.
+// Index of an invocation in its dispatch.
 
-// The number of an invocation in a dispatch that may be folded into rows,
-// because a dispatch has at most 65 535 workgroups an axis.
+// Returns the index of an invocation in a dispatch that may be folded into rows, because a
+// dispatch has at most 65 535 workgroups along each axis.
 fn invocation(workgroup: vec3<u32>, workgroups: vec3<u32>, local: u32, size: u32) -> u32 {
     return (workgroup.x + workgroup.y * workgroups.x) * size + local;
 }

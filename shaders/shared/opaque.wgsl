@@ -1,9 +1,8 @@
-// A barrier for compilers: what stands on either side of it is neither fused nor
-// reassociated across it.
+// Optimization barriers: a compiler can neither fuse nor reassociate operations across them.
 
 #needs params
 
-// The same value, in a way that no compiler sees through.
+// Returns x. A compiler cannot know this, because it cannot know that params.zero is 0.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

@@ -1,26 +1,30 @@
-// Which two of their time segments report a pair. Twin of `src/shared/ownership.rs`.
+// Which two time segments report a pair. Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered, sum}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
-// The pair belongs to these two segments alone; to other ones; or rounding leaves open
-// to which, and all that it may belong to report it.
+// Results of ownership(). OWN: only these two segments report the pair. OTHER: these two do
+// not. SHARED: rounding leaves open which segments own the pair, so all possible owners report
+// it.
 const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Whether the pair belongs to the two time segments that met: to those that
-// contain the time of closest approach.
+// Returns whether two time segments own the pair of their spheres: whether they contain the
+// time of closest approach.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }
-    // In units of the finest segment.
+    // The interval that contains the time of closest approach, in units of the shortest
+    // segment.
     let finest = f32(1u << SEGMENT_BITS);
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
+    // Spheres that hardly move relative to each other: the first segments own the pair,
+    // whenever the closest approach is (docs/exact.md, section 3).
     if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;
     } else if !s.slow {

@@ -1,4 +1,4 @@
-// A level's time slabs, cells and slots. Twin of `src/cpu/plan/layout.rs`.
+// Chooses a level's time slabs, cells and slots. Twin of `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}
@@ -6,19 +6,19 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// A way to lay out a level: what it is expected to cost, its number, from which
-// layout_power() and layout_box() tell what it is, and the edge of its cells.
+// A layout of a level: its expected cost; its number, which encodes the time slabs and the kind
+// of box (see layout_power() and layout_box()); and the edge of its cells.
 struct Layout {
     cost: f32,
     number: u32,
     cell: f32,
 }
 
-// The cheapest of the layouts that each thread has weighed: thread t is for level
-// number t modulo the number of levels.
+// The cheapest of the layouts that each thread has examined. Thread t examines layouts of level
+// t modulo the number of levels.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
-// The step is divided into 2^this time slabs.
+// Returns the power of a layout's time slabs: the step is divided into 2^power of them.
 fn layout_power(number: u32) -> u32 {
     return number / 3u;
 }
@@ -27,11 +27,12 @@ const BOX_AROUND_ALL = 0u;
 const BOX_AROUND_MOST = 1u;
 const ONLY_A_HASH = 2u;
 
+// Returns the kind of a layout's box: one of the three constants above.
 fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Of two, the cheaper one, or else the one that comes first.
+// Returns the cheaper of two layouts or, if they cost the same, the one with the lower number.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -39,8 +40,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// The least edge, from `edge` up, with which the box has at most `slots` cells;
-// 0 if there is none.
+// Returns the smallest of the edges tried, from `edge` up, for which the box has at most
+// `slots` cells; 0 if there is none.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -48,6 +49,7 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     }
     var cell = edge;
     for (var k = 0u; k < CELL_GROWTH_STEPS; k++) {
+        // One cell more than the extent, one on each side, and one for rounding.
         let cells = extent / cell + 4.0;
         if cells.x * cells.y * cells.z <= slots {
             return cell;
@@ -57,12 +59,13 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// The share of slots for what is outside a box around most.
+// Returns the number of slots for the cells outside a box around most proxies.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
 
-// The least power of segments of the ranges that search for those of a level.
+// Returns the smallest power of the size ranges that search a level: that of the longest
+// segments.
 fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     var least = SEGMENT_BITS;
     for (var k = 0u; k < ranges; k++) {
@@ -73,13 +76,14 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     return least;
 }
 
-// The edge of a layout's cells, 0 if there is no such layout; and the part of its proxies
-// that are outside the box.
+// The edge of a layout's cells, or 0 if the layout is impossible; and the fraction of the
+// level's proxies that are outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
 }
 
+// Returns the edge of the cells for layout `number` of a level that may use `share` slots.
 fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     let slabs = f32(1u << layout_power(number));
     let edge = cell_edge(level.proxies / slabs, level.half_cell);
@@ -98,7 +102,7 @@ fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     return Fitted(edge, 1.0);
 }
 
-// What a layout with 2^power time slabs is expected to cost.
+// Returns the expected cost of a layout with 2^power time slabs.
 fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> f32 {
     let slabs = f32(1u << power);
     let cell = fitted.cell;
@@ -109,8 +113,8 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     let met = others(level.proxies, cell);
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
-            // One that has longer segments searches several slabs, all it meets there
-            // being as many as in its own time.
+            // A range with longer segments searches several slabs. In all of them together it
+            // meets as many proxies as are there during its own time.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -119,7 +123,7 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     return cost;
 }
 
-// The cheapest layout of a level, of every `parts`th from number `part` on.
+// Returns the cheapest of every `parts`th layout of a level, from number `part` on.
 fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) -> Layout {
     let longest = least_power_of_searchers(level, ranges);
     var best = Layout(GREATEST, ONLY_A_HASH, 0.0);
@@ -137,7 +141,8 @@ fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) ->
     return best;
 }
 
-// The cheapest layout of level number `thread`, of those that several threads have weighed.
+// Returns the cheapest layout of level number `thread`, from the results of all threads that
+// have examined its layouts.
 fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     var chosen = sh_layout[thread];
     for (var part = 1u; part < min(THREADS / levels, 3u * (level.power + 1u)); part++) {
@@ -146,8 +151,9 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Gives a level its time slabs, cells and slots, these counted from 0, and at
-// most `share` of them. `ranges` are all of its ranges.
+// Returns a level with its time slabs, cells and slots. Its slots are counted from 0, and there
+// are at most `share` + MIN_HASHED_SLOTS of them. `ranges` are all size ranges of the level,
+// merged into one.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
@@ -165,7 +171,7 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // One more on each side, so that most rows lie within.
+        // One more cell on each side, so that most searched rows are in the box.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }

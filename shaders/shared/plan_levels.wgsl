@@ -1,21 +1,23 @@
-// Which size ranges become one level: the best division, by dynamic programming.
+// Divides the size ranges into levels at the least expected cost, by dynamic programming.
 // Twin of `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// Cost of the level from each range to the current end, and all before it.
+// For each range: cost of the level from this range to the current end, plus the least cost of
+// all ranges before it.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
-// Proxies before each range; least cost up to each end; where its last level
-// begins.
+// For each range: number of proxies in all ranges before it.
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
+// For each end, a number of ranges: the least cost of these ranges, and the first range of the
+// last level in the division that has this cost.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
-// The ranges of each level: from .x to before .y.
+// The ranges of each level: from .x up to, but not including, .y.
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_level_count: u32;
 
-// Begins the search for the best cut.
+// Initializes the search for the best division into levels.
 fn begin_cut(ranges: u32) {
     sh_before[0] = 0.0;
     sh_best[0] = 0.0;
@@ -24,7 +26,7 @@ fn begin_cut(ranges: u32) {
     }
 }
 
-// What a level is expected to cost, and all `before` it.
+// Returns the expected cost of a level plus `before`, the cost of all ranges before it.
 fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     let proxies = level.proxies;
     let slab = proxies / f32(1u << level.power);
@@ -34,8 +36,8 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// The best cut up to each end, from the best cuts up to the ends before it. Each
-// thread has the level that begins with its range.
+// Finds the best division of the ranges up to each end, from the best divisions up to all
+// earlier ends. Each thread handles the level that begins with the range of its number.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {
@@ -60,11 +62,13 @@ fn find_best_cut(ranges: u32, thread: u32) {
             sh_best[end] = sh_cost[first];
             sh_first[end] = first;
         }
+        // Makes sh_best visible, and ends all reads of sh_cost before the next iteration writes
+        // it.
         workgroupBarrier();
     }
 }
 
-// Lists the levels of the best cut.
+// Lists the levels of the best division.
 fn list_levels(ranges: u32) {
     var levels = 0u;
     for (var end = ranges; end > 0u; end = sh_first[end]) {

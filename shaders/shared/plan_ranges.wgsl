@@ -1,48 +1,56 @@
-// Runs of size classes: what levels are made of. Twin of `src/cpu/plan/size_ranges.rs`.
+// Groups the size classes in use into size ranges, of which levels are made.
+// Twin of `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
 #import size_class::{size_class_power, size_class_set}
 #import sortable::{from_sortable}
 
-// Invocations of the one workgroup.
+// Number of invocations in the only workgroup.
 const THREADS = MAX_LEVELS;
-// Size classes of one thread: as many as a vec4<u32> has bits.
+// Number of size classes that each thread handles: as many as a vec4<u32> has bits.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// Neighbouring size classes of one set and one power of segments that are not all empty;
-// or the size ranges of a level together.
+// A run of neighbouring size classes of one set and one power, with at least one proxy; or all
+// size ranges of a level, merged into one.
 struct SizeRange {
+    // Number of proxies, and number of those that are inside the trimmed box.
     proxies: f32,
     inside: f32,
+    // The largest half cell of the proxies.
     half_cell: f32,
+    // Bounds of the middles of the proxies, in the frame.
     low: vec3<f32>,
     high: vec3<f32>,
+    // Number of the last size class.
     last_class: u32,
-    // The least, of several ranges.
+    // Power of the spheres: they are cut into 2^power segments. The least power, for several
+    // ranges.
     power: u32,
-    // The set its spheres are of.
+    // Set of the spheres, 0 or 1.
     of_set: u32,
-    // Half the edge of the smallest cells from which these are searched: in one set that
-    // of the smallest range, between two sets that of the largest.
+    // The half cell of the range. Ranges with a smaller one search this range; between two
+    // sets, so do ranges with an equal one. For several ranges: in one set the smallest of
+    // their half cells, between two sets the largest.
     reference: f32,
-    // Proxies of all smaller ranges that search for these.
+    // Number of proxies in all ranges that search this one.
     finer: f32,
 }
 
-// Size ranges that are not empty, in the order of these: by set, by power of segments,
-// and then finest first.
+// Size ranges with at least one proxy, ordered by set, then by power, then by size, finest
+// first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Size classes in use that come to lie in one range with the class in use before them
-// when ranges of 1, 2, 4 … classes become twice as large; the last, never.
+// Entry s is the number of size classes in use that start a range if ranges consist of 2^s
+// classes, but not if they consist of 2^(s + 1). The last entry is the number of those that
+// start a range in any case.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
-// How many ranges begin in the size classes of each thread.
+// Number of ranges that begin in the size classes of each thread.
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
-// ---- Size classes in use: bits of a thread's own ones.
+// ---- Size classes in use. Each thread has a bit for each of its own classes.
 
-// The number of the lowest bit, which there has to be.
+// Returns the number of the lowest bit that is set. There must be one.
 fn lowest_bit(used: vec4<u32>) -> u32 {
     var word = 0u;
     while word < 3u && used[word] == 0u {
@@ -51,13 +59,14 @@ fn lowest_bit(used: vec4<u32>) -> u32 {
     return word * 32u + firstTrailingBit(used[word]);
 }
 
-// The others when one is taken away.
+// Returns the mask with one bit cleared.
 fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
     var rest = used;
     rest[bit / 32u] &= ~(1u << (bit % 32u));
     return rest;
 }
 
+// Returns the mask of this thread's size classes that are in use.
 fn used_classes(thread: u32) -> vec4<u32> {
     let first_word = thread * (CLASSES_EACH / 32u);
     return vec4<u32>(
@@ -70,21 +79,22 @@ fn used_classes(thread: u32) -> vec4<u32> {
 
 // ---- Size ranges.
 
-// Counts in sh_parted.
+// Adds this thread's size classes to sh_parted.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No range is of more size classes than a thread has.
+        // No range has more size classes than a thread, so a thread's first class starts a
+        // range.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
 }
 
-// The finest ranges that are no more than there can be levels: their shift, when each is
-// of 2^shift size classes, and how many they are.
+// Finds the shortest ranges of which there are at most MAX_LEVELS. Returns their shift, where a
+// range consists of 2^shift size classes, and their number.
 fn finest_ranges() -> vec2<u32> {
     var shift = MAX_RANGE_SHIFT;
     var most = atomicLoad(&sh_parted[MAX_RANGE_SHIFT]);
@@ -95,7 +105,7 @@ fn finest_ranges() -> vec2<u32> {
     return vec2<u32>(shift, most);
 }
 
-// Ranges of 2^shift size classes that are not all empty, of a thread's own.
+// Returns the number of ranges of 2^shift size classes among this thread's size classes.
 fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     var ranges = 0u;
     var rest = used;
@@ -109,7 +119,7 @@ fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     return ranges;
 }
 
-// A range that is still empty, which begins with this size class.
+// Returns a range without proxies for the set and the power of this size class.
 fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
     return SizeRange(
         0.0,
@@ -125,7 +135,7 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
     );
 }
 
-// A range with one more size class.
+// Returns a range with the proxies of one more size class.
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
     // All nine words are read before any of them is used.
@@ -151,7 +161,8 @@ fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     return more;
 }
 
-// Makes the ranges of a thread's own size classes.
+// Writes the ranges of this thread's size classes to sh_range, after those of all threads
+// before.
 fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     var at = 0u;
     for (var before = 0u; before < thread; before++) {
@@ -174,16 +185,16 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// ---- Who searches for whom, and who shares a level.
+// ---- Which ranges search which, and which may share a level.
 
-// 0 when only pairs between two sets count, so that no level is searched for its
-// own; else 1.
+// Returns 0 between two sets, where no proxy searches its own level, and otherwise 1. It is a
+// factor for the cost of these searches.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Whether the proxies of one range search for those of another, and not these for
-// them; between two sets, those of one size may do either.
+// Returns whether a range searches another one, of this set and with this reference. At most
+// one of two ranges searches the other, except for ranges of equal size in different sets.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {
@@ -192,7 +203,7 @@ fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     return half_cell < reference;
 }
 
-// Sets what is known of a range only when there are all.
+// Sets the number of proxies that search a range. All ranges must have been made.
 fn count_finer(range: u32, ranges: u32) {
     var finer = 0.0;
     for (var k = 0u; k < ranges; k++) {
@@ -201,14 +212,14 @@ fn count_finer(range: u32, ranges: u32) {
     sh_range[range].finer = finer;
 }
 
-// Whether both ranges may be in one level: of one set, and none that are not cut with such
-// as are.
+// Returns whether two ranges may be in one level: they are of the same set, and the spheres of
+// both are cut or those of neither are.
 fn share_level(range: u32, other: u32) -> bool {
     return sh_range[range].of_set == sh_range[other].of_set
         && (sh_range[range].power > 0u) == (sh_range[other].power > 0u);
 }
 
-// Two ranges in one level.
+// Returns two ranges of one level merged into one.
 fn merged(range: SizeRange, other: SizeRange) -> SizeRange {
     var both = range;
     both.proxies += other.proxies;

@@ -1,18 +1,19 @@
-// Which spheres stand for all. Twin of `sampled` in `src/cpu/measure/spacing.rs`.
+// The choice of the sampled spheres. Twin of `sampled` in `src/cpu/measure/spacing.rs`.
 
 #needs params, spheres
 
-// Spheres tried in a stretch, where some are set aside.
+// Number of further spheres tried in a stretch of the input if spheres are set aside.
 const SAMPLE_TRIES = 16u;
 
-// Where the stretch of the input begins out of which the sphere number k of the
-// sample is: floor(k * spheres / sample), with no overflow.
+// Returns where stretch k of the input begins: floor(k * spheres / sample), computed without
+// overflow. Sampled sphere k is chosen from this stretch.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// One of each stretch, which one by chance, so that no regular order shows; not
-// one set aside, where there is another close by.
+// Returns the index of sampled sphere k. It is chosen pseudorandomly from its stretch, so that
+// no regular order of the input affects the sample. Spheres that are set aside are avoided if
+// there is another one within SAMPLE_TRIES.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

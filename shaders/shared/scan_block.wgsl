@@ -1,15 +1,18 @@
-// Exclusive prefix sums over the invocations of a workgroup, each of which gives a number.
+// Prefix sums over the invocations of a workgroup.
 
-// Invocations are summed in groups of this many first.
+// Number of invocations in a group, and number of groups.
 const SCAN_GROUP = 16u;
 const_assert SCAN_GROUP * SCAN_GROUP == SCAN_WORKGROUP;
 
 var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 
-// Returns the sum of the numbers given by the invocations before this one. After one more
-// barrier, sh_sums holds the inclusive prefix sums. Every invocation reads up to 32 numbers
-// instead of adding in eight rounds, because a round costs two barriers.
+// Returns the sum of `own` over all invocations before this one. After one more barrier,
+// sh_sums holds the inclusive prefix sums. Between two calls, no barrier is needed unless
+// sh_sums has been read.
+//
+// Each invocation adds up the numbers of its group, then the sums of the groups. It reads 32
+// numbers, but needs only two barriers, where a doubling scan needs two in each of 8 rounds.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();
@@ -25,7 +28,7 @@ fn sum_before(own: u32, local: u32) -> u32 {
     if place == 0u {
         sh_group_sums[group] = all;
     }
-    // All have read sh_sums, too, before an invocation writes to it again.
+    // This barrier also separates the reads of sh_sums above from the write below.
     workgroupBarrier();
     for (var k = 0u; k < SCAN_GROUP; k++) {
         before += select(0u, sh_group_sums[k], k < group);

@@ -1,16 +1,16 @@
-// How a sphere is cut into time segments, and how large each is. Twin of
+// How a sphere is cut into time segments, and the size of each. Twin of
 // `src/shared/segments.rs`.
 
 #import opaque::{opaque3}
 #import types::{Frame}
 #needs params
 
-// The path of a sphere during the step, as seen from the frame.
+// The motion of a sphere during the step, relative to the frame.
 struct Path {
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
-    // Velocity times dt.
+    // Displacement: velocity times dt.
     shift: vec3<f32>,
 }
 
@@ -23,18 +23,19 @@ fn largest(v: vec3<f32>) -> f32 {
     return max(max(v.x, v.y), v.z);
 }
 
-// 2^-power, exactly.
+// Returns 2^-power, exactly.
 fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
 }
 
-// The middle of segment k of 2^power.
+// Returns the centre of the sphere in the middle of segment number `segment` of 2^power.
 fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
-// The power of two of segments that a sphere is cut into.
+// Returns the power of a sphere. It is cut into 2^power segments: as few as keep the
+// displacement in each within the sphere's diameter or `length`, along every axis.
 fn segments_power(path: Path, length: f32) -> u32 {
     let longest = max(2.0 * path.radius, length);
     var power = 0u;
@@ -46,8 +47,8 @@ fn segments_power(path: Path, length: f32) -> u32 {
     return power;
 }
 
-// How far a segment of 2^power reaches from its middle along each axis, with the margin
-// for rounding.
+// Returns how far one of 2^power segments reaches from its middle along each axis, including a
+// margin for rounding errors.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);
@@ -55,7 +56,8 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Half of the smallest cell that a segment of 2^power may lie in.
+// Returns the half cell of one of 2^power segments: half the edge of the smallest cells of a
+// level that may hold it.
 fn half_cell_of(path: Path, power: u32) -> f32 {
     return max(largest(reaches(path, power)), 0.5 * SMALLEST_CELL);
 }

@@ -1,23 +1,25 @@
-// Where the spheres of a caller's buffers are. Twin of `SourceLayout` in
+// Where the caller's buffers have the values of the spheres. Twin of `SourceLayout` in
 // `src/gpu/shader/layout.rs`.
 
-// Of each: the word at which it begins, and how many words it is to the next.
+// The first four members: index of the first sphere's word, and number of words from one sphere
+// to the next.
 struct SourceLayout {
     center: vec2<u32>,
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // A stride of 0 words takes this for every sphere.
+    // Values for all spheres, used if the stride of the radius or of the groups is 0.
     constant_radius: f32,
     constant_groups: u32,
     // One of MOTION_NONE, MOTION_VELOCITY, MOTION_PREVIOUS.
     motion_kind: u32,
-    // The word that tells how many there are, and how many there may be; without
-    // a word, there are that many.
+    // Index of the word that holds the number of spheres. If `counted` is 0, there is no such
+    // word, and the number is `at_most`.
     count_word: u32,
     counted: u32,
+    // Largest number of spheres allowed.
     at_most: u32,
-    // Whether there is such a set at all.
+    // 0 for the second set if there is only one.
     used: u32,
     unused: u32,
 }

@@ -1,13 +1,13 @@
-// How many spheres are near one, and how far apart they are. Twin of
+// The correlation curve: how many spheres are near one, and how far apart they are. Twin of
 // `src/shared/space.rs`.
 
 #needs params
 
-// The kernel fills it with space.log_others.
+// A copy of space.log_others. The kernel must fill it.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
-// Of `proxies` that lie as the spheres do, how many others are within the cube
-// of half edge `distance` around one.
+// Returns how many others are, on average, in the cube of half edge `distance` around one of
+// `proxies` that are distributed as the spheres are.
 fn others(proxies: f32, distance: f32) -> f32 {
     let x = clamp(log2(distance) + 127.0, 0.0, f32(OCTAVES - 2u));
     let i = u32(x);
@@ -16,10 +16,11 @@ fn others(proxies: f32, distance: f32) -> f32 {
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
-// Edge of the cube that holds one of `proxies` that lie as the spheres do.
+// Returns the spacing of `proxies` that are distributed as the spheres are: the edge of the
+// cube that holds, on average, one of them.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // The last entry that is not above the level: the entries never fall.
+    // Finds the number of entries that are not above the level. The entries never decrease.
     var low = 0u;
     var high = OCTAVES;
     while low < high {
@@ -41,13 +42,13 @@ fn spacing_of(proxies: f32) -> f32 {
     return exp2(min(f32(low) + part - 127.0, 127.0));
 }
 
+// Returns the edge of cells that are at least so wide, and wide enough for this half cell.
 fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, least), 8.0 * MAX_MAGNITUDE);
 }
 
-// Edge of the cells that a level should have: as small as its proxies allow, but
-// not much finer than the spacing between them. `proxies` are those of one time
-// slab.
+// Returns the edge that the cells of a level should have: as small as its proxies allow, but
+// not much smaller than their spacing. `proxies` is the number of proxies in one time slab.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return edge_at_least(MIN_CELL_PER_SPACING * spacing_of(proxies), half_cell);
 }

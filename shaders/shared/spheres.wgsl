@@ -1,16 +1,18 @@
-// The spheres in the units that the stages work in.
+// The spheres in the units of the stages.
 
 #import types::{Sphere}
 #import units::{times_power}
 #needs params, spheres
 
+// Returns v times 2^power, component by component.
 fn vector_times_power(v: vec3<f32>, power: i32) -> vec3<f32> {
     return vec3<f32>(times_power(v.x, power), times_power(v.y, power), times_power(v.z, power));
 }
 
+// Returns sphere i in these units.
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
-    // In nearly all worlds both units are 1.
+    // In most worlds the units are the caller's, and both powers are 0.
     if (params.length_power | params.velocity_power) != 0 {
         sphere.radius = times_power(sphere.radius, params.length_power);
         sphere.center = vector_times_power(sphere.center, params.length_power);
@@ -19,7 +21,7 @@ fn sphere_at(i: u32) -> Sphere {
     return sphere;
 }
 
-// Whether the sphere was set aside.
+// Returns whether the sphere was set aside.
 fn is_invalid(sphere: Sphere) -> bool {
     return sphere.radius < 0.0;
 }

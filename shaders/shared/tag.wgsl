@@ -9,15 +9,17 @@ fn level_of(tag: u32) -> u32 {
     return tag & ((1u << LEVEL_BITS) - 1u);
 }
 
+// Returns the power of the proxy's sphere, which is cut into 2^power segments.
 fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
 
+// Returns the number of the proxy's segment, from 0.
 fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// The time slab of a proxy, by its tag.
+// Returns the time slab of a proxy, in a level with 2^time_power slabs.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

@@ -1,7 +1,8 @@
-// Changes of units, exact but for subnormal numbers. Twin of `src/shared/units.rs`.
+// Changes of units by powers of two, exact except for subnormal numbers. Twin of
+// `src/shared/units.rs`.
 
-// x times 2^power, exactly, but 0 in place of a subnormal number. In integers,
-// because arithmetic may take a subnormal x for 0.
+// Returns x times 2^power, exactly, or 0 if that is subnormal. If power is 0, returns x.
+// Computed with integers, because float arithmetic may flush a subnormal x to 0.
 fn times_power(x: f32, power: i32) -> f32 {
     let bits = bitcast<u32>(x);
     var digits = bits & 0x7fffffu;

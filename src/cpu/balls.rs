@@ -1,6 +1,6 @@
-//! The first test of two proxies: whether the balls that hold them meet, or the path of one and
-//! the ball of the other. It takes four numbers per proxy and a handful of operations per pair,
-//! and only the pairs that pass it are swept.
+//! The ball test of two proxies, which precedes the swept test: whether their bounding spheres
+//! (balls) meet, or the path of one proxy meets the ball of the other. It reads four numbers per
+//! proxy and takes few operations per pair. Only pairs that pass it are swept.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -8,32 +8,34 @@ use wide::f32x4;
 use crate::lanes::{LANES, dot, each, four, three};
 use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
-/// A ball that holds one time segment of a sphere.
+/// The bounding sphere of one time segment of a sphere's path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// The centre of the sphere in the middle of the segment, in the frame.
+    /// The middle of the segment: the sphere's centre at that time, in the frame.
     pub(crate) middle: [f32; 3],
-    /// The radius, with [`BALL_MARGIN`].
+    /// The radius, including [`BALL_MARGIN`].
     pub(crate) reach: f32,
 }
 
-/// Margin of a ball: twice the margin of a cell. A cell's margin is for each axis; for all
-/// three it takes √3 of it, and the rest is for the test itself: docs/exact.md has the proof.
+/// Margin of a ball for rounding, in the unit of [`MARGIN`]: twice the margin of a cell. The margin
+/// of a cell holds for one axis, and three axes need √3 times as much. The rest covers the rounding
+/// of the ball test itself. docs/exact.md has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Margin of a path that is held against balls.
+/// Margin of a path that is tested against balls, in the unit of [`MARGIN`].
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
-/// Squares of lengths below this, 2⁻¹⁰⁰, may have lost digits to underflow, or all.
+/// A squared length below this limit, 2⁻¹⁰⁰, may have lost some or all of its digits to underflow.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// [`LANES`] balls, side by side: x, y and z of the middle, and the reach. One cache line.
+/// [`LANES`] balls side by side: x, y and z of the middles, then the radii. They fill one cache
+/// line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
 
 impl Balls {
-    /// The balls around segments of spheres' paths.
+    /// Computes the bounding spheres of one time segment of each path.
     #[inline(always)]
     pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
         let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
@@ -42,7 +44,7 @@ impl Balls {
         Self(four([x, y, z, reach], f32x4::to_array))
     }
 
-    /// The ball of a lane.
+    /// Returns the ball of a lane.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Ball {
         let Self([x, y, z, reach]) = self;
@@ -55,7 +57,7 @@ impl Balls {
 
 /// A shape that is tested against many balls.
 pub(crate) trait Probe {
-    /// Which of the balls the shape meets, one bit each.
+    /// Returns a bit mask of the balls that the shape meets.
     fn meets(&self, balls: &Balls) -> usize;
 }
 
@@ -80,21 +82,21 @@ impl Probe for BallProbe {
     }
 }
 
-/// The path of a proxy, tested against many balls: the proxy's own ball, if the path is long,
-/// would meet many that the proxy does not come near. docs/exact.md has the proof.
+/// The path of a sphere during one segment, tested against many balls. The ball of a long segment
+/// would meet many balls that the sphere does not come near. docs/exact.md has the proof.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
-    /// The vector from the middle to the end.
+    /// The vector from the middle of the segment to its end.
     to_end: [f32x4; 3],
-    /// 1 over the square of the length of `to_end`; 0 if that is below [`SHORT`]: then the
-    /// reach covers the path, too.
+    /// Reciprocal of the squared length of `to_end`, or 0 if that square is below [`SHORT`]. With
+    /// 0, the path counts as a point, and `reach` includes half its length.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// The path of a segment with this middle, which is twice the part `half` of the sphere's
-    /// path.
+    /// Makes the probe of one segment of `path`. `middle` is the middle of the segment, and `half`
+    /// is half the length of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);
@@ -118,7 +120,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // The part of the path at which it is nearest.
+        // The point of the path nearest to the middle of the ball: −1 is the start of the segment,
+        // 1 its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))
@@ -141,22 +144,23 @@ mod tests {
     use crate::shared::units::Units;
     use crate::{MAX_MAGNITUDE, Sphere};
 
-    /// Two spheres that touch, or nearly so, in worlds of all scales, in which they may
-    /// be very small and far away, and when they are nearest, as a part of the step.
+    /// Returns two spheres that touch or nearly touch, and the time of their closest approach as a
+    /// fraction of the step. The worlds have all scales, and the spheres may be tiny and far from
+    /// the frame's origin.
     fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
         let mut single = || 2.0 * rng.f32() - 1.0;
         let mut vector = |scale: f32| Vec3::from([0; 3].map(|_| single())) * scale;
         let (center, drift) = (vector(1.0), vector(1.0));
         let (aside, motion) = (vector(1.0), vector(1.0));
-        // Spheres as small as there are beside a world of about 1.
+        // The sizes go down to 2⁻⁷⁹, far below the smallest cell, 2⁻⁶⁰.
         let mut power = |most: i32| 2_f32.powi(most - rng.i32(0..80));
         let (far, size) = (power(10), power(0));
         let speed = size * 2_f32.powi(rng.i32(-30..12));
         let center = frame.origin + center * far;
         let velocity = frame.drift + drift * speed.min(1.0);
         let v = motion * speed;
-        // Where they are nearest, they are apart across their motion by just what
-        // makes them touch.
+        // At the closest approach, the offset between the centres is perpendicular to the relative
+        // velocity, and its length is the sum of the radii.
         let part = [0.0, 1.0, rng.f32()][rng.usize(0..3)];
         let across = aside - v * (aside.dot(v) / v.length_squared()).min(1e30);
         let across = across.try_normalize().unwrap_or(Vec3::X);
@@ -179,7 +183,7 @@ mod tests {
         reason = "a segment's number is below 2¹⁵"
     )]
     #[test]
-    fn balls_of_two_that_touch_meet() {
+    fn balls_of_touching_spheres_meet() {
         let mut rng = Rng::with_seed(1);
         let mut touching = 0;
         let scale = Units::default().scale(1.0);
@@ -202,11 +206,11 @@ mod tests {
                 continue;
             }
             touching += 1;
-            // Any two segments that hold the time at which they are nearest.
+            // The ball of the segment that contains the time of closest approach, at any power.
             let ball = |sphere: &Sphere, power: u32| {
                 let segments = (1_u32 << power) as f64;
                 let segment = (nearest * segments).min(segments - 1.0);
-                // Too near to a boundary to tell in which one it is.
+                // Too close to the end of a segment to be certain which one contains the time.
                 if power > 0 && (segment - segment.round()).abs() < 1e-3 {
                     return None;
                 }
@@ -236,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn balls_that_do_not_meet_are_told_from_others() {
+    fn the_ball_probe_finds_the_balls_that_it_meets() {
         let ball = |x: f32, reach: f32| Ball {
             middle: [x, 0.0, 0.0],
             reach,
@@ -260,8 +264,8 @@ mod tests {
     }
 
     #[test]
-    fn balls_beside_a_path_are_told_from_those_it_meets() {
-        // From (−8, 0, 0) to (8, 0, 0), in the middle of a way twice as long.
+    fn the_path_probe_finds_the_balls_that_it_meets() {
+        // From (−8, 0, 0) to (8, 0, 0), the middle half of a path from −16 to 16.
         let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
         let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
         let path = PathProbe::new(&path, [0.0; 3], 0.25);

@@ -1,8 +1,8 @@
-//! `bin`: the cell and the slot of each proxy. Twin of `shaders/bin.wgsl`.
+//! `bin`: computes the cell and the slot of each proxy. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+    reason = "there are at most 2³¹ proxies and slots, and all other numbers are smaller"
 )]
 
 use bytemuck::Zeroable;
@@ -18,18 +18,20 @@ use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy, and the slot it goes to.
+/// A proxy and its slot.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     /// The slot of its cell.
     pub(crate) slot: u32,
-    /// Its sphere.
+    /// The index of its sphere.
     pub(crate) sphere: u32,
-    /// Its level and segment, see [`make_tag`], and [`INSIDE`] where that holds.
+    /// Its level and segment (see [`make_tag`]), with [`INSIDE`] set if the cells that it searches
+    /// around its own cell lie within the box of the level.
     pub(crate) tag: u32,
 }
 
-/// Finds the cell of every proxy, and so its slot.
+/// Computes the cell of every proxy and the slot of the cell, and sorts the proxies into buckets by
+/// slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,

@@ -1,5 +1,6 @@
-//! Brings the spheres of the proxies to their buckets, before `scatter` sorts each bucket: a
-//! chunk's spheres are in the cache together, and a bucket's are from all over memory.
+//! Copies the spheres of the proxies to their buckets, before `scatter` sorts each bucket. The copy
+//! goes chunk by chunk, because the spheres of a chunk fit in the cache, whereas the spheres of a
+//! bucket may come from all over memory.
 
 use std::ops::Range;
 
@@ -12,8 +13,8 @@ use super::sorted_sphere::SortedSphere;
 use crate::Sphere;
 use crate::limits::CHUNK;
 
-/// Writes the spheres of all proxies, bucket after bucket, in the order in which they are
-/// binned.
+/// Writes the spheres of all proxies to `brought`, bucket after bucket. Within a bucket they stay
+/// in the order in which their proxies were binned.
 pub(super) fn bring_to_buckets(
     spheres: &[Sphere],
     binned: &Buckets<Binned>,
@@ -26,8 +27,9 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, binned, chunks, piece, &mut unfilled);
 }
 
-/// Brings the proxies of some chunks to their buckets. `unfilled` is for each bucket the room
-/// for them and maybe for later ones; at most `piece` chunks are for one thread to do.
+/// Copies the spheres of the proxies in some chunks to their buckets. `unfilled` holds the unfilled
+/// part of each bucket, which may have room for later chunks as well. Splits the work among threads
+/// until each has at most `piece` chunks.
 fn bring_chunks(
     spheres: &[Sphere],
     binned: &Buckets<Binned>,
@@ -38,7 +40,8 @@ fn bring_chunks(
     if chunks.len() > piece {
         let middle = chunks.start.midpoint(chunks.end);
         let [before, after] = [chunks.start..middle, middle..chunks.end];
-        // Here and by reference, as there is not much of a stack in some pools.
+        // The array stays here and is passed by reference. Moving it into the tasks would copy it
+        // on the stack, which is small for the threads of some pools.
         let mut first = ArrayVec::<_, MAX_BUCKETS>::new();
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let chunks = before.clone();
@@ -52,7 +55,8 @@ fn bring_chunks(
         return;
     }
     for chunk in chunks {
-        // Asked for in the order in which they lie, which the processor foresees.
+        // Prefetches the chunk's spheres: reading them in the order of their addresses is a pattern
+        // that the processor predicts. A cache line holds two spheres.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));

@@ -1,11 +1,12 @@
-//! Sorting in two passes, each of which stays in the cache: first every chunk of the items is
-//! sorted by bucket, which is some high bits of the key, and then, in `scatter` and `list`,
-//! every bucket by the rest of the key. Chunks and buckets are independent of one another, so
-//! all cores can work without atomics, and the order does not depend on which core does which.
+//! Sorting in two passes, each of which stays in the cache. The first pass sorts every chunk of the
+//! items by bucket, which is given by some high bits of the key. The second pass, in `scatter` and
+//! `list`, sorts every bucket by the rest of the key. Chunks are independent of one another, and so
+//! are buckets. So all threads can work without atomics, and the resulting order does not depend on
+//! the threads.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+    reason = "there are at most 2³¹ proxies and slots, and all other numbers are smaller"
 )]
 
 use std::iter::repeat_n;
@@ -18,35 +19,36 @@ use super::scan::places;
 use crate::Error;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// What the memory is for, in an error.
+/// The name of this memory in error messages.
 const WHAT: &str = "the buckets to sort by";
-/// Most buckets: as many as can be written to in turn from the first cache.
+/// Maximum number of buckets. A pass writes to all buckets in turn, so one cache line of each has
+/// to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
-/// Items per bucket, while there are fewer buckets than that.
+/// Items per bucket, as long as this gives no more than [`MAX_BUCKETS`] buckets.
 const ITEMS_PER_BUCKET: usize = 2048;
 
-/// Items in buckets by the high bits of a key, a number below `range`.
+/// Items in buckets by the high bits of a key. Keys are numbers below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
-    /// Chunks in use.
+    /// Number of chunks in use.
     used: usize,
-    /// Where each bucket would end, were they one behind the other.
+    /// Where each bucket would end if all buckets lay one behind the other in one array.
     ends: ReusedVec<usize>,
     /// Number of buckets.
     pub(crate) count: usize,
-    /// Low bits of a key, which do not tell its bucket.
+    /// Number of low bits of a key that do not affect its bucket.
     shift: u32,
     range: usize,
-    /// The items of a chunk before they are sorted.
+    /// Scratch memory for the items of a chunk before they are sorted.
     unsorted: ScratchPool<T>,
 }
 
-/// Some of the items, by bucket.
+/// A chunk of the items, sorted by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
     items: ReusedVec<T>,
-    /// Where each bucket ends.
+    /// Where each bucket ends in `items`.
     ends: ReusedVec<u32>,
 }
 
@@ -66,7 +68,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // Room for as many buckets as there may be, for their number changes.
+        // The number of buckets varies from step to step. Room for the maximum avoids later
+        // allocations.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
@@ -101,8 +104,9 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Fills `chunks` chunks anew: `make` writes the items of one, and `key` tells the key of
-    /// an item, a number below `range`. About `items` items are expected.
+    /// Replaces the contents by `chunks` chunks. `make` writes the items of a chunk, and `key`
+    /// returns the key of an item, a number below `range`. The number of buckets is chosen for
+    /// about `items` items.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,
@@ -139,7 +143,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Adds some more items, as a chunk of their own.
+    /// Adds more items, as a further chunk.
     pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
@@ -151,7 +155,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Counts the items of some chunks.
+    /// Adds the number of items in some chunks to the ends of the buckets.
     fn add_ends(&mut self, chunks: Range<usize>) {
         for chunk in &self.chunks[chunks] {
             for (all, end) in self.ends.iter_mut().zip(&*chunk.ends) {
@@ -160,24 +164,25 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         }
     }
 
-    /// The keys of some buckets.
+    /// Returns the range of keys of some buckets.
     pub(crate) fn range(&self, buckets: Range<usize>) -> Range<usize> {
         let [begin, end] = [buckets.start, buckets.end].map(|bucket| bucket << self.shift);
         begin..end.min(self.range)
     }
 
-    /// Number of items in some buckets.
+    /// Returns the number of items in some buckets.
     pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
         let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin(buckets.end) - begin(buckets.start)
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks in use.
     pub(crate) fn chunks(&self) -> usize {
         self.used
     }
 
-    /// Number of chunks that a bucket has items of, on average over the buckets that have any.
+    /// Returns the number of chunks that contribute items to a bucket, averaged over the buckets
+    /// that are not empty.
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);
@@ -189,20 +194,20 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         pieces / used.count().max(1)
     }
 
-    /// The items of a bucket that are in one chunk.
+    /// Returns the items of a bucket that are in one chunk.
     pub(crate) fn items_of(&self, chunk: usize, bucket: usize) -> &[T] {
         let chunk = &self.chunks[chunk];
         &chunk.items[chunk.range(bucket)]
     }
 
-    /// The items of a bucket, in the order in which they came.
+    /// Returns the items of a bucket in the order in which they were added.
     pub(crate) fn items(&self, bucket: usize) -> impl Iterator<Item = &T> + Clone {
         self.chunks[..self.used]
             .iter()
             .flat_map(move |chunk| &chunk.items[chunk.range(bucket)])
     }
 
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(crate) fn bytes(&self) -> usize {
         let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
         self.chunks.iter().map(of_chunk).sum::<usize>() + self.ends.bytes() + self.unsorted.bytes()

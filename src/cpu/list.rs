@@ -1,8 +1,8 @@
-//! `list`: the pairs that touch in order, each of them once.
+//! `list`: makes the sorted list of the pairs that touch, in which each pair occurs once.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+    reason = "there are at most 2³¹ proxies and slots, and all other numbers are smaller"
 )]
 
 use wide::i32x4;
@@ -15,7 +15,7 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// Fills a list with the pairs by a, then by b, from buckets by a.
+/// Fills `list` with the pairs, sorted by a and then by b. `pairs` holds them in buckets by a.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,
@@ -27,7 +27,7 @@ pub(crate) fn list(
     for_each_part(buckets, list, take, |bucket, part| {
         let range = pairs.range(bucket..bucket + 1);
         let mut ends = ends.take();
-        let ends = ends.enough(range.len(), "where the pairs of each sphere end")?;
+        let ends = ends.enough(range.len(), "the table of pairs by sphere")?;
         let row = |pair: &Collision| pair.a as usize - range.start;
         places(pairs.items(bucket), ends, 0, row, |place, pair| {
             part[place] = *pair;
@@ -41,8 +41,8 @@ pub(crate) fn list(
     })
 }
 
-/// Sorts distinct pairs that have the same a by b. Inlined, because most rows have one pair or
-/// none.
+/// Sorts distinct pairs that have the same a by b. Inlined, because most rows have at most one
+/// pair.
 #[inline(always)]
 fn sort_row(row: &mut [Collision]) {
     match row.len() {
@@ -59,15 +59,15 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Whether pairs are in order, as they are where spheres are in order: with no branch for each
-/// pair.
+/// Whether the pairs are sorted already, as they are if the spheres lie in order in memory.
+/// Compares all adjacent pairs without a branch for each.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
-/// Sorts up to [`LANES`]·`BLOCKS` pairs by counting for each how many come before it: more
-/// comparisons than other ways take, but no branch to be predicted.
+/// Sorts up to [`LANES`]·`BLOCKS` pairs by counting, for each pair, the pairs that come before it.
+/// This takes more comparisons than other algorithms, but no branches to be predicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut pairs = [[Collision::default(); LANES]; BLOCKS];
@@ -81,7 +81,7 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // What compares as true is −1.
+            // A lane that compares as true is −1.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_any_length_are_sorted_whole() {
+    fn rows_of_any_length_are_sorted() {
         let mut rng = Rng::with_seed(1);
         for length in 0..40 {
             for _ in 0..100 {

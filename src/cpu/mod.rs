@@ -1,6 +1,6 @@
-//! The CPU backend: the same stages as the shaders, one file a stage, on several
-//! threads. It is what a machine without a GPU uses, and what the GPU is checked
-//! against.
+//! The CPU backend. It runs the same stages as the shaders on several threads, with one file or
+//! folder for each stage. It serves machines without a GPU, and it is the reference that the GPU
+//! backend is checked against.
 
 mod balls;
 mod bin;

@@ -1,5 +1,5 @@
-//! The neighbours of a proxy: the ranges of the sorted proxies around it, in its own level
-//! and in others. Twin of the search in `shaders/pairs.wgsl`.
+//! The search for the neighbours of a proxy: the ranges of sorted proxies around it, in its own
+//! level and in other levels. Twin of the search in `shaders/pairs.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,12 +15,11 @@ use crate::shared::sets::Sets;
 use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
-/// Ranges within the box of another level that are visited at once.
+/// Maximum number of ranges within the box of another level that are passed to one call of `visit`.
 const RANGES_AT_ONCE: usize = 16;
 
-/// Cells of one row of one level, for which a range of the sorted proxies was looked up.
-/// Several rows may share slots outside the box, so each proxy of the range has to be
-/// compared with the row.
+/// A row of cells of one level, for which a range of the sorted proxies was looked up. Outside the
+/// box, several rows may share slots, so each proxy of the range has to be compared with the row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -32,7 +31,7 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Whether a proxy found in the range lies in these cells.
+    /// Whether a proxy from the range lies in the row.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -43,12 +42,12 @@ impl CellRow {
     }
 }
 
-/// The grids of a step, filled.
+/// The filled grids of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
     /// The levels, finest first.
     pub(crate) levels: &'a [Level],
-    /// For each level, the levels that its proxies search: one bit each.
+    /// For each level, a bit mask of the levels that its proxies search.
     pub(crate) searched: &'a [u64],
     /// Where each slot begins among the sorted proxies.
     pub(crate) starts: &'a [u32],
@@ -56,20 +55,20 @@ pub(crate) struct Grids<'a> {
     pub(crate) sets: Sets,
 }
 
-/// A proxy that searches for others.
+/// A proxy whose neighbours are searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
-    /// Its place among the sorted proxies.
+    /// Its index among the sorted proxies.
     pub(crate) index: usize,
     /// The slot of its cell.
     pub(crate) slot: u32,
-    /// Its level and segment, and maybe [`INSIDE`].
+    /// Its level and segment, and [`INSIDE`] where it applies.
     pub(crate) tag: u32,
-    /// Its middle.
+    /// The middle of its segment.
     pub(crate) middle: [f32; 3],
 }
 
-/// The time slabs, 2^`time_power` in all, that the segment of a proxy spans.
+/// Returns the time slabs that the segment of a proxy spans in a level of 2^`time_power` slabs.
 #[inline(always)]
 fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
     let segment = segment_of(tag);
@@ -83,8 +82,9 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Half of the proxy's own neighbourhood, if it is all within the box: then all rows begin
-    /// at fixed distances from the own slot.
+    /// Returns the ranges of half the neighbourhood of a proxy in its own level, if these cells lie
+    /// within the box. Then each row begins at a fixed distance from the slot of the proxy. Returns
+    /// `None` otherwise, and for two sets, where no proxy searches its own level.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -106,8 +106,9 @@ impl Grids<'_> {
         ])
     }
 
-    /// Half of the proxy's own neighbourhood, where it is not all within the box: the own row
-    /// from the proxy on, and the rows that come after it.
+    /// Visits half the neighbourhood of a proxy in its own level, where some of these cells lie
+    /// outside the box: the rest of its own row after the proxy, and the rows that come after that.
+    /// Visits nothing for two sets.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -132,7 +133,7 @@ impl Grids<'_> {
         }
     }
 
-    /// The cells of other levels in reach of a proxy, whose sphere has this path.
+    /// Visits the cells of other levels in reach of a proxy. `path` is the path of its sphere.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -146,15 +147,17 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Another's middle is at most the two reaches away.
+            // Along each axis, the middle of a proxy that touches is at most the sum of both
+            // reaches away.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Otherwise each cell is looked up, which are few: coarser levels search only
-            // levels that are all in their box (`coarse_searches_fine`).
+            // If `boxed` is false, each cell is looked up by itself. There are few: a coarse level
+            // searches a finer one only if all proxies there lie in the box
+            // (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -166,7 +169,7 @@ impl Grids<'_> {
         }
     }
 
-    /// The ranges of all rows of some cells that lie within a level's box.
+    /// Visits the rows of some cells that lie within the box of a level.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -182,7 +185,7 @@ impl Grids<'_> {
         }
         let first = level.slot_in_box(low, slab);
         let [row, plane] = level.strides();
-        // Ranges that are not empty, without a branch for each.
+        // Collects the ranges that are not empty, without a branch for each.
         let mut found = [const { 0..0 }; RANGES_AT_ONCE];
         let mut count = 0;
         for plane_slot in (first..).step_by(plane).take(planes) {
@@ -199,7 +202,7 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// The ranges of all rows of some cells, wherever they lie.
+    /// Visits the rows of some cells, which may lie outside the box.
     fn visit_rows(
         &self,
         number: u32,
@@ -217,8 +220,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Leaves out the cells outside the box, if none of the level's proxies is there, and
-    /// returns whether that is so.
+    /// If no proxy of the level lies outside the box, clips the cells to the box. Returns whether
+    /// it did.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -234,8 +237,8 @@ impl Grids<'_> {
         nothing
     }
 
-    /// The cells of a row from one x to another: one range if they are within the
-    /// box, otherwise one each.
+    /// Visits the proxies in the cells of a row from `x[0]` to `x[1]`: as one range if these cells
+    /// lie within the box, otherwise as one range per cell. Skips empty ranges.
     fn for_each_piece(
         &self,
         number: u32,

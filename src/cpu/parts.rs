@@ -1,4 +1,4 @@
-//! Work on parts of a slice, or of several slices at once.
+//! Parallel work on the parts of one slice, or of several slices at once.
 
 use std::ops::Range;
 
@@ -6,13 +6,14 @@ use rayon::prelude::*;
 
 use crate::Error;
 
-/// Splits off the first `count` items: a bucket's part of the sorted ones.
+/// Splits off and returns the first `count` items of `rest`. Returns an empty slice if `rest` has
+/// fewer items.
 pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// Does the work on each of some parts, on all threads. The parts lie one behind the other in
-/// `all`, from which `take` splits off the next ones.
+/// Calls `work` with each of some parts, on all threads. The parts lie one behind the other in
+/// `all`. `take` splits off the next parts from its front.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,
     all: T,

@@ -1,8 +1,8 @@
-//! All stages, one after the other, and the memory that they keep.
+//! Runs all stages one after the other, and owns the memory that is kept between steps.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+    reason = "there are at most 2³¹ proxies and slots, and all other numbers are smaller"
 )]
 
 use super::bin::{Binned, bin};
@@ -26,8 +26,7 @@ use crate::step::CheckedStep;
 use crate::threads::Threads;
 use crate::{Collision, Error};
 
-/// The CPU backend, and what it keeps from step to step: nothing that the next one
-/// needs but the memory.
+/// The CPU backend. It keeps memory from step to step, but no results.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
     space: SpaceMemory,
@@ -42,13 +41,13 @@ struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
     found: FoundPairs,
-    /// Pairs that were decided at the end.
+    /// Pairs that the `decide` stage found to touch.
     decided: ReusedVec<Collision>,
-    /// For `list`.
+    /// Scratch memory of the `list` stage.
     ends: ScratchPool<u32>,
 }
 
-/// What the stages after the plan read.
+/// Input of the stages after the plan.
 struct Planned<'a> {
     step: CheckedStep<'a>,
     limits: Limits,
@@ -62,7 +61,8 @@ struct Planned<'a> {
 }
 
 impl Cpu {
-    /// Runs all stages, and fills `pairs`. `times` is memory.
+    /// Runs all stages and fills `pairs` with the pairs that touch. `times` is a vector whose
+    /// memory is reused.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -93,7 +93,8 @@ impl Cpu {
             plan,
             proxies,
         };
-        // Few spheres may be cut into many segments.
+        // The number of proxies, not of spheres, decides whether more threads are used, because few
+        // spheres may be cut into many segments.
         let stages = &mut self.stages;
         let counts = threads.run(proxies, || planned.run(stages, pairs, &mut clock))?;
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
@@ -108,14 +109,14 @@ impl Cpu {
         })
     }
 
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     fn bytes(&self) -> usize {
         self.space.bytes() + self.sizes.bytes() + self.level_of_class.bytes() + self.stages.bytes()
     }
 }
 
 impl StageMemory {
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     fn bytes(&self) -> usize {
         self.binned.bytes()
             + self.sorted.bytes()
@@ -126,7 +127,7 @@ impl StageMemory {
 }
 
 impl Planned<'_> {
-    /// Runs the stages after the plan, and fills `pairs`.
+    /// Runs the stages after the plan and fills `pairs` with the pairs that touch.
     fn run(
         &self,
         memory: &mut StageMemory,
@@ -135,7 +136,7 @@ impl Planned<'_> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // Most worlds are so far from the limit that they need not be counted first.
+        // Most worlds stay so far below the limit that their candidates need not be counted.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
@@ -160,7 +161,7 @@ impl Planned<'_> {
         Ok(counts)
     }
 
-    /// Brings all proxies into the grids. Returns how many are in the slot that has most.
+    /// Sorts all proxies into the grids. Returns the number of proxies in the fullest slot.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..
@@ -176,7 +177,7 @@ impl Planned<'_> {
         Ok(fullest)
     }
 
-    /// The search for pairs in the filled grids.
+    /// Returns the input of the search for pairs in the filled grids.
     fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a> {
         PairSearch {
             grids: Grids {

@@ -1,10 +1,11 @@
-//! `scan`: from the number of items with each key to where the items of each key begin, and so
-//! the place of each item. The shaders have one table for it; here every bucket has its part of
-//! the table. Twin of `shaders/scan_reduce.wgsl`, `shaders/scan_spine.wgsl` and
-//! `shaders/scan_apply.wgsl`.
+//! `scan`: a prefix sum over the number of items with each key. The sum gives where the items of
+//! each key begin, and so the place of each item. The shaders scan one table. On the CPU each
+//! bucket scans its own part of the table. Twin of `shaders/scan_reduce.wgsl`,
+//! `shaders/scan_spine.wgsl` and `shaders/scan_apply.wgsl`.
 
-/// Gives every item its place, from `begin` on: a stable counting sort by key. `ends` becomes
-/// where the items of each key end. Returns the largest number of items with one key.
+/// Sorts items by key, as a stable counting sort: calls `put` with the place of each item, counted
+/// from `begin`. On return, `ends` holds where the items of each key end. Returns the largest
+/// number of items with one key.
 #[inline(always)]
 pub(crate) fn places<'a, T: 'a>(
     items: impl Iterator<Item = &'a T> + Clone,

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most 2³¹ proxies and slots, and everything else is less"
+    reason = "there are at most 2³¹ proxies and slots, and all other numbers are smaller"
 )]
 
 use std::array::from_fn;
@@ -27,12 +27,12 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// The proxies of a bucket are brought together first if they are, on average, from more
-/// chunks than this. Otherwise most of them are still in the cache: the world is small, or its
-/// spheres lie in memory as they lie in space.
+/// The spheres of each bucket are copied together before they are sorted if the proxies of a bucket
+/// come, on average, from more chunks than this. With fewer chunks, most of the spheres are still
+/// in the cache, because the world is small or its spheres lie in memory as they lie in space.
 const FEW_CHUNKS: usize = 16;
 
-/// Sorts the proxies by slot. Returns how many are in the slot that has most.
+/// Sorts the proxies by slot. Returns the number of proxies in the fullest slot.
 pub(crate) fn scatter(
     spheres: &[Sphere],
     scale: &Scale,
@@ -48,13 +48,13 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, binned, in_order);
     }
-    // Each slot begins where the one before it ends.
+    // Each slot begins where the one before it ends, so the ends of the slots follow this 0.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,
         ends: starts,
         spheres: in_order,
-        tags: sorted.tags.enough(proxies, "the segments of the proxies")?,
+        tags: sorted.tags.enough(proxies, "the tags of the proxies")?,
         slots: sorted.slots.enough(proxies, "the slots of the proxies")?,
     };
     let fullest = AtomicU32::new(0);
@@ -80,9 +80,9 @@ pub(crate) fn scatter(
     Ok(fullest.into_inner())
 }
 
-/// The part of the sorted proxies that some buckets have.
+/// The part of the sorted proxies for some buckets.
 struct BucketPart<'a> {
-    /// How many proxies come before it.
+    /// Number of proxies before this part.
     before: u32,
     /// Where each slot ends.
     ends: &'a mut [u32],
@@ -92,7 +92,7 @@ struct BucketPart<'a> {
 }
 
 impl<'a> BucketPart<'a> {
-    /// Splits off what is for some buckets.
+    /// Splits off the part for some buckets.
     fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> BucketPart<'a> {
         let count = binned.len(buckets.clone());
         let part = BucketPart {
@@ -106,10 +106,11 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Writes where each slot of a bucket ends and the slot of each proxy, and into `order`
-    /// for each proxy where it is to be read from, its sphere and its tag: from among the
-    /// bucket's, if they were brought together, or else from among all spheres. Returns how
-    /// many are in the slot that has most.
+    /// Sorts a bucket by slot: writes where each of its slots ends, the slot of each proxy, and
+    /// `order`. For each sorted proxy, `order` has the place to read its sphere from, the index of
+    /// the sphere, and the tag. The place counts within the bucket if its spheres were `brought`
+    /// together, and otherwise equals the index of the sphere. Returns the number of proxies in the
+    /// fullest slot.
     fn sort(
         &mut self,
         bucket: usize,
@@ -134,7 +135,7 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the sorted spheres and their tags, read from `source` in this order.
+    /// Writes the sorted spheres and tags, which `order` assigns to places in `source`.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, sphere, tag]) in targets.zip(order) {
@@ -144,7 +145,7 @@ impl<'a> BucketPart<'a> {
     }
 }
 
-/// Fills the balls of the sorted proxies.
+/// Computes the balls of the sorted proxies.
 fn fill_balls(
     spheres: &[SortedSphere],
     tags: &[u32],
@@ -154,13 +155,13 @@ fn fill_balls(
 ) -> Result<(), Error> {
     let blocks = spheres.len().div_ceil(LANES);
     balls
-        .enough(blocks, "the balls around the spheres")?
+        .enough(blocks, "the bounding spheres of the proxies")?
         .par_iter_mut()
         .zip(spheres.par_chunks(LANES))
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may have fewer; it does not matter what its other lanes hold.
+            // The last block may hold fewer proxies. The contents of its other lanes do not matter.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let paths = scale.paths(from_fn(|k| &spheres[lane(k)]), frame);
             *balls = Balls::new(&paths, from_fn(|k| Cut::of_tag(tags[lane(k)])));

@@ -5,32 +5,35 @@ use super::sorted_sphere::SortedSphere;
 use crate::lanes::LANES;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The sorted proxies.
+/// The sorted proxies. The vectors may hold more items than there are proxies, left over from
+/// earlier steps.
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
-    /// Where each slot begins, and at the end where the last one ends.
+    /// Where each slot begins among the sorted proxies, followed by where the last slot ends.
     pub(crate) starts: ReusedVec<u32>,
-    /// What the swept test reads of each.
+    /// Spheres of the proxies, for the swept test.
     pub(crate) spheres: ReusedVec<SortedSphere>,
-    /// What the test before it reads: [`LANES`] to a block.
+    /// Balls of the proxies, for the ball test: [`LANES`] to a block.
     pub(crate) balls: ReusedVec<Balls>,
-    /// Level and segment of each, and maybe [`INSIDE`](crate::shared::tag::INSIDE).
+    /// Tags of the proxies: level and segment, and [`INSIDE`](crate::shared::tag::INSIDE) where it
+    /// applies.
     pub(crate) tags: ReusedVec<u32>,
-    /// The slot of each.
+    /// Slots of the proxies.
     pub(crate) slots: ReusedVec<u32>,
-    /// For the proxies of a bucket, in order: where each is read from, its sphere and tag.
+    /// Scratch memory. For each proxy of a bucket, in sorted order: the place to read its sphere
+    /// from, the index of the sphere, and the tag.
     pub(super) orders: ScratchPool<[u32; 3]>,
-    /// The spheres of a bucket as they were brought to it.
+    /// Scratch memory: the spheres of a bucket in the order in which they were brought to it.
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }
 
 impl SortedProxies {
-    /// The ball of the proxy at a place among the sorted ones.
+    /// Returns the ball of the sorted proxy with this index.
     pub(crate) fn ball(&self, index: usize) -> Ball {
         self.balls[index / LANES].get(index % LANES)
     }
 
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(crate) fn bytes(&self) -> usize {
         self.starts.bytes()
             + self.spheres.bytes()

@@ -1,12 +1,12 @@
-//! A sorted proxy's sphere, in the form in which `pairs` reads it.
+//! The sphere of a sorted proxy, in the form in which `pairs` reads it.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// What the swept test reads of a proxy: the motion of its whole sphere, never of the
-/// segment, so that a pair gets the same verdict wherever it is met. In the caller's units;
-/// a GPU has its sorted proxies in those of the grids.
+/// The sphere of a proxy, as the swept test reads it. It is the motion of the whole sphere, never
+/// that of the segment, so that a pair gets the same verdict in every segment. All values are in
+/// the caller's units. (The sorted proxies of a GPU are in the units of the grids.)
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {
@@ -21,7 +21,7 @@ pub(crate) struct SortedSphere {
 }
 
 impl SortedSphere {
-    /// The sphere with this index.
+    /// Copies a sphere and attaches its index.
     #[inline(always)]
     pub(crate) fn new(sphere: &impl MovingSphere, index: u32) -> Self {
         Self {

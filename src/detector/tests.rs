@@ -1,4 +1,4 @@
-//! Detectors on devices and with capacities that only a test can have.
+//! Tests of detectors with device limits and initial capacities that only a unit test can set.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,8 +8,9 @@ use carom_scenes::Scene;
 
 use super::*;
 
-/// A detector on any adapter, whose first buffers have these capacities for pairs and for
-/// further segments; `None` for the usual ones.
+/// Returns a detector on any adapter, hardware or software. Its first buffers have the given
+/// capacities for pairs and for segments beyond the first of each sphere; `None` stands for the
+/// default capacity.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
@@ -23,8 +24,8 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
     }
 }
 
-/// Spheres of a scene. The scenes were built with the library as others see it, whose `Sphere` is
-/// another type with the same bytes.
+/// Returns the spheres of a scene. `carom_scenes` is linked against the library, not against this
+/// test build, so its `Sphere` is a distinct type with the same layout.
 fn spheres_of(scene: Scene, count: usize) -> Vec<Sphere> {
     bytemuck::cast_vec(scene.generate(count, 3))
 }
@@ -34,7 +35,7 @@ fn detect(detector: &mut Detector, spheres: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Only a test can make a device too small.
+/// The test lowers a limit of the device, which no caller can do.
 #[test]
 fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     let mut detector = on_gpu(Backend::Auto, None, None);
@@ -45,8 +46,7 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         (1, ActiveBackend::Gpu)
     );
 
-    // A device that can bind no more than a mebibyte: half of it spheres, half of it
-    // segments.
+    // A device that can bind at most one mebibyte, too little for 40 000 spheres of 32 bytes.
     if let Some(gpu) = &mut detector.gpu {
         gpu.limits().max_storage_buffer_binding_size = 1 << 20;
     }
@@ -74,9 +74,9 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     );
 }
 
-/// Buffers begin with any capacity, and grow.
+/// Buffers start with the given capacity, limited to what the device allows, and then grow.
 #[test]
-fn first_capacities_may_be_anything() {
+fn any_first_capacity_works() {
     for capacity in [1, 1 << 61, (1 << 61) + 4, u64::MAX] {
         let mut detector = on_gpu(Backend::Gpu, Some(capacity), None);
         let crowd = vec![Sphere::new([1.0, 2.0, 3.0], 0.5); 10];
@@ -94,7 +94,7 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
         let mut cpu = Detector::new(options).unwrap_or_else(|error| panic!("{error}"));
         let truth = detect(&mut cpu, &spheres);
         assert!(!truth.pairs.is_empty(), "{scene}");
-        // A detector of its own for each scene: capacities stay grown.
+        // Each scene needs a new detector, because a detector keeps its grown buffers.
         let mut small = on_gpu(Backend::Gpu, Some(1), Some(1));
         let found = detect(&mut small, &spheres);
         assert_eq!(found.statistics.backend, ActiveBackend::Gpu);
@@ -103,7 +103,7 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
 }
 
 #[test]
-fn a_list_by_time_that_is_used_again_is_in_order_of_indices_on_a_gpu() {
+fn a_reused_list_that_was_sorted_by_time_is_in_index_order_again_on_a_gpu() {
     let spheres = spheres_of(Scene::Fast, 2_000);
     let mut gpu = on_gpu(Backend::Gpu, None, None);
     let expected = detect(&mut gpu, &spheres);
@@ -120,9 +120,10 @@ fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A future that is dropped in any of its states leaves a detector that works.
+/// The future of a step is dropped after different numbers of polls. The next steps of the same
+/// detector must return the right lists.
 #[test]
-fn a_step_that_is_given_up_midway_does_no_harm() {
+fn a_detector_works_after_a_step_was_dropped_midway() {
     let [spheres, few] = [8_000, 200].map(|count| spheres_of(Scene::Gas, count));
     let step = Step::new(&spheres, 1.0);
     let mut detector = on_gpu(Backend::Gpu, Some(1), None);
@@ -134,7 +135,7 @@ fn a_step_that_is_given_up_midway_does_no_harm() {
         let mut list = detect(&mut other, &few);
         {
             let mut future = pin!(detector.detect_into_async(&step, &mut list));
-            // At long intervals, so that the device gets further each time.
+            // The pauses let the device make progress between polls.
             let done = (0..polls).any(|_| {
                 std::thread::sleep(Duration::from_millis(2));
                 poll(future.as_mut()).is_ready()
@@ -148,11 +149,11 @@ fn a_step_that_is_given_up_midway_does_no_harm() {
         assert_eq!(detect(&mut detector, &few).pairs, of_few);
         assert_eq!(detect(&mut detector, &spheres).pairs, expected);
     }
-    assert!(given_up > 0, "every step was done at its first poll");
+    assert!(given_up > 0, "no step was dropped midway");
 }
 
 #[test]
-fn steps_that_are_awaited_give_the_same_lists() {
+fn awaited_steps_give_the_same_lists() {
     let spheres = spheres_of(Scene::Fast, 5_000);
     let step = Step::new(&spheres, 1.0);
     let mut cpu = pollster::block_on(Detector::new_async(
@@ -166,7 +167,7 @@ fn steps_that_are_awaited_give_the_same_lists() {
         let found = pollster::block_on(detector.detect_async(&step));
         assert_eq!(found.map(|found| found.pairs), Ok(expected.clone()));
     }
-    // The futures can go to other threads.
+    // The futures can be sent to other threads.
     fn is_send(future: impl Send) {
         drop(future);
     }

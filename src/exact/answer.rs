@@ -1,34 +1,33 @@
-//! The answers to questions about two spheres.
+//! Types for the exact results of a pair of spheres.
 
 use glam::DVec3;
 
-/// When two spheres touch, and how deep they overlap then, each the float32 next to the
-/// real number.
+/// Time of impact and penetration depth of two spheres that touch, each rounded to the nearest
+/// float32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Impact {
-    /// The time of impact.
+    /// Time of impact, in the unit of `dt`.
     pub(crate) toi: f32,
-    /// The depth of an overlap at the start of the step; otherwise 0.
+    /// Penetration depth at the start of the step; 0 if the spheres do not overlap then.
     pub(crate) depth: f32,
 }
 
-/// The arithmetic that an answer took.
+/// The arithmetic by which a pair was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     /// Float64 with an error bound.
     Float64,
-    /// Integers, where the bound left doubt.
+    /// Integers, where the error bound of float64 was too large for a decision.
     Integers,
 }
 
-/// Where two spheres are when they first touch, but for the last bits of a
-/// float64.
+/// Geometry of the first touch of two spheres, correct except for the last bits of a float64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
-    /// The time, however late.
+    /// Time of the first touch, which may be after the end of the step.
     pub(crate) time: f64,
-    /// Unit vector from the centre of the first to that of the second.
+    /// Unit vector from the centre of the first sphere towards the centre of the second.
     pub(crate) normal: DVec3,
-    /// How fast they approach along it.
+    /// Speed at which the spheres approach each other along `normal`.
     pub(crate) approach: f64,
 }

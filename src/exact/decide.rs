@@ -1,4 +1,4 @@
-//! From the reported pairs to the list of collisions.
+//! `decide`: makes the list of collisions from the reported pairs.
 
 use rayon::prelude::*;
 
@@ -10,37 +10,38 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// Set in [`ReportedPair::b`] when a GPU's filter could not decide, or several time segments
-/// may report the pair.
+/// Flag in [`ReportedPair::b`]: the filter of a GPU could not decide the pair, or several time
+/// segments may report it.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair as the `pairs` stage reports it: indices into the whole world, a < b.
+/// A pair as the `pairs` stage reports it. Both indices refer to the list of all spheres, with the
+/// second of two sets after the first, and a < b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
     /// The smaller index.
     pub(crate) a: u32,
-    /// The larger index, and [`GRAZING`].
+    /// The larger index, combined with the flag [`GRAZING`] where it applies.
     pub(crate) b: u32,
 }
 
-/// Counts of distinct [`GRAZING`] pairs.
+/// Counts of distinct grazing pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
-    /// All of them.
+    /// Number of grazing pairs.
     pub(crate) all: u64,
-    /// Those that float64 could not decide either.
+    /// Number of grazing pairs that float64 could not decide either.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more, which took this arithmetic.
+    /// Counts one more grazing pair, which was decided by this arithmetic.
     pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
         self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// The sum of both counts.
+    /// Adds the counts of two disjoint lists of pairs.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -49,10 +50,10 @@ impl Grazing {
     }
 }
 
-/// Pairs of a task.
+/// Number of pairs per parallel task.
 const TASK: usize = 4096;
 
-/// Stands for a pair that does not touch: no sphere has this index.
+/// Placeholder for a pair that does not touch. No sphere has these indices.
 const MISS: Collision = Collision {
     a: u32::MAX,
     b: u32::MAX,
@@ -60,8 +61,9 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Decides the reported pairs by [`impact`], and fills `pairs` with those that touch: sorted,
-/// and each once. `spheres` gives the two spheres of a pair.
+/// Decides the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted
+/// and without repeats. `spheres` returns the two spheres of a pair. Pairs for which it returns
+/// `None` are left out.
 pub(crate) fn decide_reported_with(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -70,7 +72,8 @@ pub(crate) fn decide_reported_with(
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // A pair that several proxies reported is grazing in each of them.
+    // `sort` keeps an arbitrary one of several reports of a pair. That they may differ in the flag
+    // matters only to the count of grazing pairs: every pair is decided below in any case.
     sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
     let grazing = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)
@@ -107,15 +110,15 @@ pub(crate) fn decide_reported_with(
     Ok(grazing)
 }
 
-/// Logs that the filter was certain of a pair that does not touch, which docs/exact.md proves
-/// impossible. The list is right all the same.
+/// Logs that the filter of a GPU found a certain hit for a pair that does not touch, which is
+/// impossible according to docs/exact.md. The list is correct nevertheless.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
-    log::error!("the filter was certain of ({a}, {b}), which do not touch");
+    log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
 }
 
-/// Decides the reported pairs of a step whose spheres are on the host, as
-/// [`decide_reported_with`] does.
+/// Decides the reported pairs of a step whose spheres are on the host. See
+/// [`decide_reported_with`].
 pub(crate) fn decide_reported(
     step: &CheckedStep<'_>,
     reported: &mut Vec<ReportedPair>,

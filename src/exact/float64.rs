@@ -1,13 +1,15 @@
-//! The answer in float64, where its own error bound leaves no doubt.
+//! Results in float64 with an error bound, which is computed along with each number. A result is
+//! returned only if the bound leaves no doubt about it.
 //!
-//! Inputs are float32, so products of up to six of them neither overflow nor
-//! underflow, and every operation is off by at most `U` of its result. The
-//! comments count operations; a bound of 8 stands for up to 6 of them, so that
-//! it covers the rounding of the bound itself and terms in `U`².
+//! The inputs are float32, so products of up to six of them neither overflow nor underflow, and
+//! the relative error of every operation is at most `U`. Numbers in parentheses in the comments
+//! count the rounding errors of a quantity in units of `U`. The code uses a bound of 8 `U` where
+//! the count is at most 6, and 16 `U` where it is at most 14, so that it also covers the rounding
+//! of the bound itself and the terms in `U`². docs/exact.md (section 4) has the proof.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "rounding to float32 is what is asked for"
+    reason = "rounding to float32 is intended"
 )]
 
 use std::cmp::Ordering;
@@ -17,10 +19,10 @@ use glam::{DVec3, Vec3Swizzles};
 use super::answer::{Impact, Touch};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// Half a unit in the last place of 1.
+/// Largest relative error of one operation, 2⁻⁵³: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A number, and its largest error.
+/// A number and an upper bound of its error.
 #[derive(Clone, Copy)]
 struct Bounded {
     value: f64,
@@ -28,7 +30,7 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// How the true number compares with 0, if that can be told.
+    /// Compares the true number with 0; `None` if the error bound leaves its sign open.
     fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -37,8 +39,8 @@ impl Bounded {
         }
     }
 
-    /// The float32 next to the true number, which is within `range`, if that can
-    /// be told.
+    /// Rounds the true number, which must be within `range`, to the nearest float32; `None` if
+    /// the error bound leaves the float32 open.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -48,8 +50,8 @@ impl Bounded {
     }
 }
 
-/// One sphere as seen from another: centres and velocities as differences (1),
-/// radii as a sum (1).
+/// A pair of spheres: the position p (1) and the velocity v (1) of the second sphere relative to
+/// the first, and the sum r (1) of the radii.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
@@ -72,7 +74,7 @@ impl Float64 {
         }
     }
 
-    /// c = p·p − r²: positive when they are apart at the start.
+    /// c = p·p − r²: positive when the spheres are apart at the start.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -81,7 +83,7 @@ impl Float64 {
         }
     }
 
-    /// −p·v (5): positive when they approach each other.
+    /// −p·v (5): positive when the spheres approach each other.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -89,8 +91,9 @@ impl Float64 {
         }
     }
 
-    /// (p·v)² − c·v², which cancels; by Lagrange's identity it is r²·v² (9) less
-    /// |p × v|², of which a component is off by 4 of its two products.
+    /// The discriminant (p·v)² − c·v·v, whose terms may cancel. By Lagrange's identity it equals
+    /// r²·v·v (9) − |p × v|², which cancels only near tangency. Each component of p × v has an
+    /// error of 4 `U` of the magnitudes of its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -103,8 +106,8 @@ impl Float64 {
         }
     }
 
-    /// q·q − r² with q = p + v·dt, of which a component is off by 4 of its two
-    /// terms: positive when they are apart at the end.
+    /// q·q − r² with q = p + v·dt: positive when the spheres are apart at the end. Each component
+    /// of q has an error of 4 `U` of the magnitudes of its two terms.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -116,8 +119,8 @@ impl Float64 {
         }
     }
 
-    /// When they first touch, as c / (−p·v + √discriminant). All three have to be
-    /// positive beyond doubt.
+    /// The time of impact, c / (−p·v + √discriminant); `None` unless c, −p·v and the
+    /// discriminant are all certainly positive.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -134,11 +137,12 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // A sum of which nothing is certain is no answer.
+        // Rejects the result if the error of the divisor may be half of it or more.
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// How deep they overlap at the start: r − |p|, without its cancellation.
+    /// The impact of spheres that overlap at the start, with the depth r − |p|. It is computed as
+    /// (r² − p·p) / (r + |p|), which avoids the cancellation.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -154,8 +158,9 @@ impl Float64 {
         Some(Impact { toi: 0.0, depth })
     }
 
-    /// Whether, when and how deep they touch in a step of length `dt`; `None`
-    /// when one of the three cannot be told.
+    /// The result for a step of duration `dt`: `Some(None)` if the spheres do not touch, and
+    /// `None` if the error bounds leave open whether they touch, their time of impact or their
+    /// depth.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
         let outside = self.outside();
@@ -166,7 +171,7 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // Whether they are nearest after the end.
+        // −(p + v·dt)·v: positive when the closest approach is after the end of the step.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -184,8 +189,8 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// An estimate, with no bound, of when they touch, or if they overlap at the start, of how
-    /// deep.
+    /// An estimate, without an error bound, of the time of impact, or, if the spheres overlap at
+    /// the start, of the depth.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -195,8 +200,8 @@ impl Float64 {
         }
     }
 
-    /// How they first touch if they fly on for ever; `None` when that cannot be
-    /// told to nine digits.
+    /// The first touch of the spheres at any time from the start of the step on; `None` if they
+    /// never touch, or if the relative error of the result may exceed 10⁻⁹.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let (p, v) = (self.p, self.v);
         if self.outside().sign()? != Ordering::Greater {
@@ -209,8 +214,10 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // Their distance across the motion stays as it is; along it they are apart by
-        // √discriminant / |v|. To take it from the time would add the error of a long way.
+        // The normal is computed from two parts of the vector between the centres. The part across
+        // the relative velocity does not change with time. The part along it has the length
+        // √discriminant / |v| at the first touch. Computing the vector as p + v·time would add an
+        // error proportional to the distance travelled.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

@@ -1,4 +1,4 @@
-//! Whether two spheres touch, when and how deep.
+//! Exact time of impact and penetration depth of two spheres.
 
 use super::answer::{Arithmetic, Impact, Touch};
 use super::float64::Float64;
@@ -8,11 +8,11 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Whether two spheres touch in a step of length `dt`, when and how deep; and the
-/// arithmetic that it took to tell.
+/// Time of impact and depth of two spheres in a step of duration `dt`, `None` if they do not touch;
+/// and the arithmetic by which the pair was decided.
 pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
-    // First, because no error bound can tell that two spheres just touch, and other pairs fail
-    // this test at the first sum or square.
+    // This test comes first because an error bound cannot prove that two spheres just touch. Only
+    // pairs that certainly do pass it.
     if just_touch([[a, b]; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }
@@ -26,17 +26,21 @@ pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>,
     }
 }
 
-/// How two spheres would first touch if they flew on for ever. `None` if they
-/// never do.
+/// The first touch of two spheres at any time from the start of the step on; `None` if they never
+/// touch.
 pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
     let pair = Float64::new(a, b);
     pair.first_touch()
         .or_else(|| Integers::new(a, b).first_touch())
 }
 
-/// When two spheres first touch during a step of length `dt`, in the unit of `dt`, rounded
-/// to the nearest float32; 0 when they touch or overlap at its start, `None` when they do
-/// not touch. Exact, as the lists are. Their groups are ignored.
+/// Returns the time at which two spheres first touch during a step of duration `dt`, or `None` if
+/// they do not touch.
+///
+/// The time is in the unit of `dt`, from 0 to `dt`. It is 0 if the spheres touch or overlap at the
+/// start of the step. The result is exact, like the list of a [`Detector`](crate::Detector): the
+/// time is the real one rounded to the nearest float32. The collision groups of the spheres are
+/// ignored.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};
@@ -48,8 +52,9 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
 /// ```
 ///
 /// # Errors
-/// [`Error::InvalidTimeStep`]; [`Error::InvalidSphere`], of which `index` is 0 for `a` and 1
-/// for `b`.
+/// - [`Error::InvalidTimeStep`] if `dt` is negative, not finite, or more than 2⁶⁰.
+/// - [`Error::InvalidSphere`] if a sphere has an invalid value. Its `index` is 0 for `a` and 1 for
+///   `b`.
 pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Error> {
     check_dt(dt)?;
     for (index, sphere) in [a, b].into_iter().enumerate() {

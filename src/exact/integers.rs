@@ -1,12 +1,12 @@
-//! The answer in integers, without any rounding: every float32 is an integer
-//! times a power of two, and the questions are signs of polynomials.
+//! Exact results in integers, without any rounding. Every float32 is an integer times a power of
+//! two, and every decision is the sign of a polynomial of such numbers.
 //!
-//! Small integers, which is what most inputs come to, are kept without
-//! allocating.
+//! Integers of up to 128 bits are stored without allocating memory. Most inputs lead to such
+//! integers.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "rounding to float32 is what is asked for"
+    reason = "rounding to float32 is intended"
 )]
 
 use std::array::from_fn;
@@ -18,7 +18,7 @@ use glam::DVec3;
 use super::answer::{Impact, Touch};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// A number as m·2^e with an odd m, or 0·2^0.
+/// A number in the form m·2^e, where m is odd, or m and e are both 0.
 #[derive(Clone, Copy)]
 struct Dyadic {
     mantissa: i64,
@@ -48,7 +48,7 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// n, for the largest 2ⁿ of which all numbers are multiples.
+/// The exponent n of the largest 2ⁿ of which all numbers are multiples.
 fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
@@ -57,7 +57,7 @@ fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-/// A number in units of 2^unit, of which it is a multiple.
+/// A number divided by 2^`unit`. It must be a multiple of 2^`unit`.
 fn in_units(number: Dyadic, unit: i32) -> IBig {
     IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
 }
@@ -77,7 +77,8 @@ fn sign(x: &IBig) -> Ordering {
     }
 }
 
-/// One sphere as seen from another: p and r in units of 2^`length`, v in units of
+/// A pair of spheres: the position p and the velocity v of the second sphere relative to the
+/// first, and the sum r of the radii. p and r are in units of 2^`length`, v is in units of
 /// 2^`speed`.
 pub(super) struct Integers {
     p: [IBig; 3],
@@ -85,7 +86,7 @@ pub(super) struct Integers {
     length: i32,
     v: [IBig; 3],
     speed: i32,
-    /// p·p − r².
+    /// c = p·p − r²: positive when the spheres are apart at the start.
     outside: IBig,
 }
 
@@ -113,12 +114,12 @@ impl Integers {
         }
     }
 
-    /// At a time: whether they are apart (`Greater`), touch or overlap; and
-    /// whether they are past their closest approach (`Greater`), there, or before
-    /// it.
+    /// The state of the two spheres at a time. The first value is `Greater` when they are apart,
+    /// `Equal` when they just touch, and `Less` when they overlap. The second is `Greater` after
+    /// their closest approach, `Equal` at it, and `Less` before it.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
-        // q = p + v·time, and r, in the finer one of two units.
+        // q = p + v·time and r, in the finer of the units of p and of v·time.
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -128,15 +129,15 @@ impl Integers {
         [sign(&(dot(&q, &q) - &r * &r)), sign(&dot(&q, &self.v))]
     }
 
-    /// Whether they touch at their closest approach, however late that is.
+    /// Whether the spheres touch at their closest approach, even if that is after the step.
     fn ever_touch(&self) -> bool {
         let closing = dot(&self.p, &self.v);
         let speed = dot(&self.v, &self.v);
         &closing * &closing >= &self.outside * &speed
     }
 
-    /// How the first time of touching compares with another time, for spheres that
-    /// are apart at first, approach each other, and do touch some time.
+    /// Compares the time of impact with `time`. The spheres must be apart at the start, must
+    /// approach each other, and must touch at some time.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         match self.at(time) {
             [Less, _] | [_, Greater] | [Greater, Equal] => Less,
@@ -145,7 +146,7 @@ impl Integers {
         }
     }
 
-    /// How r − |p| compares with a length.
+    /// Compares the penetration depth r − |p| with a length.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -158,8 +159,9 @@ impl Integers {
         (&rest * &rest).cmp(&dot(&p, &p))
     }
 
-    /// Whether, when and how deep they touch in a step of length `dt`. A good
-    /// guess of the time, or if they overlap, of the depth, makes it quick.
+    /// Time of impact and depth in a step of duration `dt`; `None` if the spheres do not touch.
+    /// `guess` is an estimate of the time, or, if the spheres overlap at the start, of the depth.
+    /// The better it is, the faster is the search for the result, which does not depend on it.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
         match sign(&self.outside) {
             Less => {
@@ -188,8 +190,9 @@ impl Integers {
         })
     }
 
-    /// How they first touch if they fly on for ever; points that meet have a
-    /// normal against their motion.
+    /// The first touch of the spheres at any time from the start of the step on; `None` if they
+    /// never touch. Two points that meet after the start of the step have a normal opposite to
+    /// their relative velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
@@ -211,7 +214,7 @@ impl Integers {
         let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
         let root = float(&discriminant).max(0.0).sqrt();
         let normal = floats(&cross(&across, &self.v)) - v * root;
-        // So that its square does not overflow.
+        // Scaled so that the square of its length does not overflow.
         let normal = normal / normal.abs().max_element();
         let r = float(&self.r);
         Some(if r > 0.0 {
@@ -242,8 +245,8 @@ fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// The least number from `low` to `high` that has a property which all from some
-/// number on have, `high` too.
+/// The least number from `low` to `high` for which `has` is true, by bisection. `has` must be
+/// true for `high`, and for every number above the least one for which it is true.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -256,14 +259,14 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// The float32 next to a number from 0 to `most`, the one with an even mantissa
-/// if two are, from how that number compares with others. Looks first around a
-/// guess.
+/// Rounds an unknown number between 0 and `most` to the nearest float32, ties to even.
+/// `compare` compares the unknown number with its argument. The search starts at `guess` and
+/// doubles its steps until it has enclosed the number.
 fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // Non-negative floats are ordered as their bits are.
+    // Non-negative floats have the same order as their bits.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // The least float32 that is not below the number is from `low` to `high`.
+    // The least float32 that is not less than the number has bits between `low` and `high`.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {
@@ -307,10 +310,10 @@ mod tests {
     use super::*;
     use crate::Sphere;
 
-    /// Times and depths that lie just halfway between two float32.
+    /// The times and depths are exactly halfway between two float32 numbers.
     #[test]
     fn ties_go_to_the_even_number() {
-        // 2²⁴ + 1 and 2²⁴ + 3, the sums of the radii of spheres in one place.
+        // Two spheres with the same centre: the depth is the sum of the radii, 2²⁴ + 1 or 2²⁴ + 3.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let [a, b] = [16_777_216.0, less].map(|radius| Sphere::new([0.0; 3], radius));
             let found = Integers::new(&a, &b).impact(1.0, 0.0);
@@ -320,7 +323,7 @@ mod tests {
             };
             assert_eq!(found, Some(expected));
         }
-        // A point that comes from so far at one a step.
+        // A point with velocity −1 and another point, 2²⁴ + 1 or 2²⁴ + 3 away from it.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);

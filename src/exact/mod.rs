@@ -1,16 +1,17 @@
-//! The exact answer for a pair, from the float32 inputs as they are: whether two spheres
-//! touch, when and how deep; and the list of collisions made of the reported pairs. Both
-//! backends use it, so their lists are the same bits.
+//! Exact results for pairs of spheres, from the unmodified float32 inputs: whether two spheres
+//! touch, the time of impact and the penetration depth. Also makes the list of collisions from
+//! the reported pairs. Both backends use this module, so their lists are bitwise equal.
 //!
-//! The order in which arithmetic is tried:
+//! The arithmetic is tried in this order:
 //!
-//! - On the CPU balls and paths discard what is far apart, and [`sweep`] decides most of the
-//!   rest, two pairs at a time. What it leaves open goes to [`impact()`];
-//!   pairs that several segments may report do so later, through [`decide_reported`].
-//! - On a GPU a filter in float32 discards what certainly misses. Every pair that it reports
-//!   goes to the host, and there through [`decide_reported`] to [`impact()`].
-//! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and where that
-//!   leaves doubt, [`integers`].
+//! - On the CPU, the tests of balls and paths discard pairs that are far apart, and [`sweep`]
+//!   decides most of the other pairs, two at a time. Pairs that it leaves undecided are decided
+//!   by [`impact()`]: at once, or, if several segments may report them, later, through
+//!   [`decide_reported`].
+//! - On a GPU, a filter in float32 discards pairs that certainly miss. The host decides every
+//!   pair that the GPU reports, by [`impact()`], through [`decide_reported`].
+//! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and last, where
+//!   this bound is not small enough for a decision, [`integers`].
 //!
 //! docs/exact.md has the proof.
 

@@ -1,9 +1,8 @@
-//! The swept test of two pairs side by side in float64, which decides most pairs with little
-//! work.
+//! The swept test of two pairs side by side in float64. It decides most pairs at little cost.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "rounding to float32 is what is asked for"
+    reason = "rounding to float32 is intended"
 )]
 
 use wide::{f32x4, f64x2};
@@ -12,20 +11,22 @@ use super::answer::Impact;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The verdicts on two pairs, one bit each. A pair that neither hits nor misses needs more
-/// work to tell whether the spheres touch, or just when or how deep.
+/// The results of the swept test for two pairs: in each mask, bit 0 is for the first pair and
+/// bit 1 for the second. A pair that is neither in `hits` nor in `misses` is undecided: more
+/// precise arithmetic has to find out whether its spheres touch, or only its time of impact or
+/// its depth.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
     /// Pairs that touch.
     pub(crate) hits: usize,
-    /// When and how deep the pairs that touch do so.
+    /// Time of impact and depth of each pair in `hits`.
     pub(crate) impacts: [Impact; 2],
-    /// Pairs that just touch at the start, told only if both do.
+    /// Pairs that just touch at the start. They are recognized only if both pairs do.
     pub(crate) just: usize,
     /// Pairs that do not touch.
     pub(crate) misses: usize,
-    /// Pairs that just touch, and undecided pairs that are too close to tangency, or known to
-    /// meet too close to the end of the step.
+    /// Pairs that just touch at the start, and undecided pairs that are too close to tangency, or
+    /// that meet too close to the end of the step.
     pub(crate) grazing: usize,
 }
 
@@ -35,7 +36,7 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Smallest |difference|, relative to the sum of its terms, for which the error of the time or
 /// the depth is less than [`OFF`] of itself.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Largest relative error of a time or depth that is told.
+/// Largest relative error of a time or a depth for which the condition of [`VALUE`] holds.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// The terms of two swept tests, side by side.
@@ -82,8 +83,8 @@ impl Terms {
     }
 }
 
-/// Sweeps two pairs side by side, in a step of length `dt`. docs/exact.md counts the
-/// errors, which the three constants stand for.
+/// Makes the swept test of two pairs in a step of duration `dt`. The constants [`SIGN`], [`VALUE`]
+/// and [`OFF`] take the place of computed error bounds. docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     let terms = Terms::new(pairs);
@@ -91,7 +92,8 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     let later = terms.outside.simd_gt(zero);
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
-    // Two that are apart and do not move past one another have a discriminant of 0.
+    // Two spheres that are apart at the start never touch if the discriminant is negative, or if
+    // they move apart. If the discriminant is 0 and certain, their relative velocity is 0.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never);
     if misses == 3 {
@@ -100,8 +102,8 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
-    // Where spheres just touch, most pairs do. A single one is left to `impact`: to recognise
-    // it here would slow down all others.
+    // In worlds where spheres just touch, most pairs do. A single pair that just touches is left
+    // to `impact`, because recognizing it here would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
         return Swept {
             hits: 3,
@@ -114,33 +116,34 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     terms.verdict(later, misses, uncertain, dt)
 }
 
-/// The lanes that compared as true, one bit each.
+/// A mask of the lanes that compared as true: one bit per lane.
 #[inline(always)]
 fn bits(lanes: f64x2) -> usize {
     lanes.to_bitmask() as usize
 }
 
-/// What compares as true in every lane.
+/// The result of a comparison that is true in every lane.
 #[inline(always)]
 fn all_bits() -> f64x2 {
     f64x2::splat(f64::from_bits(u64::MAX))
 }
 
-/// Whether a difference is at least this part of the sum of its terms.
+/// Whether |difference| is at least the fraction `part` of the sum of its terms.
 #[inline(always)]
 fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
     difference.abs().simd_ge(f64x2::splat(part) * sum)
 }
 
 impl Terms {
-    /// When and how deep the pairs touch, as far as float32 can be told. `later` are the pairs
-    /// that are apart at the start, `misses` those that certainly miss, and `uncertain` those
-    /// that are too close to tangency to tell.
+    /// Computes the time of impact and the depth of each pair, and decides the pairs for which
+    /// the error leaves no doubt about the nearest float32. `later` selects the pairs that are
+    /// apart at the start, `misses` the pairs that certainly miss, and `uncertain` the pairs that
+    /// are too close to tangency for a decision.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-        // c / (−p·v + √discriminant), or −c / (r + |p|).
+        // The time c / (−p·v + √discriminant), or the depth −c / (r + |p|).
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -152,7 +155,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end));
         let grazing = (uncertain | bits(told) & !within) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // No branch for which of the two it is: it would be guessed wrong often.
+        // Computes both without a branch, which would often be mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -169,15 +172,17 @@ impl Terms {
     }
 }
 
-/// Which of two pairs just touch at the start, one bit each. No bound can tell that p·p = r²,
-/// but float64 can where it has room for all digits of both sides, as it has for coordinates
-/// that are much alike; pairs of other coordinates are not recognised.
+/// A mask of the pairs that just touch at the start, which means p·p = r²: one bit per pair. An
+/// error bound cannot prove an equality. But the two sides are exact where float64 has room for
+/// all their digits, as it has for coordinates of similar magnitude. A pair is recognized only if
+/// none of its sums and squares is rounded.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
-    // The bits past 26 digits: the square of a number with 26 digits has no more than 52.
+    // Mask of the bits beyond the first 26 digits. The square of a number with at most 26 digits
+    // has at most 52 digits and is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // The rounding errors of all sums (Knuth's two-sum): no bit is set if all are exact.
+    // The rounding errors of all sums (Knuth's two-sum), combined: 0 if all sums are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;
@@ -201,13 +206,14 @@ pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
     is(0) | is(1)
 }
 
-/// Word k of the spheres of two pairs side by side: of the first spheres, then of the second.
+/// Transposes the spheres of two pairs. The result has one vector for each word of a sphere, with
+/// the word of the first spheres of both pairs, then that of the second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])
 }
 
-/// The lanes of the first spheres, and of the second.
+/// Splits a vector of [`side_by_side`] into the lanes of the first spheres and those of the second.
 #[inline(always)]
 fn sides(x: f32x4) -> [f64x2; 2] {
     let [a, c, b, d] = x.to_array();

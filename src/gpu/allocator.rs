@@ -1,4 +1,5 @@
-//! Makes storage buffers, checked against what the device can hold, and names them.
+//! Creates storage buffers, checks their sizes against the device's limits, and records their
+//! names in the shaders.
 
 use wgpu::BufferUsages;
 
@@ -7,33 +8,35 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of words to replace by their prefix sums, with the memory that this takes: the sums
-/// of its blocks, the sums of the blocks of these sums, and so on, up to sums of one block.
+/// A table of words, and the buffers that its prefix sum needs.
 pub(crate) struct ScanTable {
+    /// The words, then the sum of each block of them, then the sum of each block of these sums,
+    /// and so on until one block is left. There are at least two levels.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
-/// The table itself, or sums of blocks.
+/// The words of a table, or the sums of the blocks of a level.
 pub(crate) struct ScanLevel {
+    /// Number of words.
     pub(crate) words: u64,
-    /// Has room for whole vectors of four words.
+    /// The words, padded to a multiple of four.
     pub(crate) buffer: wgpu::Buffer,
 }
 
-/// Makes storage buffers, and names them.
+/// Creates storage buffers, and records their names.
 pub(crate) struct Allocator<'a> {
     pub(crate) device: &'a wgpu::Device,
     pub(crate) limits: &'a wgpu::Limits,
-    /// What has been made.
+    /// The named buffers created so far.
     pub(crate) named: NamedBuffers,
-    /// Bytes of all that has been made.
+    /// Total size in bytes of all buffers created so far.
     pub(crate) bytes: u64,
-    /// All buffers, for tests to fill them with noise.
+    /// All buffers created so far. Tests fill them with noise.
     #[cfg(test)]
     pub(crate) all: Vec<wgpu::Buffer>,
 }
 
-/// Checks that a buffer can be made and bound.
+/// Returns an error if a buffer of `needed` bytes cannot be created or bound.
 fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), Error> {
     let named = [
         (
@@ -71,10 +74,10 @@ impl<'a> Allocator<'a> {
         count: u64,
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
-        // No binding is empty.
+        // A binding must not be empty.
         let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
-        // Tests fill them with noise, and read them.
+        // Tests fill the buffers with noise, and read them.
         let for_tests = if cfg!(test) {
             BufferUsages::COPY_SRC | BufferUsages::COPY_DST
         } else {
@@ -92,7 +95,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// A buffer of so many values that has no name of its own. `what` is for people.
+    /// Creates a buffer of `count` values that has no name in the shaders. `what` appears in its
+    /// label and in errors.
     pub(crate) fn nameless<T: Element>(
         &mut self,
         what: &'static str,
@@ -101,7 +105,7 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// A buffer of so many values.
+    /// Creates a buffer of `count` values, named `name` in the shaders.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,
@@ -114,7 +118,7 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// A buffer of one value.
+    /// Creates a buffer of one value, named `name` in the shaders.
     pub(crate) fn one<T: Element>(
         &mut self,
         name: &'static str,
@@ -126,7 +130,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// A table of `words` to scan. Only the words themselves have the name.
+    /// Creates a table of `words` words, and the buffers of sums that its prefix sum needs. Only
+    /// the words of the table, without the padding, have the name `name`.
     pub(crate) fn table(
         &mut self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Attributes in buffers of the application, checked and ready to be bound.
+//! The attributes of spheres in the application's buffers, checked and ready to be bound.
 
 use arrayvec::ArrayVec;
 use bytemuck::Zeroable;
@@ -12,35 +12,37 @@ use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
 use crate::Error;
 
-/// A part of a buffer as it is bound.
+/// A buffer, and the offset at which it is bound.
 #[derive(Clone, Copy)]
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
-    /// The byte at which it begins.
+    /// Offset in bytes at which the binding begins.
     pub(super) start: u64,
 }
 
-/// The words of a value in a window: the first sphere's, and from one to the next.
+/// Position of an attribute in a window, in words: offset of the first sphere's value, and the
+/// stride.
 type Words = [u32; 2];
 
-/// Bytes of a centre, a previous centre or a velocity.
+/// Size in bytes of a centre, a previous centre or a velocity.
 const VECTOR: u64 = 12;
-/// Bytes of a radius, of groups or of a count.
+/// Size in bytes of a radius, of collision groups or of a count.
 const WORD: u64 = 4;
 
-/// An attribute that is about to be bound.
+/// An attribute of the application's description that is to be checked and bound.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// What its buffer holds.
+    /// Name of the attribute in errors. [`clash`](Self::clash) compares it, too.
     what: &'static str,
     attribute: Attribute<'a>,
-    /// Bytes of each value.
+    /// Size of each value in bytes.
     width: u64,
-    /// The number of values.
+    /// Number of values.
     count: u32,
 }
 
 impl<'a> Asked<'a> {
+    /// Returns an error that names this attribute.
     fn refused<T>(&self, problem: String) -> Result<T, Error> {
         Err(Error::SourceBuffer {
             what: self.what,
@@ -49,7 +51,8 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// From one value to the next, in words.
+    /// Returns the stride in words. Fails if the offset or the stride is not a multiple of 4, or if
+    /// the stride is too small or too large.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {
@@ -62,43 +65,45 @@ impl<'a> Asked<'a> {
         }
         if stride < width {
             let one_for_all = match self.what {
-                "radii" => ", or with `SphereRadius::Constant` one radius for all",
-                "groups" => ", or with `SphereGroups::Constant` the same groups for all",
+                "radii" => ", or use `SphereRadius::Constant` if all spheres have the same radius",
+                "groups" => ", or use `SphereGroups::Constant` if all spheres have the same groups",
                 _ => "",
             };
             return self.refused(format!(
-                "is described with a stride of {stride} bytes, but each sphere takes {width}; \
-                 give the bytes from one sphere's value to the next one's{one_for_all}"
+                "is described with a stride of {stride} bytes, but each value takes {width} bytes; \
+                 set the stride to the bytes from the start of one value to the start of the \
+                 next{one_for_all}"
             ));
         }
         match u32::try_from(stride / 4) {
             Ok(stride) => Ok(stride),
             Err(_) => self.refused(format!(
-                "is described with a stride of {stride} bytes, but a stride may be at most {}; \
-                 move the values closer together",
+                "is described with a stride of {stride} bytes, but a stride may be at most {} \
+                 bytes; place the values closer together",
                 4 * u64::from(u32::MAX)
             )),
         }
     }
 
-    /// The byte after the last value; `None` when a `u64` cannot tell.
+    /// Returns the offset of the first byte after the last value; `None` if it overflows a `u64`.
     fn end(&self) -> Option<u64> {
         let Attribute { offset, stride, .. } = self.attribute;
         let last = u64::from(self.count.saturating_sub(1));
         (last.checked_mul(stride)?.checked_add(offset)?).checked_add(self.width)
     }
 
-    /// The byte at which a value begins, when there is such a value.
+    /// Returns the offset in bytes of the value with this index, which must exist.
     fn begin(&self, index: u64) -> u64 {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// A value that shares bytes with one of `other`, and which one that is, when no program
-    /// can mean it so. Both attributes are within their buffers.
+    /// Returns the indices of a value of `self` and a value of `other` that share bytes by
+    /// mistake, if there are any. Both attributes must lie within their buffers.
     ///
-    /// Centres and previous centres may be the same ones, even if of different spheres: along a
-    /// chain, spheres go from each point to the next. Other values may be the same if all of
-    /// them are. Anything else takes the same bytes for different things.
+    /// Two kinds of overlap are legitimate. A centre may coincide with a previous centre, even of
+    /// another sphere: along a chain, each sphere moves from one point to the next. And two
+    /// attributes may coincide in all their values. Any other overlap reads the same bytes as two
+    /// different quantities.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -108,21 +113,21 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        // Where a sphere is may be where another one was, but is nobody's velocity.
+        // A centre may also be a previous centre, but neither may be a velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Those that end after the other ones begin, and begin before they end.
+        // Only values of `self` between the first and the last byte of `other` can overlap it.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Where they stand to the other ones repeats at the latest after as many as a stride
-        // has words.
+        // Offsets are multiples of 4, so the position of a value relative to the values of `other`
+        // repeats after at most as many values as the stride of `other` has words.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // The last that begins before this one ends.
+            // The last value of `other` that begins before this value ends.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
@@ -131,14 +136,15 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Refuses values that share bytes with those of another attribute.
+    /// Returns an error if this attribute shares bytes with one of `others` by mistake: see
+    /// [`clash`](Self::clash).
     fn check_apart(&self, others: &[Self]) -> Result<(), Error> {
         for other in others {
             if let Some([index, nearest]) = self.clash(other) {
                 return self.refused(format!(
                     "is described so that value {index}, at byte {}, shares bytes with value \
-                     {nearest} of the {}, at byte {}; correct an offset or a stride (of values \
-                     that are fields of a struct, the stride is the size of the struct)",
+                     {nearest} of the {}, at byte {}; correct an offset or a stride (for fields \
+                     of a struct, the stride is the size of the struct)",
                     self.begin(index),
                     other.what,
                     other.begin(nearest),
@@ -148,7 +154,8 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// The window to bind, and the values in it.
+    /// Checks that the attribute can be bound. Returns the window to bind, and the position of the
+    /// values in it.
     fn window(&self, limits: &wgpu::Limits) -> Result<(Window<'a>, Words), Error> {
         let stride_words = self.stride()?;
         let Attribute {
@@ -165,8 +172,9 @@ impl<'a> Asked<'a> {
             Some(end) if end <= buffer.size() => end,
             end => {
                 return self.refused(format!(
-                    "is {} bytes long, but {} values from byte {offset} on, {stride} bytes \
-                     apart, end at byte {}; make it longer, or the count, offset or stride less",
+                    "is {} bytes long, but {} values that begin at byte {offset} and are \
+                     {stride} bytes apart end at byte {}; make the buffer longer, or reduce the \
+                     count, the offset or the stride",
                     buffer.size(),
                     self.count,
                     end.map_or("2^64 or later".to_owned(), |end| end.to_string()),
@@ -184,11 +192,11 @@ impl<'a> Asked<'a> {
                 available: limits.max_storage_buffer_binding_size,
             });
         }
-        // The shader counts words in a u32.
+        // The shader addresses words by a u32.
         if bound / 4 > 1 << 32 {
             return self.refused(format!(
-                "has its values spread over {bound} bytes, but at most {} can be addressed; \
-                 load fewer spheres at a time",
+                "has values that span {bound} bytes, but a shader can address at most {} bytes; \
+                 use fewer spheres at a time",
                 1_u64 << 34
             ));
         }
@@ -199,15 +207,17 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The buffers of one set of spheres as they are bound, and the values in them.
+/// The windows of one set of spheres, and the position of each attribute in its window.
 pub(super) struct BoundSpheres<'a> {
     pub(super) layout: SourceLayout,
     pub(super) count: Window<'a>,
-    /// Centres, radii, motions, groups.
+    /// Windows of the centres, radii, motions and groups.
     pub(super) values: [Window<'a>; 4],
 }
 
 impl<'a> BoundSpheres<'a> {
+    /// Checks the description of a set. Attributes without a buffer get a window of `own`, which
+    /// the shader does not read.
     pub(super) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -222,7 +232,7 @@ impl<'a> BoundSpheres<'a> {
             ..SourceLayout::zeroed()
         };
         let mut count = unused;
-        // All that was asked for so far.
+        // The attributes checked so far.
         let mut seen = ArrayVec::<Asked<'_>, 5>::new();
         layout.at_most = match spheres.count {
             SphereCount::Known(count) => count,
@@ -251,7 +261,7 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // With no spheres the buffer may be of any size.
+            // Without spheres the buffer may have any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }
@@ -292,13 +302,13 @@ impl<'a> BoundSpheres<'a> {
         })
     }
 
-    /// Whether the motion is given by previous centres.
+    /// Returns whether the motion is given by previous centres.
     pub(super) fn previous(&self) -> bool {
         self.layout.motion_kind == MOTION_PREVIOUS
     }
 }
 
-/// Refuses two sets of which one has previous centres and the other has velocities.
+/// Returns an error if one of two sets has previous centres and the other has velocities.
 pub(super) fn check_motions(one: &BoundSpheres<'_>, other: &BoundSpheres<'_>) -> Result<(), Error> {
     let still = |set: &BoundSpheres<'_>| set.layout.motion_kind == MOTION_NONE;
     if one.previous() == other.previous() || still(one) || still(other) {
@@ -306,7 +316,8 @@ pub(super) fn check_motions(one: &BoundSpheres<'_>, other: &BoundSpheres<'_>) ->
     }
     Err(Error::SourceBuffer {
         what: "previous centers",
-        problem: "is for one of two sets, and the other has velocities; give both sets the same"
+        problem: "is for one of two sets, but the other set has velocities; use velocities \
+                  for both sets, or previous centers for both"
             .into(),
         source: None,
     })
@@ -318,8 +329,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether some value of one stands in bytes of some value of the other, and no program
-    /// can mean it so.
+    /// Whether a value of `one` shares bytes with a value of `other` by mistake, found by
+    /// comparing every value with every other.
     fn clash_by_trying_all(one: &Asked<'_>, other: &Asked<'_>) -> bool {
         let values = |asked: &Asked<'_>| -> Vec<(u64, u64)> {
             let begins = (0..u64::from(asked.count)).map(|index| asked.begin(index));

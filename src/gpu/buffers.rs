@@ -1,5 +1,5 @@
-//! The buffers of a world, sized by its capacities, and checked against what
-//! the device can hold.
+//! The buffers that the stages of one world use, sized by its capacity and checked against the
+//! device's limits.
 
 use wgpu::BufferUsages;
 
@@ -15,49 +15,51 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
-/// How many of each thing the buffers hold.
+/// Largest numbers of items that the buffers can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Spheres.
+    /// Number of spheres, of both sets if there are two.
     pub(crate) spheres: u64,
-    /// Time segments after each sphere's first.
+    /// Number of time segments beyond each sphere's first.
     pub(crate) segments: u64,
-    /// Pairs.
+    /// Number of pairs.
     pub(crate) pairs: u64,
 }
 
-/// All buffers of a world.
+/// The buffers that the stages of one world use.
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
-    /// Slots of the slot table.
+    /// Number of slots in the slot table.
     pub(crate) slots: u32,
-    /// All buffers that have a name in the shaders.
+    /// The buffers, by their names in the shaders.
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// The layouts of two sources, see [`UploadLayout::source_offset`].
+    /// Layouts of the application's buffers, one for each of two sets, at
+    /// [`UploadLayout::source_offset`].
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
     /// The slot table.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
-    /// Arguments of indirect dispatches over the pairs.
+    /// Arguments of an indirect dispatch over the pairs.
     pub(crate) pairs_dispatch: wgpu::Buffer,
-    /// Bytes of all of them but spheres and pairs.
+    /// Total size in bytes of the storage buffers, without `spheres` and `pairs`.
     pub(crate) working: u64,
-    /// All storage buffers.
+    /// All storage buffers, for tests to fill with noise.
     #[cfg(test)]
     pub(crate) storage: Vec<wgpu::Buffer>,
 }
 
-/// The largest buffer that can be bound as a whole.
+/// Returns the size in bytes of the largest buffer that can be created and bound as a whole.
 fn largest(limits: &wgpu::Limits) -> u64 {
     limits
         .max_storage_buffer_binding_size
         .min(limits.max_buffer_size)
 }
 
-/// Slots for so many proxies.
+/// Returns the number of slots in a table for `proxies` proxies, as far as the device's limits
+/// allow.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -80,7 +82,7 @@ fn uniform(
     })
 }
 
-/// Makes the buffers that nothing but shaders uses.
+/// Creates the buffers that only the shaders read and write.
 fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
@@ -92,11 +94,11 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
     made.array::<u32>(name, what, capacity.spheres, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;
-    let (name, what) = ("size_classes", "histogram of sizes");
+    let (name, what) = ("size_classes", "histogram of size classes");
     made.array::<GpuSizeClass>(name, what, SIZE_CLASSES as u64, cleared)?;
     made.one::<Counters>("counters", "counters", cleared)?;
     made.one::<GpuPlan>("plan", "plan", none)?;
-    made.array::<GpuSortedCell>("proxy_cells", "cells", proxies, none)?;
+    made.array::<GpuSortedCell>("proxy_cells", "cells of the proxies", proxies, none)?;
     made.array::<GpuBinned>("binned", "slots of the proxies", proxies, none)?;
     made.array::<GpuSortedProxy>("sorted_proxies", "sorted proxies", proxies, none)?;
     made.array::<GpuSortedCell>("sorted_cells", "sorted cells", proxies, none)?;
@@ -104,17 +106,17 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
 }
 
 impl Buffers {
-    /// How many proxies the device can hold.
+    /// Returns the largest number of proxies that one buffer of the device can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuSortedProxy>() as u64
     }
 
-    /// How many pairs the device can hold.
+    /// Returns the largest number of pairs that one buffer of the device can hold.
     pub(crate) fn most_pairs(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<CaromCollision>() as u64
     }
 
-    /// Makes buffers for at least this much.
+    /// Creates buffers of at least this capacity. Fails if a buffer exceeds the device's limits.
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,

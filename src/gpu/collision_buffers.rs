@@ -1,4 +1,4 @@
-//! One world on the application's device.
+//! The buffers and the state of one world on a device.
 
 use std::sync::Arc;
 
@@ -18,35 +18,36 @@ use super::upload::{Submitted, UploadRing};
 use crate::Error;
 use crate::limits::MAX_SPHERES;
 
-/// The buffers of one world on the application's device, and the recording of its
-/// steps. Made by
-/// [`CollisionPipeline::create_buffers`](super::CollisionPipeline::create_buffers).
+/// Holds the buffers of one world on the application's device, and records its steps.
+///
+/// Created by [`CollisionPipeline::create_buffers`](super::CollisionPipeline::create_buffers).
 pub struct CollisionBuffers {
     pub(super) kernels: Arc<DeviceKernels>,
     pub(super) options: BufferOptions,
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
+    /// The reductions from before the last growth, while they are needed.
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
     pub(super) loads: Loads,
     pub(super) staging: Staging,
     pub(super) gathering: Option<Gathering>,
-    /// The step that was recorded last, unless the buffers have grown since.
+    /// The step recorded last; `None` if the buffers have grown since.
     pub(super) recorded: Option<Recorded>,
     pub(super) known_pairs: KnownPairs,
-    /// The number of steps recorded, wrapping.
+    /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Segments are no shorter than this, in the units of the step.
+    /// Lower bound on the length of time segments, in the units of the grids.
     pub(super) shortest_segment: f32,
 }
 
-/// Reductions from before the last growth. They are kept until a submitted recording
-/// has copied the pairs of the previous step from them.
+/// Reductions from before the last growth. They are kept until a submitted recording has copied
+/// the pairs of the last complete step from them.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
-    /// The recording that copies, once there is one.
+    /// The recording that copies these pairs; `None` before it is recorded.
     pub(super) copied_by: Option<Submitted>,
 }
 
@@ -59,7 +60,7 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 impl CollisionBuffers {
-    /// To be called in an error scope.
+    /// Creates the buffers of a world. Must be called in an error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         mut options: BufferOptions,
@@ -89,14 +90,13 @@ impl CollisionBuffers {
         })
     }
 
-    /// The options that the buffers were made with, with the capacities as they are
-    /// now.
+    /// Returns the options that the buffers were created with, updated to the current capacities.
     pub fn options(&self) -> &BufferOptions {
         &self.options
     }
 }
 
-/// Refuses capacities of nothing, and of more spheres than an index can name.
+/// Returns an error for a capacity of 0, and for more spheres than an index can address.
 fn check(options: &BufferOptions) -> Result<(), Error> {
     for (what, capacity) in [
         ("spheres", options.spheres),

@@ -1,15 +1,16 @@
-//! The device that a pipeline and all of its buffers share: its limits, whether it is
-//! lost, and its complaints about the work done on it.
+//! The device that a pipeline and all of its buffers share: its limits, whether it is lost, and
+//! the errors that it reports.
 //!
-//! wgpu reports errors through error scopes. Popping a scope takes effect at once, and
-//! returns a future of the error. Natively that future is ready; in a browser it is
-//! ready some time after the call has returned to the event loop.
+//! wgpu reports errors through error scopes. Popping a scope takes effect at once, and returns a
+//! future of the error. On native platforms the future is ready immediately. In a browser it
+//! becomes ready some time after the call has returned to the event loop.
 //!
 //! - The async form, [`Context::scoped_async`], awaits the errors.
-//! - The synchronous form, [`Context::scoped`], never blocks. Natively it returns the
-//!   error of its own work. In a browser it parks the futures that are not ready, and
-//!   returns what the work itself returned; [`Context::alive`], with which every public
-//!   call begins, reports a parked error as soon as its future is ready.
+//! - The synchronous form, [`Context::scoped`], never blocks. On native platforms it returns the
+//!   error of its own work. In a browser it *parks* (stores) the futures that are not ready, and
+//!   returns the result of the work itself. Public calls that record, read back or create
+//!   buffers begin with [`Context::alive`], which returns a parked error as soon as its future is
+//!   ready.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,26 +21,26 @@ use wgpu::{DeviceType, ErrorFilter, WasmNotSend};
 
 use crate::Error;
 
-/// The device, and what is known about it.
+/// The device, its limits and its state.
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) limits: wgpu::Limits,
     /// Whether the adapter is a software adapter.
     pub(super) software: bool,
-    /// Set when the device is found to be lost.
+    /// True once carom has found that the device is lost. Never reset.
     lost: AtomicBool,
-    /// Errors of earlier calls that were not ready when those calls returned.
+    /// Errors of earlier calls whose futures were not ready when these calls returned.
     parked: Mutex<Vec<PoppedScope>>,
 }
 
-/// The error of a popped scope, if there was one.
+/// A future of the error that an error scope caught; `None` if it caught none.
 trait ScopeError: Future<Output = Option<wgpu::Error>> + WasmNotSend {}
 
 impl<F: Future<Output = Option<wgpu::Error>> + WasmNotSend> ScopeError for F {}
 
 type PoppedScope = Pin<Box<dyn ScopeError>>;
 
-/// The result of a piece of work, and the errors of the scopes around it.
+/// The result of a piece of work, and the futures of the errors of the scopes around it.
 struct Scoped<T> {
     done: Result<T, Error>,
     popped: [PoppedScope; 3],
@@ -56,13 +57,13 @@ impl Context {
         }
     }
 
-    /// Runs `work`, and turns the device's complaints into an error, so that none
-    /// reaches the application's handler. Never blocks.
+    /// Runs `work`, and converts errors reported by the device into an [`Error`], so that none
+    /// reaches the application's error handler. Never blocks.
     pub(super) fn scoped<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.settle(self.scope(work))
     }
 
-    /// [`scoped`](Self::scoped), which awaits the device's complaints.
+    /// Runs `work` like [`scoped`](Self::scoped), and awaits the errors reported by the device.
     pub(super) async fn scoped_async<T>(
         &self,
         work: impl FnOnce() -> Result<T, Error>,
@@ -75,8 +76,8 @@ impl Context {
         judge(done, complaint)
     }
 
-    /// Runs `work` inside error scopes. Scopes belong to a thread, so they are pushed
-    /// and popped with no await in between.
+    /// Runs `work` inside error scopes. wgpu keeps a stack of scopes for each thread, so scopes
+    /// must be pushed and popped without an await in between.
     fn scope<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Scoped<T> {
         let [internal, memory, validation] = [
             ErrorFilter::Internal,
@@ -94,8 +95,8 @@ impl Context {
         }
     }
 
-    /// The result of the work, with the complaints that are ready. The others are
-    /// parked.
+    /// Returns the result of the work, combined with the errors whose futures are ready. Parks the
+    /// other futures.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -111,8 +112,8 @@ impl Context {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An error once the device is known to be lost, and the error of an earlier call
-    /// that was not ready then.
+    /// Returns an error if carom has found that the device is lost, or if a parked error of an
+    /// earlier call has become ready.
     pub(super) fn alive(&self) -> Result<(), Error> {
         self.not_lost()?;
         let mut complaint = None;
@@ -133,13 +134,13 @@ impl Context {
         Ok(())
     }
 
-    /// Takes the device for lost from now on.
+    /// Marks the device as lost.
     pub(super) fn lose(&self) {
         self.lost.store(true, Relaxed);
     }
 
-    /// An error if the device is lost: a new buffer cannot be mapped then. To be
-    /// called in an error scope.
+    /// Returns an error if the device is lost, which shows when a new buffer cannot be mapped: most
+    /// other calls succeed on a lost device. Must be called in an error scope.
     pub(super) fn probe(&self) -> Result<(), Error> {
         self.not_lost()?;
         let probe = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -154,24 +155,24 @@ impl Context {
         self.not_lost()
     }
 
-    /// To be called when a buffer could not be mapped, which as a rule means that the
-    /// device is lost.
+    /// Checks whether the device is lost. Call this when mapping a buffer has failed, which usually
+    /// means that it is.
     pub(super) fn mapping_failed(&self) {
-        // The probe remembers a loss. There is nobody to return it to.
+        // The probe marks the device as lost. A callback cannot return the error.
         let _ = self.scoped(|| self.probe());
     }
 }
 
-/// Polls a future whose waker nobody needs.
+/// Polls the future once, without registering a waker.
 fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
     let mut context = std::task::Context::from_waker(Waker::noop());
     scope.as_mut().poll(&mut context)
 }
 
-/// The result of a piece of work about which the device may have complained.
+/// Combines the result of a piece of work with the error reported by the device, if any.
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
-        // The work's own error says more.
+        // An error of the work itself takes precedence: it is more specific.
         Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
     }
@@ -189,7 +190,7 @@ mod tests {
         Context::new(&device)
     }
 
-    /// A scope whose error is ready once the flag is set, as in a browser.
+    /// Returns a popped scope whose error becomes ready when the flag is set, as in a browser.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {
@@ -234,7 +235,7 @@ mod tests {
         assert!(matches!(context.scoped(invalid), Err(Error::Device { .. })));
         let awaited = pollster::block_on(context.scoped_async(invalid));
         assert!(matches!(awaited, Err(Error::Device { .. })));
-        // The work's own error says more.
+        // An error of the work itself takes precedence.
         let own = || invalid().and(Err::<(), _>(Error::NotSubmitted));
         assert_eq!(context.scoped(own), Err(Error::NotSubmitted));
         assert_eq!(context.alive(), Ok(()));

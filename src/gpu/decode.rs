@@ -1,4 +1,4 @@
-//! From the bytes of a readback to the step that they are about.
+//! Decodes the bytes of a readback into the results of a step.
 
 use std::time::Duration;
 
@@ -12,45 +12,49 @@ use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
 
-/// The facts of a recording that its readbacks need.
+/// Data of a recording that is needed to decode its readbacks.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
+    /// Number of the step, by which a readback detects that its submission failed.
     pub(super) serial: u32,
-    /// The length of the step for which the spheres' velocities are.
+    /// Length of the step in the unit of time of the velocities. It is 1 for spheres with previous
+    /// centres, whose velocities are displacements.
     pub(super) dt: f32,
-    /// The factor from times in that step to times of impact.
+    /// Factor from times within [0, `dt`] to the times of impact that the caller receives.
     pub(super) times: f32,
     pub(super) two_sets: bool,
+    /// Names of the stages, in order.
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
-    /// Nanoseconds a tick; 0 without timestamps.
+    /// Nanoseconds per timestamp tick; 0 without timestamps.
     pub(super) period: f32,
-    /// Spheres that the buffers hold.
+    /// Capacity of the buffers, in spheres.
     pub(super) spheres: u64,
 }
 
-/// Pairs that a readback has room for.
+/// Capacity of a readback.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadRoom {
+    /// Number of pairs that this readback can hold.
     pub(super) pairs: u64,
-    /// The most that any readback on this device can have room for.
+    /// Largest number of pairs that a readback on this device can hold.
     pub(super) most: u64,
 }
 
-/// A readback as it came.
+/// The data of a readback, copied from the staging buffer.
 pub(super) struct Read {
     pub(super) serial: u32,
     pub(super) summary: StepSummary,
-    /// The bytes after results and ticks.
+    /// The bytes after the results and the timestamps: the pairs.
     list: Vec<u8>,
     recorded: Recorded,
     room: ReadRoom,
 }
 
-/// Durations of stages from two ticks each.
+/// Returns the duration of each stage. `ticks` has two timestamps for each: begin and end.
 fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
-        // Some devices' clocks go backwards between passes.
+        // On some devices the clock can run backwards between passes.
         let ticks = ticks[1].saturating_sub(ticks[0]);
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))
@@ -85,7 +89,7 @@ impl Read {
         })
     }
 
-    /// An error when no more room would give a list.
+    /// Returns an error if larger buffers would not yield a complete list either.
     fn check(&self) -> Result<(), Error> {
         let StepSummary {
             status, candidates, ..
@@ -103,8 +107,8 @@ impl Read {
             return Err(Error::SourceBuffer {
                 what: "count",
                 problem: format!(
-                    "is more than its `at_most`, with {counted} spheres in all sets; raise \
-                     `at_most`"
+                    "holds a number larger than its `at_most` ({counted} spheres in all sets \
+                     together); raise `at_most`"
                 ),
                 source: None,
             });
@@ -112,7 +116,7 @@ impl Read {
         Ok(())
     }
 
-    /// The pairs if they are all there, or the room they need.
+    /// Returns the pairs if the list is complete, or else the capacity that it needs.
     fn pairs<P: Pod>(&self) -> Result<PairList<Vec<P>>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
@@ -143,7 +147,7 @@ impl Read {
         }
         let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
-        // Mapped bytes promise no alignment.
+        // A vector of bytes has no guaranteed alignment.
         pairs.extend(
             records
                 .take(found as usize)
@@ -173,7 +177,7 @@ impl Read {
         })
     }
 
-    /// Decides every gathered pair exactly.
+    /// Decides every gathered pair exactly, and makes the sorted list of the pairs that touch.
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         gathered.sort_unstable_by_key(key);
@@ -199,11 +203,12 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        // The indices of the gathered pairs count in their own sets already.
+        // `Sets::One`, because the index b of a gathered pair already counts from the start of the
+        // second set.
         let grazing = decide_reported_with(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
-                // A step of −0 has times of 0, too.
+                // Adding 0.0 turns −0 into 0: a `dt` of −0 gives times of impact of 0, too.
                 pair.toi = (f64::from(pair.toi) * f64::from(times) + 0.0) as f32;
             };
             pairs.iter_mut().for_each(scale);
@@ -235,11 +240,11 @@ impl Read {
     }
 }
 
-/// The error for a driver that ends loops before they are done.
+/// Returns the error for a driver that ends loops early.
 pub(super) fn unfinished() -> Error {
     Error::device(
-        "its driver ends loops before they are done: some spheres of this world have more \
-         neighbours than it can go through"
+        "its driver ends loops early, and some spheres of this world have too many neighbours for \
+         one loop"
             .to_owned(),
     )
 }

@@ -1,4 +1,4 @@
-//! The GPU backend of a detector: a device of carom's own.
+//! The GPU backend of `Detector`, on a device that carom creates itself.
 
 use wgpu::DeviceType;
 
@@ -18,27 +18,29 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
 
-/// A device of our own, and the buffers on it.
+/// A device that carom has created, and the buffers of one world on it.
 pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
+    /// The adapter's name and graphics API.
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities for further segments and for pairs that the first buffers get; `None`
-    /// where the number of spheres tells.
+    /// Capacities of the first buffers: segments beyond each sphere's first, and pairs. `None`
+    /// derives the capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// Set while a step runs, and still set if the future of that step was dropped.
+    /// True while a step runs. It stays true if the future of the step is dropped.
     at_work: bool,
+    /// Seed of the noise that fills the buffers before each attempt; `None` for no noise.
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
 
-/// Pairs are read back in pieces of so many bytes, less than any device's
-/// largest buffer.
+/// Size in bytes of the pieces in which pairs are read back: less than the largest buffer of any
+/// device.
 const READ_AT_ONCE: u64 = 1 << 26;
 
-/// How good a choice an adapter is: hardware first, least is best.
+/// Returns the rank of a kind of adapter. The lowest rank is the best choice; hardware comes first.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -50,7 +52,7 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    /// Takes the best adapter. With `hardware`, a software adapter will not do.
+    /// Creates a device on the best adapter. With `hardware`, a software adapter is an error.
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -62,7 +64,7 @@ impl Gpu {
         let info = adapter.get_info();
         if hardware && rank(info.device_type) > rank(DeviceType::VirtualGpu) {
             return Err(Error::no_adapter(format!(
-                "{} is in software, and slower than the CPU backend",
+                "{} is a software adapter, which is slower than the CPU backend",
                 info.name
             )));
         }
@@ -94,12 +96,12 @@ impl Gpu {
         })
     }
 
-    /// The adapter's name and API.
+    /// Returns the adapter's name and graphics API.
     pub(crate) fn adapter(&self) -> &str {
         &self.adapter
     }
 
-    /// Runs all stages, again with more room as often as it takes.
+    /// Runs all stages. Returns counts and times, and the reported pairs.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -107,7 +109,7 @@ impl Gpu {
         wait: Wait,
     ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         if self.at_work {
-            // The device may still use them.
+            // The future of an earlier step was dropped, so the device may still use the buffers.
             self.buffers = None;
         }
         self.at_work = true;
@@ -116,7 +118,7 @@ impl Gpu {
         outcome
     }
 
-    /// Attempts the step until there is room for everything.
+    /// Runs the step repeatedly, with larger buffers each time, until everything fits.
     async fn attempts(
         &mut self,
         step: CheckedStep<'_>,
@@ -141,8 +143,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // Some of the pairs found do not touch, and some stand there several times:
-            // which, is only known when they are decided. But there is an end to memory.
+            // The exact limit on touching pairs cannot be checked yet: some of the pairs found do
+            // not touch, and some are in the list several times, which only `decide` resolves.
+            // This looser check bounds the memory.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -160,7 +163,7 @@ impl Gpu {
                 candidates,
                 memory,
                 stages: counts.stages,
-                // Not before they are decided.
+                // Counted by `decide`, later.
                 grazing: Grazing::default(),
             };
             let b_offset = step.sets.b_offset();
@@ -169,15 +172,17 @@ impl Gpu {
         }
     }
 
-    /// Slots of the table, and bytes of the buffers that are neither spheres nor pairs.
+    /// Returns the number of slots in the slot table, and the size in bytes of the storage buffers
+    /// without spheres and pairs.
     fn size(&self) -> (u64, u64) {
         let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    /// Makes buffers, or larger ones, where it takes.
+    /// Ensures that there are buffers with the required capacity: creates or replaces them if
+    /// necessary.
     fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
-        // A world that was once much larger is not to be paid for ever.
+        // Release buffers that an earlier, much larger world needed.
         let had = self
             .buffers
             .as_ref()
@@ -190,14 +195,15 @@ impl Gpu {
             None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // A step of its own, with segments as short as they should be.
+        // Nothing is known yet about the segments of this step, so the lower bound on their length
+        // from an earlier step is dropped.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
         let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
-            // The old ones go first, so that both need not fit.
+            // The old buffers are freed first, so that the device need not hold both at once.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
@@ -208,14 +214,14 @@ impl Gpu {
         Ok(())
     }
 
-    /// Buffers for a first step.
+    /// Creates the buffers for the first step.
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
         let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
             spheres,
-            // Few, for they grow, and most worlds have none.
+            // Few: the buffers grow on demand, and in most worlds no sphere is cut.
             segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
             pairs: pairs
                 .unwrap_or(spheres + 1024)
@@ -229,10 +235,10 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Records a step, and waits for its numbers.
+    /// Records and submits a step, and waits for its summary.
     async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
-            return Err(Error::device("there are no buffers"));
+            return Err(Error::device("carom has not created its buffers"));
         };
         let context = &self.pipeline.kernels.context;
         let submit = || {
@@ -247,8 +253,8 @@ impl Gpu {
         ticket.take().await
     }
 
-    /// Sees to it that the submitted work and its callbacks are done: before it returns, or
-    /// some time later.
+    /// Ensures that the submitted work and its callbacks complete: before this method returns
+    /// ([`Wait::Block`]), or some time later ([`Wait::Await`]).
     fn finish_work(&self, wait: Wait) -> Result<(), Error> {
         match wait {
             Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
@@ -256,7 +262,8 @@ impl Gpu {
         }
     }
 
-    /// Reads the pairs back, with both indices counted in the whole world.
+    /// Reads the pairs back. Both indices of a reported pair refer to the whole world: with two
+    /// sets, `b_offset` is added to the index in the second.
     async fn read_pairs(
         &self,
         pairs: u64,
@@ -294,7 +301,7 @@ impl Gpu {
     }
 }
 
-/// Waits until the device has done all submitted work.
+/// Blocks until the device has completed all submitted work.
 fn poll(device: &wgpu::Device) -> Result<(), Error> {
     device
         .poll(wgpu::PollType::wait_indefinitely())
@@ -302,7 +309,7 @@ fn poll(device: &wgpu::Device) -> Result<(), Error> {
         .map_err(Error::device_failed)
 }
 
-/// The same on a thread of its own.
+/// Runs [`poll`] on a new thread.
 #[cfg(not(target_arch = "wasm32"))]
 fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     let device = device.clone();
@@ -316,7 +323,7 @@ fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     Ok(())
 }
 
-/// The same by the browser.
+/// Does nothing: a browser polls the device itself.
 #[cfg(target_arch = "wasm32")]
 fn poll_elsewhere(_device: &wgpu::Device) -> Result<(), Error> {
     Ok(())
@@ -330,7 +337,7 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
-    /// The same, with other capacities for pairs and further segments to begin with.
+    /// Sets the capacities of the first buffers: pairs, and segments beyond each sphere's first.
     pub(crate) fn with_first_capacities(
         mut self,
         pairs: Option<u64>,
@@ -340,7 +347,7 @@ impl Gpu {
         self
     }
 
-    /// The limits that carom goes by, for a test to lower; its buffers go.
+    /// Returns the limits that carom respects, for a test to lower. Drops the buffers.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
@@ -350,7 +357,8 @@ impl Gpu {
         }
     }
 
-    /// So that nothing leans on memory being zeroed.
+    /// Fills all storage buffers with noise, if `noise` is set. The stages must not rely on memory
+    /// that is zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;
@@ -384,7 +392,8 @@ mod tests {
         pairs: 1 << 28,
     };
 
-    /// A gas with some bullets in it.
+    /// Spheres of equal size in a cube. Most move slowly; every fiftieth moves by up to the edge of
+    /// the cube along each axis.
     fn world(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(7);
         let side = (count as f32 * 10.0).cbrt();
@@ -397,7 +406,7 @@ mod tests {
             .collect()
     }
 
-    /// Every pair reported, in order.
+    /// Returns the reported pairs, sorted, each once.
     fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
         let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
         pairs.sort_unstable();
@@ -458,10 +467,10 @@ mod tests {
         }
     }
 
-    /// What stands in a buffer now.
+    /// Reads the contents of the buffer with this name.
     fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
         let Some(buffers) = &gpu.buffers else {
-            panic!("there are no buffers");
+            panic!("carom has not created its buffers");
         };
         let named = &buffers.buffers.named;
         let buffer = (named.buffer(name)).unwrap_or_else(|error| panic!("{error}"));
@@ -478,7 +487,8 @@ mod tests {
         read
     }
 
-    /// Radii over many octaves, so that a workgroup has more size classes than it gathers.
+    /// Spheres with radii over many octaves, so that a workgroup of `measure_sizes` meets more size
+    /// classes than its own small table holds.
     fn of_all_sizes(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(3);
         let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -491,7 +501,7 @@ mod tests {
             .collect()
     }
 
-    /// Some spheres of a gas fly so far.
+    /// The spheres of [`world`], of which the range `bullets` moves by `far` along x.
     fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
         let mut spheres = world(3000);
         for sphere in &mut spheres[bullets] {
@@ -531,7 +541,7 @@ mod tests {
                 .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-            // What the CPU makes of it, with the same frame and length of segments.
+            // The CPU's size classes and segments, with the GPU's frame and length of segments.
             let own: GpuSpace = contents(&gpu, "space")[0];
             let scale = &Units::default().scale(1.0);
             let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
@@ -569,7 +579,8 @@ mod tests {
                     );
                 };
                 close(f32::from_bits(class.half_cell), expected.half_cell);
-                // A word is that of a float32 with its sign bit turned, or all its bits.
+                // A bound is stored as a word whose unsigned order is the order of the float32: the
+                // sign bit of a positive number is flipped, and all bits of a negative one.
                 let float = |word: u32| match word >> 31 {
                     1 => f32::from_bits(word & 0x7fff_ffff),
                     _ => f32::from_bits(!word),
@@ -587,7 +598,7 @@ mod tests {
                 assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
             }
 
-            // And the plan, from the same curve.
+            // The CPU's plan, from the GPU's correlation curve.
             space.log_others = own.log_others;
             let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
             let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
@@ -615,8 +626,9 @@ mod tests {
     }
 
     #[test]
-    fn more_workgroups_than_an_axis_has() {
-        // 65 535 of 64 are 4 194 240; and 128 MiB hold this many.
+    fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
+        // An axis allows 65 535 workgroups of 64 invocations, which is 4 194 240 in all, less than
+        // 2²². A binding of 128 MiB holds 2²² spheres or proxies of 32 bytes.
         let count = 1 << 22;
         let spheres: Vec<Sphere> = (0..count)
             .map(|i: u32| {
@@ -628,7 +640,7 @@ mod tests {
             .collect();
         let found = pairs(&run(&mut gpu(), &spheres));
         let in_reach = |i: u32| {
-            // A large one touches those beside it in its row and column.
+            // A large sphere touches the neighbours in its row and in its column.
             let (x, y) = (i % 2048, i / 2048);
             [
                 (x > 0).then(|| i - 1),

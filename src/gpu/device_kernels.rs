@@ -1,4 +1,4 @@
-//! Every kernel, compiled for one device.
+//! The kernels, compiled for one device.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,18 +7,18 @@ use super::dispatch::Binder;
 use super::shader::kernels::{Gather, Load, Reduce, Stages};
 use crate::Error;
 
-/// What a pipeline and all of its buffers have in common.
+/// The device and its compiled kernels, which a pipeline and all of its buffers share.
 pub(super) struct DeviceKernels {
     pub(super) context: Arc<Context>,
     pub(super) stages: Stages,
     pub(super) load: Load,
     pub(super) gather: Gather,
-    /// Compiled when a reduction is first asked for.
+    /// The kernels of reductions, compiled when the first reduction is requested.
     reduce: OnceLock<Reduce>,
 }
 
 impl DeviceKernels {
-    /// Compiles all kernels but those of reductions. To be called in an error scope.
+    /// Compiles all kernels except those of reductions. Must be called in an error scope.
     pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let device = &context.device;
         Ok(Self {
@@ -37,7 +37,8 @@ impl DeviceKernels {
         }
     }
 
-    /// The kernels of reductions. To be called in an error scope.
+    /// Returns the kernels of reductions, and compiles them on the first call. Must be called in an
+    /// error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
         if let Some(reduce) = self.reduce.get() {
             return Ok(reduce);

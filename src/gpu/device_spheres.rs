@@ -1,6 +1,6 @@
-//! The description of spheres that are in buffers of the application.
+//! The public description of spheres in the application's buffers.
 
-/// Spheres in buffers of the application, in any layout.
+/// Describes spheres in the application's buffers, in any layout.
 ///
 /// The buffers need the usage `STORAGE`. Several attributes may be in one buffer, for
 /// instance as fields of a struct:
@@ -31,29 +31,34 @@
 /// }
 /// ```
 ///
-/// Recording a step checks what can be told of a description without its data: multiples of
-/// 4; strides that are no less than a value's size; buffers that are long enough; and values
-/// of different attributes in different bytes, though two may be the same attribute, and
-/// centres also the previous centres of other spheres.
+/// Recording a step checks a description as far as possible without the data:
+///
+/// - Offsets and strides are multiples of 4.
+/// - A stride is not less than the size of a value.
+/// - The buffers are long enough.
+/// - Different attributes do not share bytes. There are two exceptions: two attributes may coincide
+///   in all their values, and a centre may be the previous centre of another sphere.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeviceSpheres<'a> {
-    /// How many spheres there are.
+    /// Number of spheres.
     pub count: SphereCount<'a>,
     /// Centres, three float32 each: at the start of the step, or with
-    /// [`SphereMotion::PreviousCenter`] at its end.
+    /// [`SphereMotion::PreviousCenter`] at the end of the step.
     pub center: Attribute<'a>,
-    /// Radii.
+    /// Radii of the spheres.
     pub radius: SphereRadius<'a>,
-    /// How the spheres move during the step.
+    /// Motion of the spheres during the step.
     pub motion: SphereMotion<'a>,
-    /// Which pairs to leave out.
+    /// Collision groups of the spheres, by which pairs are ignored.
     pub groups: SphereGroups<'a>,
 }
 
 impl<'a> DeviceSpheres<'a> {
-    /// Spheres at rest that collide with everything. A count is a number, or a
-    /// [`SphereCount`]; a radius is one number for all, or an [`Attribute`].
+    /// Describes spheres at rest that collide with all others.
+    ///
+    /// `count` is a number or a [`SphereCount`]. `radius` is one number for all spheres or an
+    /// [`Attribute`].
     pub fn new(
         count: impl Into<SphereCount<'a>>,
         center: Attribute<'a>,
@@ -68,7 +73,7 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// The same spheres, moving: [`SphereMotion::Velocity`].
+    /// Returns the same spheres with velocities: see [`SphereMotion::Velocity`].
     #[must_use]
     pub fn with_velocity(self, velocity: Attribute<'a>) -> Self {
         Self {
@@ -77,7 +82,7 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// The same spheres, coming from their previous centres:
+    /// Returns the same spheres, moving from their previous centres: see
     /// [`SphereMotion::PreviousCenter`].
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
@@ -87,8 +92,9 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// The same spheres with collision groups: one number for all, or an
-    /// [`Attribute`].
+    /// Returns the same spheres with collision groups.
+    ///
+    /// `groups` is one number for all spheres or an [`Attribute`].
     #[must_use]
     pub fn with_groups(self, groups: impl Into<SphereGroups<'a>>) -> Self {
         Self {
@@ -98,23 +104,26 @@ impl<'a> DeviceSpheres<'a> {
     }
 }
 
-/// Where one value of each sphere is: sphere i's begins at byte
-/// `offset + i * stride` of the buffer.
+/// Locates one value of each sphere in a buffer.
+///
+/// The value of sphere i begins at byte `offset + i * stride`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
     /// The buffer, with the usage `STORAGE`.
     pub buffer: &'a wgpu::Buffer,
-    /// Bytes before the first sphere's value; a multiple of 4.
+    /// Offset in bytes of the first sphere's value; a multiple of 4.
     pub offset: u64,
-    /// Bytes from one sphere's value to the next one's; a multiple of 4.
+    /// Bytes from the start of one sphere's value to the start of the next; a multiple of 4, and
+    /// not less than the size of a value.
     pub stride: u64,
 }
 
 impl<'a> Attribute<'a> {
-    /// Values that begin at byte `offset` and are `stride` bytes apart. Both are
-    /// multiples of 4, and a stride is no less than a value's size. Recording a step checks
-    /// them: see [`DeviceSpheres`].
+    /// Describes values that begin at byte `offset` and are `stride` bytes apart.
+    ///
+    /// Both numbers must be multiples of 4, and the stride must not be less than the size of a
+    /// value. Recording a step checks this: see [`DeviceSpheres`].
     pub fn new(buffer: &'a wgpu::Buffer, offset: u64, stride: u64) -> Self {
         Self {
             buffer,
@@ -124,19 +133,22 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// How many spheres there are.
+/// The number of spheres, given by the host or read from a buffer.
 #[derive(Clone, Copy, Debug)]
 pub enum SphereCount<'a> {
-    /// A number that the host knows.
+    /// A number given by the host.
     Known(u32),
-    /// A `u32` in a buffer, read when the recording runs. When it is more than
-    /// `at_most`, nothing is searched, and the status word says so.
+    /// A `u32` in a buffer, read when the recording runs on the device.
+    ///
+    /// If the count exceeds `at_most`, the step finds no pairs, and its status word has
+    /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
     InBuffer {
         /// The buffer, with the usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
-        /// Bytes before the count; a multiple of 4.
+        /// Offset of the count in bytes; a multiple of 4.
         offset: u64,
-        /// The largest count there may be.
+        /// Largest permitted count. It must not exceed the capacity of the buffers; with two sets,
+        /// the sum of both counts must not.
         at_most: u32,
     },
 }
@@ -147,7 +159,7 @@ impl From<u32> for SphereCount<'_> {
     }
 }
 
-/// The radii of the spheres.
+/// The radii of the spheres: one for all, or one for each.
 #[derive(Clone, Copy, Debug)]
 pub enum SphereRadius<'a> {
     /// The same radius for all spheres.
@@ -168,26 +180,28 @@ impl<'a> From<Attribute<'a>> for SphereRadius<'a> {
     }
 }
 
-/// How the spheres move during the step.
+/// The motion of the spheres during the step.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum SphereMotion<'a> {
-    /// Not at all.
+    /// The spheres are at rest.
     Still,
-    /// With constant velocities, three float32 each.
+    /// The spheres move with constant velocities, three float32 each.
     Velocity(Attribute<'a>),
-    /// In a straight line from their previous centres (three float32 each), where the
-    /// step begins, to [`DeviceSpheres::center`], where it ends. The displacement is the
-    /// float32 difference of the two, which is exact for every sphere that moves less
-    /// than half of its distance from the origin along each axis. A time of impact is
-    /// the fraction of the step, times `dt`.
+    /// The spheres move in straight lines from their previous centres (three float32 each) at the
+    /// start of the step to [`DeviceSpheres::center`] at its end.
+    ///
+    /// The displacement is the float32 difference of the two positions. It is exact for every
+    /// sphere that moves less than half of its distance from the origin along each axis. A time of
+    /// impact is the fraction of the step that has passed, times `dt`.
     PreviousCenter(Attribute<'a>),
 }
 
-/// Which pairs to leave out: see [`Sphere::with_groups`](crate::Sphere::with_groups).
+/// The collision groups of the spheres, by which pairs are ignored: see
+/// [`Sphere::with_groups`](crate::Sphere::with_groups).
 #[derive(Clone, Copy, Debug)]
 pub enum SphereGroups<'a> {
-    /// The same groups for all spheres; 0 leaves out no pair.
+    /// The same groups for all spheres. With 0, no pair is ignored.
     Constant(u32),
     /// One `u32` for each sphere.
     PerSphere(Attribute<'a>),

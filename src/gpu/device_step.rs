@@ -1,12 +1,15 @@
-//! Steps of spheres that are in buffers of the application.
+//! Steps of spheres in the application's buffers.
 
 use super::device_spheres::DeviceSpheres;
 use crate::Step;
 
 impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
-    /// Every pair of `spheres`, which are in buffers of the application, that touches
-    /// during a step of length `dt`. For
+    /// Requests every pair of `spheres` that touches during a step of length `dt`, for
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
+    ///
+    /// The spheres are in buffers of the application. `dt` is in the unit of time of their
+    /// velocities, and so are times of impact. Pairs that the groups of the spheres ignore are left
+    /// out.
     pub fn on_device(spheres: &'a DeviceSpheres<'b>, dt: f32) -> Self {
         Self {
             first: spheres,
@@ -15,8 +18,11 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
         }
     }
 
-    /// Every pair of one sphere of `first` (index a) and one of `second` (index b) that
-    /// touches during a step of length `dt`.
+    /// Requests every pair of one sphere of `first` (index a) and one of `second` (index b) that
+    /// touches during a step of length `dt`, for
+    /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
+    ///
+    /// See [`on_device`](Self::on_device) for the units and the groups.
     pub fn between_on_device(
         first: &'a DeviceSpheres<'b>,
         second: &'a DeviceSpheres<'b>,

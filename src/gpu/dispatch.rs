@@ -1,11 +1,12 @@
-//! Dispatches: a kernel with what is bound to it, and how many workgroups.
+//! Dispatches: a kernel with its bind group and its number of workgroups.
 
 use super::named_buffers::{NamedBuffers, resolve};
 use super::shader::constants::WORKGROUP;
 use super::shader::kernels::Compiled;
 use crate::Error;
 
-/// Workgroups along x and y, at most `widest` along either.
+/// Returns the numbers of workgroups along x and y, at most `widest` each. Their product is at
+/// least `workgroups`.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     if workgroups <= u64::from(widest) {
         return [workgroups as u32, 1];
@@ -14,27 +15,27 @@ fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     [x as u32, workgroups.div_ceil(x) as u32]
 }
 
-/// Workgroups for one invocation each.
+/// Returns the number of workgroups for `count` invocations.
 pub(crate) fn workgroups(count: u64) -> u64 {
     count.div_ceil(u64::from(WORKGROUP))
 }
 
-/// One dispatch, ready to be recorded.
+/// A dispatch that is ready to be recorded.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
-    /// Along x and y.
+    /// Numbers of workgroups along x and y.
     workgroups: [u32; 2],
 }
 
 impl Dispatch {
-    /// The same with so many workgroups, at most `widest` along an axis.
+    /// Sets the number of workgroups, with at most `widest` along an axis.
     pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
         self.workgroups = fold(workgroups, widest);
     }
 
-    /// Records it.
+    /// Records the dispatch into a compute pass.
     pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         let [x, y] = self.workgroups;
         pass.set_pipeline(&self.pipeline);
@@ -43,17 +44,17 @@ impl Dispatch {
     }
 }
 
-/// Makes dispatches ready.
+/// Makes dispatches, with their bind groups.
 #[derive(Clone, Copy)]
 pub(crate) struct Binder<'a> {
     pub(crate) device: &'a wgpu::Device,
-    /// The most workgroups that a dispatch has along an axis.
+    /// Largest number of workgroups of a dispatch along an axis.
     pub(crate) widest: u32,
 }
 
 impl Binder<'_> {
-    /// A dispatch of so many workgroups, with the buffers bound that have the names of the
-    /// kernel's variables in these sources.
+    /// Makes a dispatch of `workgroups` workgroups. Each variable of the kernel is bound to the
+    /// buffer of the same name in `sources`.
     pub(crate) fn dispatch(
         &self,
         kernel: &Compiled,

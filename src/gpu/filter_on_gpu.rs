@@ -1,4 +1,4 @@
-//! The filter of the shaders, one pair at a time: for tests.
+//! Runs the filter of the shaders on single pairs, for tests.
 
 use wgpu::util::DeviceExt;
 
@@ -11,9 +11,11 @@ use super::shader::layout::{GpuSortedProxy, Params};
 use crate::Error;
 use crate::shared::sorted::SortedProxy;
 
-/// A kernel around `filter_pair` as it stands in `shaders/shared/filter.wgsl`. What it lets pass, but
-/// the test that comes before it does not, in some segment that may report the pair, shows as a certain
-/// miss.
+/// A kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`.
+///
+/// It also checks that the near test (`shaders/shared/near.wgsl`), which precedes the filter,
+/// loses no pair that the filter passes. If the near test rejects such a pair in a segment that
+/// may report the pair, the kernel returns the margin of a certain miss.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -29,8 +31,8 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Whether the test before the filter passes the pair in every segment that may report it, however
-// finely the first of the two is cut.
+// Whether the near test passes the pair in every segment of the first sphere that may report the
+// pair, for every power from 0 to SEGMENT_BITS.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;
@@ -64,13 +66,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     constants: &[],
 };
 
-/// An adapter, whatever it is.
+/// Creates a device on any adapter, hardware or software.
 pub(crate) fn adapter() -> Gpu {
     crate::blocking::block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Margin and bound of each pair: two proxies, and a step.
+/// Returns the margin and the error bound of each pair. A pair is given by two proxies and the
+/// length of the step.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

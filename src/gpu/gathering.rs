@@ -1,5 +1,5 @@
-//! The buffer where the GPU writes each pair together with its two spheres, for the
-//! host to decide exactly.
+//! The buffer into which the GPU copies each pair together with its two spheres, so that the host
+//! can decide the pair exactly.
 
 use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
@@ -8,23 +8,23 @@ use super::named_buffers::NamedBuffers;
 use super::shader::layout::Gathered;
 use crate::Error;
 
-/// Room for gathered pairs, and the dispatch that fills it.
+/// The buffer of gathered pairs, and the dispatch that fills it.
 #[derive(Clone)]
 pub(super) struct Gathering {
-    /// Pairs.
+    /// Capacity of the buffer, in pairs.
     pub(super) room: u64,
     pub(super) buffer: wgpu::Buffer,
     dispatch: Dispatch,
 }
 
 impl Gathering {
-    /// To be called in an error scope.
+    /// Creates a buffer for `room` pairs. Must be called in an error scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom gathered pairs"),
-            // No binding is empty.
+            // A binding must not be empty.
             size: room.max(1) * size_of::<Gathered>() as u64,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,

@@ -1,4 +1,4 @@
-//! Larger buffers for a world that outgrew its own.
+//! Replaces the buffers of a world by larger ones.
 
 use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
@@ -7,26 +7,30 @@ use super::summary::RequiredCapacity;
 use crate::limits::{MAX_SPHERES, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
-/// A capacity for `needed`, and half as much again as far as the device has it: a
-/// world that grows a little with each step does not get new buffers each time.
+/// Returns a capacity of one and a half times `needed`, limited to `most` but not less than
+/// `needed`. The reserve keeps a world that grows a little in each step from getting new buffers
+/// each time.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
 impl CollisionBuffers {
-    /// Makes room for what a step required, and half as much again; nothing is made
-    /// smaller. Returns whether the buffers are new ones: then bind groups of the
-    /// application that hold one of them have to be made anew, and nothing can be read
-    /// before the next recording. Tickets stay good (those of frames that were in
-    /// flight may tell of the same requirement again, which is then met), and
-    /// [`changes`](Self::changes) continue from the last step whose list was whole.
+    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. No
+    /// capacity shrinks.
     ///
-    /// Where segments would take more memory than 16 times the spheres, or more than
-    /// the device has, they become longer instead.
+    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
+    /// groups that contain one of them; nothing can be read back before the next recording. Tickets
+    /// remain valid. Tickets of frames that were in flight may report the same requirement again,
+    /// which is met by then. [`changes`](Self::changes) continue from the last step whose list was
+    /// complete.
+    ///
+    /// The number of time segments is limited: spheres and segments together to 16 times the number
+    /// of spheres plus 2¹⁸ (in a world of few spheres N, to N + N²/32), and to what the device can
+    /// bind. If a step required more, the following steps use longer segments instead.
     ///
     /// # Errors
-    /// [`Error::DeviceLimit`], [`Error::Device`] if the device cannot hold as much;
-    /// [`Error::TooManySpheres`]. The buffers are then what they were.
+    /// [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold that much;
+    /// [`Error::TooManySpheres`]. On error the buffers are unchanged.
     pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
         let (capacity, shortest_segment) = self.grown(required)?;
         let grows = capacity != self.buffers.capacity;
@@ -37,7 +41,8 @@ impl CollisionBuffers {
         Ok(grows)
     }
 
-    /// The capacity that meets a requirement, and how short segments may be then.
+    /// Returns the capacity that meets a requirement, and the lower bound on the length of segments
+    /// with that capacity.
     pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
@@ -59,8 +64,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // Longer segments, as on the CPU; once for all steps that were in
-                // flight together.
+                // As on the CPU, segments become twice as long as they were in the step that
+                // reported the requirement. Steps that were in flight together report the same
+                // length, so they double it only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);
@@ -86,7 +92,7 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // If no step came between two growths, the oldest reductions have the pairs.
+        // Without a step between two growths, the oldest reductions still hold the pairs.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

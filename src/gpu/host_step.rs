@@ -1,12 +1,12 @@
-//! A checked step on the host, as it is uploaded: made of a [`CheckedStep`] for the detector,
-//! and of a [`Step`](crate::Step) that an application records.
+//! A checked step whose spheres are on the host, ready for upload. It is made from a
+//! [`CheckedStep`] of the detector, or from a [`Step`](crate::Step) that an application records.
 
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
 
-/// A step on the host that was checked, its spheres in one slice or two.
+/// A checked step on the host. Its spheres are in one slice or two.
 pub(super) struct HostStep<'a> {
     pub(super) parts: [&'a [Sphere]; 2],
     pub(super) sets: Sets,
@@ -15,6 +15,7 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
+    /// Checks the spheres of one set or two, and the length of the step.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,
@@ -31,7 +32,7 @@ impl<'a> HostStep<'a> {
         };
         let summary = check_spheres(first, dt, Some(0))?;
         let summary = summary.merge(check_spheres(second, dt, Some(1))?);
-        // With an empty set there is nothing to find.
+        // If one of the two sets is empty, there are no pairs, and no sphere is uploaded.
         let parts = match first.is_empty() || second.is_empty() {
             true => [&[][..]; 2],
             false => [first, second],

@@ -1,4 +1,4 @@
-//! Loading of a step's spheres from buffers of the application.
+//! The `load` stage: reads a step's spheres from the application's buffers.
 
 use bytemuck::Zeroable;
 
@@ -13,34 +13,37 @@ use super::stages::Stage;
 use super::upload_layout::UploadLayout;
 use crate::Error;
 
-/// The bind groups that were used last. Applications swap few buffers.
+/// A cache of the bind groups used most recently. Few are enough, because applications alternate
+/// between few buffers.
 #[derive(Default)]
 pub(super) struct Loads {
-    /// The latest first.
+    /// The most recently used first.
     known: Vec<Known>,
 }
 
+/// The dispatches of the `load` stage with certain buffers of the application.
 struct Known {
+    /// The buffers, and the offset in bytes at which each is bound.
     windows: Vec<(wgpu::Buffer, u64)>,
     dispatches: Vec<Dispatch>,
 }
 
-/// The number of bind groups that are remembered: more than the buffers that an
-/// application swaps.
+/// Number of entries in the cache: more than the number of buffers between which an application
+/// alternates.
 const REMEMBERED: usize = 4;
 
-/// The loading of a step's spheres from the application's buffers.
+/// The `load` stage of one step, and its inputs.
 pub(super) struct Loading {
     pub(super) layouts: [SourceLayout; 2],
-    /// Spheres at most.
+    /// Largest number of spheres that the step can have, of both sets if there are two.
     pub(super) spheres: u64,
-    /// Whether the motion is given by previous centres.
+    /// Whether the motion of a set is given by previous centres.
     pub(super) previous: bool,
     pub(super) stage: Stage,
 }
 
 impl Loads {
-    /// Makes the loading of one or two sets.
+    /// Checks the descriptions of one or two sets, and makes the stage that loads them.
     pub(super) fn load(
         &mut self,
         kernels: &DeviceKernels,
@@ -75,7 +78,7 @@ impl Loads {
         })
     }
 
-    /// Dispatches with these buffers bound, from memory or made anew.
+    /// Returns dispatches with these buffers bound, from the cache or newly made.
     fn dispatches(
         &mut self,
         kernels: &DeviceKernels,
@@ -111,7 +114,7 @@ impl Loads {
         Ok(self.known[0].dispatches.clone())
     }
 
-    /// Forgets all bind groups, because carom's own buffers are new.
+    /// Empties the cache. Needed when carom's own buffers are replaced.
     pub(super) fn clear(&mut self) {
         self.known.clear();
     }
@@ -121,7 +124,8 @@ fn cannot_be_bound(error: Error) -> Error {
     let (problem, source) = match error {
         Error::Device { reason, source } => (
             format!(
-                "cannot be bound; it has to be of the same device, and not destroyed: {reason}"
+                "cannot be bound; use a buffer of the pipeline's device that is not destroyed: \
+                 {reason}"
             ),
             source,
         ),
@@ -134,22 +138,23 @@ fn cannot_be_bound(error: Error) -> Error {
     }
 }
 
-/// Names as much of a window as can be bound.
+/// Adds a window under a name, up to the end of its buffer or at most `most` bytes.
 fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most: u64) {
     let &Window { buffer, start } = window;
     let size = (buffer.size() / 4 * 4 - start).min(most);
     named.words(name, buffer, [start, size]);
 }
 
-/// Names the layout of a set.
+/// Adds the layout of a set under a name.
 fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set: usize) {
     let offset = UploadLayout::source_offset(set);
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
-/// The names of what [`BoundSpheres::values`] are.
+/// Names in the shader of the windows in [`BoundSpheres::values`], in the same order.
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
+/// Makes the dispatches of the `load` stage: parameters, first set, second set if any, units.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,

@@ -1,5 +1,7 @@
-//! carom inside a program that has a wgpu device of its own: recorded into its
-//! command encoder, fed from its buffers, with results that stay on the GPU.
+//! The GPU backend inside an application that has its own wgpu device.
+//!
+//! carom records its passes into the application's command encoder and reads the spheres from the
+//! application's buffers. The results stay on the GPU, and can be read back to the host.
 //!
 //! ```no_run
 //! use carom::Step;
@@ -8,15 +10,15 @@
 //!     PairList, Readback, Ticket, wgpu,
 //! };
 //!
-//! /// Once: a pipeline for each device, buffers for each world.
+//! /// Once: one pipeline for each device, one `CollisionBuffers` for each world.
 //! fn start(device: &wgpu::Device, count: u32) -> Result<CollisionBuffers, carom::Error> {
 //!     let pipeline = CollisionPipeline::new(device)?;
 //!     pipeline.create_buffers(&BufferOptions::new(count).with_earliest())
 //! }
 //!
-//! /// Each frame. x, y, z and radius are 16 bytes of one buffer, and velocities 16 bytes of
-//! /// another; offsets and strides are in bytes. `waiting` is for a readback on its way,
-//! /// from frame to frame.
+//! /// Each frame. One buffer holds x, y, z and radius of each sphere in 16 bytes, another its
+//! /// velocity in 16 bytes. Offsets and strides are in bytes. `waiting` holds a readback in
+//! /// flight from frame to frame.
 //! fn frame(
 //!     device: &wgpu::Device,
 //!     queue: &wgpu::Queue,
@@ -32,28 +34,28 @@
 //!         .with_velocity(Attribute::new(velocity, 0, 16));
 //!     let mut encoder = device.create_command_encoder(&Default::default());
 //!     buffers.record(&mut encoder, &Step::on_device(&spheres, dt))?;
-//!     // … passes of your own that read buffers.earliest() or buffers.pairs() …
+//!     // … the application's own passes that read buffers.earliest() or buffers.pairs() …
 //!
-//!     // If the host wants the list, too. (read_summary costs next to nothing, and tells
+//!     // Only if the host needs the list, too. (read_summary costs next to nothing, and shows
 //!     // whether there was room for every pair.)
 //!     if waiting.is_none() {
 //!         *waiting = Some(buffers.read_exact(&mut encoder)?);
 //!     }
 //!     queue.submit([encoder.finish()]);
 //!
-//!     // A list arrives some frames later, in a poll. Neither of these waits for it.
+//!     // The list arrives some frames later, during a poll. Neither call below waits for it.
 //!     device.poll(wgpu::PollType::Poll)?;
 //!     if let Some(ticket) = waiting.take() {
 //!         match ticket.try_take()? {
-//!             // Asked again in the next frame.
+//!             // Try again in the next frame.
 //!             Readback::Pending(ticket) => *waiting = Some(ticket),
 //!             Readback::Ready(PairList::Complete(step)) => {
 //!                 println!("{} pairs", step.collisions.pairs.len());
 //!             }
-//!             // Too little room for that step: there will be enough for the next ones.
+//!             // That step had too little room. The next steps will have enough.
 //!             Readback::Ready(PairList::Truncated(required)) => {
 //!                 if buffers.grow(&required)? {
-//!                     // … make bind groups with carom's buffers anew …
+//!                     // … recreate the bind groups that contain carom's buffers …
 //!                 }
 //!             }
 //!         }
@@ -63,30 +65,30 @@
 //! ```
 //!
 //! [`record`](CollisionBuffers::record) takes spheres in buffers of the application
-//! ([`Step::on_device`](crate::Step::on_device)) and on the host
-//! ([`Step::new`](crate::Step::new)). It never submits, polls or blocks, and makes no
-//! buffers once as many recordings have been in flight as ever are. carom does not use
-//! the queue. Several steps may be recorded before one submit, each with its own values.
-//! A recording that fails leaves the encoder as it was.
+//! ([`Step::on_device`](crate::Step::on_device)) or on the host
+//! ([`Step::new`](crate::Step::new)). It never submits, polls or blocks, and does not use the
+//! queue. It creates buffers only while the number of recordings in flight reaches new maxima.
+//! Several steps may be recorded before one submission, each with its own values. A recording
+//! that fails leaves the encoder unchanged.
 //!
-//! [`wgpu`] is the one that carom uses, with the features that its own `native`
-//! brings (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30 itself has
-//! the same one, with the features of both.
+//! [`wgpu`] is a re-export of the crate that carom uses, with the wgpu features that carom's
+//! feature `native` enables (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30
+//! itself gets the same crate, with the features of both.
 //!
 //! # Where waiting is not allowed
 //!
-//! Nothing here blocks the thread. In a browser a device reports errors only when the
-//! call has returned to the event loop, so there
-//! [`CollisionPipeline::new`] and [`create_buffers`](CollisionPipeline::create_buffers)
-//! leave their errors to a later call. [`CollisionPipeline::new_async`] and
-//! [`create_buffers_async`](CollisionPipeline::create_buffers_async) wait for them, and
-//! [`Ticket::take`] waits for results.
+//! Nothing here blocks the thread. In a browser, a device reports errors only after the call
+//! has returned to the event loop. There, [`CollisionPipeline::new`] and
+//! [`create_buffers`](CollisionPipeline::create_buffers) report their errors in a later call.
+//! [`CollisionPipeline::new_async`] and
+//! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await these errors, and
+//! [`Ticket::take`] awaits results.
 //!
 //! # Shaders that read the results
 //!
-//! [`WGSL`] has the structs and functions. It comes after a shader's own text, so that the
-//! lines in compile errors are those of the shader. The number of pairs is known on the GPU
-//! only, so a pass over them is dispatched with the arguments in
+//! [`WGSL`] contains the structs and functions. Append it to the shader's own text, so that
+//! compile errors show the shader's own line numbers. The number of pairs is available only on
+//! the GPU, so dispatch a pass over the pairs indirectly, with the arguments in
 //! [`dispatch`](CollisionBuffers::dispatch):
 //!
 //! ```
@@ -100,7 +102,7 @@
 //! let shader = ["
 //!     @group(0) @binding(0) var<storage, read> results: CaromResults;
 //!     @group(0) @binding(1) var<storage, read> pairs: array<CaromCollision>;
-//!     // A word for each sphere, 0 before the pass.
+//!     // One word for each sphere, 0 before the pass.
 //!     @group(0) @binding(2) var<storage, read_write> touched: array<atomic<u32>>;
 //!     const SURELY = 1u;
 //!     const PERHAPS = 2u;
@@ -116,8 +118,9 @@
 //!         }
 //!         let a = pairs[i].a;
 //!         let b = results.b_offset + carom_b(pairs[i]);
-//!         // A grazing pair counts as touching, so whoever reads this asks for a word other
-//!         // than 0. It may come again: hence marks, which may be set twice, and no sum.
+//!         // A grazing pair counts as touching, so a sphere is touched if its word is not 0.
+//!         // The list may contain a grazing pair several times. So the shader sets bits, which
+//!         // may be set twice, and does not count.
 //!         let mark = select(SURELY, PERHAPS, carom_is_grazing(pairs[i]));
 //!         atomicOr(&touched[a], mark);
 //!         atomicOr(&touched[b], mark);
@@ -128,7 +131,8 @@
 //! # let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
 //! #     label: None, layout: None, module: &module, entry_point: None,
 //! #     compilation_options: Default::default(), cache: None });
-//! // … a module and a pipeline of it, once; and until buffers.grow() returns true:
+//! // … once: a module of this text, and a compute pipeline. And each time that buffers.grow()
+//! // has returned true, a new bind group:
 //! let bound = device.create_bind_group(&wgpu::BindGroupDescriptor {
 //!     label: None,
 //!     layout: &pipeline.get_bind_group_layout(0),
@@ -148,7 +152,8 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! With [`BufferOptions::contacts`], one invocation a sphere goes through its own:
+//! With [`BufferOptions::contacts`], the invocation of sphere i can loop over the contacts of
+//! that sphere:
 //!
 //! ```wgsl
 //! for (var k = contact_offsets[i]; k < contact_offsets[i + 1u]; k++) {
@@ -159,44 +164,43 @@
 //!
 //! # Pairs on the GPU
 //!
-//! Every pair that touches is in [`pairs`](CollisionBuffers::pairs). So are some pairs
-//! that float32 cannot decide; these are marked as grazing. [`WGSL`] has the structs and
-//! functions to read them.
+//! [`pairs`](CollisionBuffers::pairs) contains every pair that touches. It also contains some
+//! pairs that float32 cannot decide, which are marked as grazing. [`WGSL`] contains the structs
+//! and functions to read them.
 //!
-//! - A shader should treat grazing pairs as touching. They come as close as the bound
-//!   below.
-//! - The mark does not imply a near miss: a pair whose closest approach is at the end of
-//!   a time segment of a fast sphere is marked too, however deep it hits, and may be in
+//! - A shader should treat grazing pairs as touching. They satisfy the bound below.
+//! - The mark does not imply a near miss. A pair whose closest approach is at the end of a time
+//!   segment of a fast sphere is also marked, however deep it hits. A grazing pair may be in
 //!   the list several times.
-//! - At `toi` the gap between the two spheres is at most
-//!   2⁻¹⁹ · (distance at the start + sum of the radii). Depths have the same error.
+//! - At `toi`, the gap between the two spheres is at most
+//!   2⁻¹⁹ · (distance at the start + sum of the radii). Depths have the same error bound.
 //!
-//! [`read_exact`](CollisionBuffers::read_exact) gives the list that
-//! [`Detector`](crate::Detector) gives.
+//! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
+//! [`Detector`](crate::Detector).
 //!
 //! # Buffers that are too small
 //!
-//! A step that finds more pairs than there is room for still counts them all: the
-//! [results](CollisionBuffers::results) have both numbers, and the [`Status`] says so. A
-//! list that is not whole is never handed to the host. [`PairList::Truncated`] and
-//! [`StepSummary::required_capacity`] have the [`RequiredCapacity`], and
-//! [`grow`](CollisionBuffers::grow) makes that room. On the GPU, shaders see the pairs
-//! that did fit.
+//! A step that finds more pairs than the list can hold still counts all of them. The
+//! [results](CollisionBuffers::results) have both numbers, and the [`Status`] has
+//! [`TRUNCATED`](Status::TRUNCATED). Shaders on the GPU see only the pairs in the list. The host
+//! never receives an incomplete list: [`PairList::Truncated`] and
+//! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] instead, and
+//! [`grow`](CollisionBuffers::grow) makes the buffers large enough for it.
 //!
-//! When the host knows the number of spheres ([`SphereCount::Known`], slices), more
-//! spheres than there is room for are an error. When only the device knows it
-//! ([`SphereCount::InBuffer`]), nothing is found in such a step, and the [`Status`] says
-//! so.
+//! A number of spheres given by the host ([`SphereCount::Known`], slices) that exceeds the
+//! capacity is an error, and so is an `at_most` of [`SphereCount::InBuffer`] that exceeds the
+//! capacity. If the count in the buffer exceeds `at_most`, the step finds no pairs, and the
+//! [`Status`] has [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
 //!
 //! # When the device is lost
 //!
-//! Calls give [`Error::DeviceLost`](crate::Error::DeviceLost) as soon as wgpu lets carom
-//! know, perhaps not in the frame in which it happened. Make a new pipeline and new buffers on the new
+//! Calls return [`Error::DeviceLost`](crate::Error::DeviceLost) as soon as wgpu reports the loss
+//! to carom, which may be some frames later. Make a new pipeline and new buffers on the new
 //! device.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "what a buffer holds is checked against the device's limits, far below 2³²"
+    reason = "element counts are checked against the device's buffer limits, far below 2³²"
 )]
 
 mod allocator;
@@ -248,7 +252,7 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
-/// Only for `crates/shader-stats`, which shows what a driver makes of them.
+/// For `crates/shader-stats` only, which lists the registers and instructions of each kernel.
 #[doc(hidden)]
 pub use shader::kernels::{Kernel, all as kernels};
 pub use status::Status;
@@ -256,9 +260,10 @@ pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
-/// WGSL that reads carom's results, to be appended to a shader's own text: see
-/// [the module](self). So the lines in compile errors are the shader's own, and its directives
-/// come first. Begins with a line break.
+/// Structs and functions in WGSL for shaders that read carom's results: see [the module](self).
+///
+/// Append this text to the shader's own. Then compile errors show the shader's own line numbers,
+/// and its directives stay at the beginning of the module. The text begins with a line break.
 ///
 /// ```wgsl
 #[doc = include_str!("../../shaders/shared/carom.wgsl")]

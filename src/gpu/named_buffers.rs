@@ -1,4 +1,4 @@
-//! Buffers under the names that shaders have for them.
+//! Buffers by the names of the shader variables that they are bound to.
 
 use std::num::NonZeroU64;
 
@@ -6,18 +6,20 @@ use super::shader::bindings::Kind;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A buffer, or a range of one, under a name.
+/// A buffer, or a range of one, with its name and its element type.
 #[derive(Clone)]
 struct Named {
     name: &'static str,
     kind: Kind,
     buffer: wgpu::Buffer,
+    /// Offset of the range in bytes.
     offset: u64,
-    /// `None` up to the end.
+    /// Size of the range in bytes; `None` up to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// Buffers under the names that shaders have for them. No name stands for two.
+/// Buffers by the names of the shader variables that they are bound to. Each name must occur once:
+/// resolving a name that two buffers have is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 
@@ -35,23 +37,23 @@ impl NamedBuffers {
         });
     }
 
-    /// Names a buffer that holds one value.
+    /// Adds a buffer that holds one value.
     pub(crate) fn one<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, false, buffer);
     }
 
-    /// Names a buffer that holds any number of values.
+    /// Adds a buffer that holds an array of values.
     pub(crate) fn array<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, true, buffer);
     }
 
-    /// The same scope with one more name, for a buffer that holds any number of values.
+    /// Returns these names with one more, for a buffer that holds an array of values.
     pub(crate) fn with<T: Element>(mut self, name: &'static str, buffer: &wgpu::Buffer) -> Self {
         self.array::<T>(name, buffer);
         self
     }
 
-    /// Names one value that begins at an offset in bytes.
+    /// Adds the part of a buffer that holds one value, from an offset in bytes.
     pub(crate) fn one_at<T: Element>(
         &mut self,
         name: &'static str,
@@ -62,27 +64,27 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size_of::<T>() as u64));
     }
 
-    /// Names the words in a range of a buffer, in bytes.
+    /// Adds a range of a buffer as an array of words. `range` is the offset and the size in bytes.
     pub(crate) fn words(&mut self, name: &'static str, buffer: &wgpu::Buffer, range: [u64; 2]) {
         let [offset, size] = range;
         self.array::<u32>(name, buffer);
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Gives the name that was added last a range.
+    /// Restricts the name that was added last to a range of its buffer.
     fn cut(&mut self, offset: u64, size: Option<NonZeroU64>) {
         if let Some(named) = self.0.last_mut() {
             (named.offset, named.size) = (offset, size);
         }
     }
 
-    /// The buffer of this name.
+    /// Returns the buffer of this name.
     pub(crate) fn buffer(&self, name: &str) -> Result<&wgpu::Buffer, Error> {
         Ok(&find(&[self], name)?.buffer)
     }
 }
 
-/// The only buffer of this name in all sources.
+/// Returns the buffer of this name. Fails unless exactly one of the sources has it.
 fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error> {
     let mut found = sources
         .iter()
@@ -90,13 +92,13 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
         .filter(|named| named.name == name);
     match (found.next(), found.next()) {
         (Some(named), None) => Ok(named),
-        (None, _) => Err(Error::device(format!("carom has no buffer `{name}`"))),
-        (Some(_), Some(_)) => Err(Error::device(format!("carom has two buffers `{name}`"))),
+        (None, _) => Err(Error::device(format!("carom has no `{name}` buffer"))),
+        (Some(_), Some(_)) => Err(Error::device(format!("carom has two `{name}` buffers"))),
     }
 }
 
-/// What is bound to a variable of this name and type: the only buffer of that name in all
-/// sources.
+/// Returns the binding for a shader variable of this name and type. Fails unless exactly one of the
+/// sources has a buffer of this name, and unless the buffer has this type.
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,
@@ -105,7 +107,7 @@ pub(crate) fn resolve<'a>(
     let named = find(sources, name)?;
     if named.kind != kind {
         return Err(Error::device(format!(
-            "carom's buffer `{name}` is {:?}, not {kind:?}",
+            "carom's buffer `{name}` has the type {:?}, but the shader declares {kind:?}",
             named.kind
         )));
     }

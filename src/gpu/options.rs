@@ -1,9 +1,11 @@
-//! What the buffers of a world are made for.
+//! The options of a world's buffers: capacities, and the results to keep.
 
 use super::buffers::Capacity;
 use super::reductions::Wanted;
 
-/// The capacities of a world's buffers, and the results that are kept in them.
+/// Options for the buffers of one world: their capacities, and which results they keep.
+///
+/// Fields can be set directly or with the `with_` methods. [`new`](Self::new) sets the defaults.
 ///
 /// ```
 /// use carom::gpu::BufferOptions;
@@ -13,33 +15,50 @@ use super::reductions::Wanted;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BufferOptions {
-    /// Spheres at most, of both sets if there are two.
+    /// Largest number of spheres in a step, in both sets together if there are two. At least 1.
     pub spheres: u32,
-    /// Pairs at most, 16 bytes each; `None` for twice as many as spheres, and some.
+    /// Capacity of the list of pairs, at 16 bytes per pair. `None` stands for twice the number of
+    /// spheres plus 1024.
     pub pairs: Option<u32>,
-    /// Time segments at most, besides each sphere's first; `None` for one for each
-    /// fourth sphere, and some.
+    /// Capacity for time segments, not counting the first segment of each sphere.
+    ///
+    /// A sphere that moves far is split in time into segments: 2ⁿ parts of its path that take
+    /// equal time. Each segment is a separate entry of the grids. A sphere that is not split
+    /// counts as its own first segment. `None` stands for a quarter of the number of spheres
+    /// plus 1024.
     pub segments: Option<u32>,
-    /// Recordings, and readbacks, that may be under way at a time; 8 unless set.
+    /// Largest number of recordings that may be in flight at once, and also of readbacks.
+    /// At least 1; the default is 8.
     pub recordings: u32,
-    /// A step with more candidate pairs than this is not tested, and its status word
-    /// says so. 2³⁴ unless set.
+    /// Largest number of candidates: pairs of grid entries that are tested. If a step has more,
+    /// nothing is tested and its status has [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED).
+    /// The default is 2³⁴.
     pub max_candidates: u64,
-    /// Nanoseconds a tick of the queue's timestamps, to ask for the times of the
-    /// stages.
+    /// Nanoseconds per tick of the queue's timestamps, as returned by
+    /// `queue.get_timestamp_period()`. If it is set, the time of each stage is measured on
+    /// devices with the feature `TIMESTAMP_QUERY`. `None`, zero, a negative period and one that
+    /// is not finite turn the measurement off.
     pub timestamp_period: Option<f32>,
-    /// Whether each sphere's earliest impact is kept.
+    /// Whether each sphere's earliest impact is kept:
+    /// [`CollisionBuffers::earliest`](super::CollisionBuffers::earliest).
     pub earliest: bool,
-    /// Whether the list sorted by (a, b), each pair once, is kept.
+    /// Whether the list sorted by (a, b), with each pair once, is kept:
+    /// [`CollisionBuffers::sorted`](super::CollisionBuffers::sorted).
     pub sorted: bool,
-    /// Whether each sphere's own contacts are kept, and so the sorted list.
+    /// Whether each sphere's own contacts are kept:
+    /// [`CollisionBuffers::contact_offsets`](super::CollisionBuffers::contact_offsets) and
+    /// [`contact_indices`](super::CollisionBuffers::contact_indices). The sorted list is then
+    /// kept too.
     pub contacts: bool,
-    /// Whether the pairs that began, last and ended are kept, and so the sorted list.
+    /// Whether the pairs that began, last and ended are kept:
+    /// [`CollisionBuffers::changes`](super::CollisionBuffers::changes). The sorted list is then
+    /// kept too.
     pub changes: bool,
 }
 
 impl BufferOptions {
-    /// For so many spheres at most, and no results but the list of pairs.
+    /// Returns the default options for at most `spheres` spheres. The list of pairs is the only
+    /// result that is kept.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,
@@ -55,36 +74,39 @@ impl BufferOptions {
         }
     }
 
-    /// With room for so many pairs.
+    /// Returns the options with the capacity for `pairs` pairs: see [`pairs`](Self::pairs).
     #[must_use]
     pub fn with_pairs(mut self, pairs: u32) -> Self {
         self.pairs = Some(pairs);
         self
     }
 
-    /// With room for so many time segments besides each sphere's first.
+    /// Returns the options with the capacity for `segments` time segments besides each sphere's
+    /// first: see [`segments`](Self::segments).
     #[must_use]
     pub fn with_segments(mut self, segments: u32) -> Self {
         self.segments = Some(segments);
         self
     }
 
-    /// With so many recordings, and readbacks, under way at a time.
+    /// Returns the options with at most `recordings` recordings, and as many readbacks, in
+    /// flight at once: see [`recordings`](Self::recordings).
     #[must_use]
     pub fn with_recordings(mut self, recordings: u32) -> Self {
         self.recordings = recordings;
         self
     }
 
-    /// With so many candidate pairs at most.
+    /// Returns the options with at most `max_candidates` candidates per step: see
+    /// [`max_candidates`](Self::max_candidates).
     #[must_use]
     pub fn with_max_candidates(mut self, max_candidates: u64) -> Self {
         self.max_candidates = max_candidates;
         self
     }
 
-    /// With the times of the stages, where the device has the feature
-    /// `TIMESTAMP_QUERY`. `period` is the nanoseconds a tick:
+    /// Returns the options with the time of each stage measured, on devices with the feature
+    /// `TIMESTAMP_QUERY`. `period` is the number of nanoseconds per tick:
     /// `queue.get_timestamp_period()`.
     #[must_use]
     pub fn with_timestamp_period(mut self, period: f32) -> Self {
@@ -92,28 +114,32 @@ impl BufferOptions {
         self
     }
 
-    /// With each sphere's earliest impact.
+    /// Returns the options with each sphere's earliest impact kept: see
+    /// [`earliest`](Self::earliest).
     #[must_use]
     pub fn with_earliest(mut self) -> Self {
         self.earliest = true;
         self
     }
 
-    /// With the list sorted by (a, b), each pair once.
+    /// Returns the options with the list sorted by (a, b) kept, with each pair once: see
+    /// [`sorted`](Self::sorted).
     #[must_use]
     pub fn with_sorted(mut self) -> Self {
         self.sorted = true;
         self
     }
 
-    /// With each sphere's own contacts, and so the sorted list.
+    /// Returns the options with each sphere's own contacts kept, and therefore the sorted list:
+    /// see [`contacts`](Self::contacts).
     #[must_use]
     pub fn with_contacts(mut self) -> Self {
         self.contacts = true;
         self
     }
 
-    /// With the pairs that began, last and ended, and so the sorted list.
+    /// Returns the options with the pairs that began, last and ended kept, and therefore the
+    /// sorted list: see [`changes`](Self::changes).
     #[must_use]
     pub fn with_changes(mut self) -> Self {
         self.changes = true;

@@ -1,88 +1,106 @@
-//! What a step leaves on the GPU, for shaders of the application.
+//! Access to the results of a step on the GPU, for the application's shaders.
 
 use super::collision_buffers::CollisionBuffers;
 use crate::Error;
 
 impl CollisionBuffers {
-    /// The pairs: `array<CaromCollision>` in [`WGSL`](super::WGSL). As many as
-    /// `pairs` in the [`results`](Self::results), in any order. Usages `STORAGE` and
+    /// Returns the buffer of the pairs: an `array<CaromCollision>` of [`WGSL`](super::WGSL).
+    ///
+    /// The first `pairs` elements are valid, where `pairs` is a field of the
+    /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and
     /// `COPY_SRC`.
     pub fn pairs(&self) -> &wgpu::Buffer {
         &self.buffers.pairs
     }
 
-    /// Counters and status: one `CaromResults`. Usages `STORAGE` and `COPY_SRC`.
+    /// Returns the buffer of the counters and the status: one `CaromResults` of
+    /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     pub fn results(&self) -> &wgpu::Buffer {
         &self.buffers.results
     }
 
-    /// Arguments for `dispatch_workgroups_indirect` over the pairs, for workgroups of
-    /// `CAROM_WORKGROUP`. Usages `INDIRECT` and `COPY_SRC`.
+    /// Returns the arguments of a `dispatch_workgroups_indirect` over the pairs, with one
+    /// invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. Usages: `INDIRECT` and
+    /// `COPY_SRC`.
     pub fn dispatch(&self) -> &wgpu::Buffer {
         &self.buffers.pairs_dispatch
     }
 
-    /// Each sphere's earliest impact: `array<CaromEarliest>`, as many as there may be
-    /// spheres. Of two sets, spheres of the second follow those of the first. Ties go
-    /// to the partner of the smaller index; grazing pairs count as touching. Usages
-    /// `STORAGE` and `COPY_SRC`.
+    /// Returns the buffer of each sphere's earliest impact: an `array<CaromEarliest>`, with one
+    /// element per sphere of the capacity.
+    ///
+    /// With two sets, the spheres of the second set follow those of the first. Among impacts at
+    /// the same time, the partner with the smallest index is chosen. Grazing pairs count as
+    /// touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::earliest`](super::BufferOptions::earliest).
+    /// [`Error::NotAskedFor`] if
+    /// [`BufferOptions::earliest`](super::BufferOptions::earliest) was not set.
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
         asked(self.reductions.earliest.as_ref(), "earliest")
     }
 
-    /// The pairs sorted by (a, b), each once: `array<CaromCollision>`, as many as
-    /// `sorted` in the [`results`](Self::results). Usages `STORAGE` and `COPY_SRC`.
+    /// Returns the buffer of the pairs sorted by (a, b), with each pair once: an
+    /// `array<CaromCollision>`.
+    ///
+    /// The first `sorted` elements are valid, where `sorted` is a field of the
+    /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::sorted`](super::BufferOptions::sorted), or what brings it.
+    /// [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
+    /// [`BufferOptions`](super::BufferOptions::sorted) was set.
     pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.list), "sorted")
     }
 
-    /// Arguments for `dispatch_workgroups_indirect` over the sorted pairs, as
-    /// [`dispatch`](Self::dispatch) has them for the others.
+    /// Returns the arguments of a `dispatch_workgroups_indirect` over the sorted pairs, in the
+    /// same form as [`dispatch`](Self::dispatch). Usages: `INDIRECT` and `COPY_SRC`.
     ///
     /// # Errors
-    /// As [`sorted`](Self::sorted).
+    /// The same as those of [`sorted`](Self::sorted).
     pub fn sorted_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
     }
 
-    /// Where the row of each sphere begins in the
-    /// [`contact_indices`](Self::contact_indices): `array<u32>`, one more than there
-    /// may be spheres. Row i goes from word i to word i + 1. Of two sets, rows of the
-    /// second follow those of the first. Usages `STORAGE` and `COPY_SRC`.
+    /// Returns the buffer of the index at which each sphere's row begins in
+    /// [`contact_indices`](Self::contact_indices): an `array<u32>`, with one element more than
+    /// the capacity for spheres.
+    ///
+    /// Row i begins at element i and ends before element i + 1. With two sets, the rows of the
+    /// second set follow those of the first. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`](super::BufferOptions::contacts).
+    /// [`Error::NotAskedFor`] if
+    /// [`BufferOptions::contacts`](super::BufferOptions::contacts) was not set.
     pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.offsets), "contacts")
     }
 
-    /// Indices of each sphere's own pairs in the [`sorted`](Self::sorted) list, row by
-    /// row, in the order of its partners: `array<u32>`. Usages `STORAGE` and
-    /// `COPY_SRC`.
+    /// Returns the buffer of the indices of each sphere's own pairs in the
+    /// [`sorted`](Self::sorted) list, row by row: an `array<u32>`. Within a row, the pairs are in
+    /// the order of the sphere's partners. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::contacts`](super::BufferOptions::contacts).
+    /// [`Error::NotAskedFor`] if
+    /// [`BufferOptions::contacts`](super::BufferOptions::contacts) was not set.
     pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.indices), "contacts")
     }
 
-    /// The pairs that began with this step, then those that last, then those that
-    /// ended, since the last step whose list was whole: `array<vec2<u32>>` of (a, b),
-    /// each part sorted; `began`, `lasted` and `ended` in the
-    /// [`results`](Self::results) tell how many. Usages `STORAGE` and `COPY_SRC`.
+    /// Returns the buffer of the changes since the last step whose list was complete: an
+    /// `array<vec2<u32>>` of (a, b).
+    ///
+    /// The pairs that began with this step come first, then the pairs that last, then the pairs
+    /// that ended. Each part is sorted. The fields `began`, `lasted` and `ended` of the
+    /// [`results`](Self::results) are their numbers. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] without [`BufferOptions::changes`](super::BufferOptions::changes).
+    /// [`Error::NotAskedFor`] if
+    /// [`BufferOptions::changes`](super::BufferOptions::changes) was not set.
     pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = self.reductions.changes.as_ref();
         asked(changes.map(|changes| &changes.list), "changes")

@@ -1,35 +1,41 @@
-//! Lists of pairs as the host reads them back.
+//! Lists of pairs that the host has read back.
 
 use super::shader::layout::CaromCollision;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Collisions;
 use crate::exact::GRAZING;
 
-/// A list that was read back.
+/// The result of reading a list of pairs back.
 #[derive(Clone, Debug)]
 pub enum PairList<T> {
-    /// The step, with every pair.
+    /// The step with all of its pairs.
     Complete(T),
-    /// The list is not whole, so it is not handed out. This is the room it needs. When
-    /// the buffers have as much room, only the readback was too small: its size follows
-    /// the last count that was read, so the next readback has room.
+    /// The list is incomplete, so it is not returned. The value is the capacity that the step
+    /// needs.
+    ///
+    /// If the buffers have this capacity already, only the readback was too small. The size of a
+    /// readback follows the number of pairs that was read last, so the next readback has room
+    /// for as many pairs.
     Truncated(RequiredCapacity),
 }
 
-/// A pair as the GPU has it.
+/// A pair as the GPU computed it, in float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RawCollision {
-    /// The smaller of the two indices; with two sets, the index in the first one.
+    /// The smaller of the two spheres' indices. With two sets, the index in the first set.
     pub a: u32,
-    /// The other index.
+    /// The larger index. With two sets, the index in the second set.
     pub b: u32,
-    /// Time of impact in float32: see [the module](super).
+    /// Time of impact within the step, with the rounding error of float32: see
+    /// [the module](super). 0 if the spheres touch at the start.
     pub toi: f32,
-    /// Depth in float32.
+    /// Depth of penetration at the start of the step, with the rounding error of float32. 0 if
+    /// the spheres meet later.
     pub depth: f32,
-    /// Whether float32 cannot tell if the two touch, or to which time segments of a
-    /// fast sphere the pair belongs.
+    /// Whether float32 leaves open if the two spheres touch, or in which time segments they come
+    /// closest. A sphere that moves far is split in time into segments; see
+    /// [`BufferOptions::segments`](super::BufferOptions::segments).
     pub grazing: bool,
 }
 
@@ -45,26 +51,25 @@ impl From<CaromCollision> for RawCollision {
     }
 }
 
-/// A step as the GPU has it.
+/// A step as the GPU computed it, in float32.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RawStep {
-    /// The pairs, in any order.
+    /// The pairs, in no particular order. A grazing pair may be present several times.
     pub pairs: Vec<RawCollision>,
-    /// The numbers of the step.
+    /// Counts, status and stage times of the step.
     pub summary: StepSummary,
 }
 
-/// A step, decided exactly.
+/// A step whose pairs the host has decided exactly.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStep {
-    /// The list that [`Detector::detect`](crate::Detector::detect) gives for all
-    /// spheres but the invalid ones. Its sphere count is
-    /// [`StepSummary::spheres`], so 0 where one of two sets is empty.
+    /// The list that [`Detector::detect`](crate::Detector::detect) returns for all valid spheres.
+    /// Its number of spheres is [`StepSummary::spheres`], which is 0 if one of two sets is empty.
     pub collisions: Collisions,
-    /// The numbers of the step on the GPU.
+    /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,
 }

@@ -1,4 +1,4 @@
-//! The shaders, compiled for one device.
+//! The public pipeline: carom's shaders, compiled for one device.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::device_kernels::DeviceKernels;
 use super::options::BufferOptions;
 use crate::Error;
 
-/// carom's shaders, compiled for a device. One is enough for any number of worlds;
-/// clones are the same pipeline.
+/// carom's shaders, compiled for one device. One pipeline serves any number of worlds. A clone
+/// refers to the same compiled shaders.
 #[derive(Clone)]
 pub struct CollisionPipeline {
     pub(super) kernels: Arc<DeviceKernels>,
@@ -24,7 +24,8 @@ impl std::fmt::Debug for CollisionPipeline {
     }
 }
 
-/// What the shaders need of a device: no more than `wgpu::Limits::default()` has.
+/// Returns an error for the first limit of the device that is too small for the shaders. No
+/// requirement exceeds `wgpu::Limits::default()`.
 fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
     let least = [
         (
@@ -76,22 +77,27 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
 }
 
 impl CollisionPipeline {
-    /// Compiles the shaders. Never blocks: in a browser, which reports errors late, a
-    /// refused shader is an error of a later call; [`new_async`](Self::new_async) waits.
+    /// Compiles the shaders for a device.
+    ///
+    /// This function never blocks. A browser reports errors late, so that there a later call
+    /// returns the error for a shader that the device refuses. [`new_async`](Self::new_async)
+    /// waits for it.
     ///
     /// # Errors
-    /// [`Error::DeviceTooSmall`] names a limit that the device lacks;
-    /// [`Error::DeviceLost`]; [`Error::Device`] if it refuses a shader.
+    /// - [`Error::DeviceTooSmall`] names a limit of the device that is too small.
+    /// - [`Error::DeviceLost`].
+    /// - [`Error::Device`] if the device refuses a shader.
     pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
         let context = Arc::new(Context::new(device));
         check_limits(&context.limits)?;
         context.scoped(|| Self::compile(&context))
     }
 
-    /// [`new`](Self::new), which waits until the device has accepted the shaders.
+    /// Compiles the shaders as [`new`](Self::new) does, and waits until the device has accepted
+    /// them.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The same as those of [`new`](Self::new).
     pub async fn new_async(device: &wgpu::Device) -> Result<Self, Error> {
         let context = Arc::new(Context::new(device));
         check_limits(&context.limits)?;
@@ -106,23 +112,27 @@ impl CollisionPipeline {
         })
     }
 
-    /// Makes the buffers of one world. Never blocks: in a browser, which reports errors
-    /// late, memory that runs out is an error of a later call;
-    /// [`create_buffers_async`](Self::create_buffers_async) waits.
+    /// Creates the buffers of one world.
+    ///
+    /// This function never blocks. A browser reports errors late, so that there a later call
+    /// returns the error if the device is out of memory.
+    /// [`create_buffers_async`](Self::create_buffers_async) waits for it.
     ///
     /// # Errors
-    /// [`Error::ZeroCapacity`]; [`Error::TooManySpheres`]; [`Error::DeviceLimit`] if the
-    /// device cannot hold as much; [`Error::DeviceLost`]; [`Error::Device`], when it is
-    /// out of memory.
+    /// - [`Error::ZeroCapacity`] if `options` has no spheres or no recordings.
+    /// - [`Error::TooManySpheres`] if `options` has more spheres than carom supports.
+    /// - [`Error::DeviceLimit`] if a buffer would exceed a limit of the device.
+    /// - [`Error::DeviceLost`].
+    /// - [`Error::Device`] if the device is out of memory.
     pub fn create_buffers(&self, options: &BufferOptions) -> Result<CollisionBuffers, Error> {
         self.with_capacity(options, options.capacity())
     }
 
-    /// [`create_buffers`](Self::create_buffers), which waits until the device has made
-    /// the buffers.
+    /// Creates the buffers as [`create_buffers`](Self::create_buffers) does, and waits until the
+    /// device has created them.
     ///
     /// # Errors
-    /// As [`create_buffers`](Self::create_buffers).
+    /// The same as those of [`create_buffers`](Self::create_buffers).
     pub async fn create_buffers_async(
         &self,
         options: &BufferOptions,
@@ -135,7 +145,8 @@ impl CollisionPipeline {
             .await
     }
 
-    /// The buffers of one world with just so much room.
+    /// Creates the buffers of one world with this capacity, in place of the capacity in
+    /// `options`.
     pub(super) fn with_capacity(
         &self,
         options: &BufferOptions,

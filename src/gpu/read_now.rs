@@ -1,4 +1,4 @@
-//! Reading buffers back at once.
+//! Immediate readback of buffers, outside any ticket, for the detector and for tests.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,24 +8,25 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A part of a buffer: where it begins and how long it is, in bytes.
+/// A part of a buffer: the buffer, and the offset and the size of the part in bytes.
 pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// A copy of parts of buffers that was submitted.
+/// A submitted copy of parts of buffers to a staging buffer.
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
     arrival: Arc<Mutex<Mapping>>,
 }
 
-/// The outcome of the mapping, once it is known, and the task that waits for it.
+/// The outcome of mapping the staging buffer, once it is known, and the task that waits for it.
 #[derive(Default)]
 struct Mapping {
     mapped: Option<Result<(), wgpu::BufferAsyncError>>,
     task: Option<Waker>,
 }
 
-/// Submits `encoder`, and copies parts of buffers that are copy sources, one after the
-/// other. Somebody has to poll the device.
+/// Records the copy of `parts`, one after the other, and submits `encoder`.
+///
+/// The buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
 pub(crate) fn submit(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -61,7 +62,7 @@ pub(crate) fn submit(
 }
 
 impl Reading {
-    /// Waits for the copy, and appends it to `read`.
+    /// Waits for the copy, and appends its contents to `read`.
     pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,7 +81,7 @@ impl Reading {
             .slice(..)
             .get_mapped_range()
             .map_err(Error::device_failed)?;
-        // Mapped bytes promise no alignment.
+        // Mapped memory need not be aligned for `T`.
         read.extend(
             mapped
                 .chunks_exact(size_of::<T>())
@@ -90,7 +91,7 @@ impl Reading {
     }
 }
 
-/// [`submit`] and [`take`](Reading::take), blocking.
+/// Copies `parts` as [`submit`] does, and blocks until their contents are appended to `read`.
 #[cfg(test)]
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,

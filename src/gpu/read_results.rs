@@ -1,4 +1,4 @@
-//! Copies of a step's results for the host.
+//! The recording of readbacks: copies of a step's results to a staging buffer.
 
 use super::collision_buffers::CollisionBuffers;
 use super::decode::{Read, ReadRoom, Recorded};
@@ -11,19 +11,27 @@ use super::ticket::Ticket;
 use super::timing::MOST_STAGES;
 use crate::Error;
 
-/// Pairs that a readback has room for while the number of pairs is not known.
+/// Number of pairs that a readback has room for before any number of pairs has been read.
 const FIRST_READ: u64 = 1 << 17;
 
-/// Bytes of two ticks.
+/// Bytes of the two timestamps of a stage.
 const TICKS: u64 = 16;
 
 impl CollisionBuffers {
-    /// Copies the numbers of the step that was recorded last: counts, status, times.
-    /// `encoder` is that of the recording, or one that is submitted later.
+    /// Records a copy of the summary of the step that was recorded last: counts, status and stage
+    /// times.
+    ///
+    /// `encoder` must be the encoder of the recording, or one that is submitted later.
     ///
     /// # Errors
-    /// [`Error::NothingRecorded`]; [`Error::TooManyInFlight`]; [`Error::DeviceLost`].
-    /// Nothing is in the encoder then.
+    /// - [`Error::NothingRecorded`] if no step has been recorded into these buffers, or none
+    ///   since they have grown.
+    /// - [`Error::TooManyInFlight`] if
+    ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) readbacks are in flight
+    ///   already.
+    /// - [`Error::DeviceLost`].
+    ///
+    /// On an error, nothing is recorded into the encoder.
     pub fn read_summary(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -34,11 +42,15 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, None, room, Read::summary))
     }
 
-    /// Copies the list of the step that was recorded last, as the GPU has it. There is
-    /// room for half as many pairs again as there were in the latest step that was read.
+    /// Records a copy of the list of pairs of the step that was recorded last, as the GPU computed
+    /// it.
+    ///
+    /// The copy has room for at least one and a half times the pairs of the latest step that was
+    /// read, or for 131 072 pairs if no step has been read, but for no more than the list holds. A
+    /// pair takes 16 bytes. `encoder` is as in [`read_summary`](Self::read_summary).
     ///
     /// # Errors
-    /// As [`read_summary`](Self::read_summary).
+    /// The same as those of [`read_summary`](Self::read_summary).
     pub fn read_raw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -51,13 +63,15 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, list, room, Read::raw))
     }
 
-    /// Copies the list of the step that was recorded last together with both spheres of
-    /// each pair, as they were when the recording ran. The host decides the pairs
-    /// exactly, on the thread that takes the ticket. 64 bytes a pair, with the same
-    /// room.
+    /// Records a copy of the list of pairs of the step that was recorded last, together with both
+    /// spheres of each pair as they were when the recording ran.
+    ///
+    /// The host decides the pairs exactly, on the thread that takes the results from the ticket.
+    /// The copy has room for as many pairs as [`read_raw`](Self::read_raw) has, at 64 bytes per
+    /// pair. `encoder` is as in [`read_summary`](Self::read_summary).
     ///
     /// # Errors
-    /// As [`read_summary`](Self::read_summary).
+    /// The same as those of [`read_summary`](Self::read_summary).
     pub fn read_exact(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -72,13 +86,13 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, list, room, Read::exact))
     }
 
-    /// The step to read, if there is one.
+    /// Returns the step that was recorded last. Fails if there is none.
     fn to_read(&self) -> Result<Recorded, Error> {
         self.kernels.context.alive()?;
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Room for the pairs of the next readback, of so many bytes each.
+    /// Returns the number of pairs that the next readback has room for. A pair takes `size` bytes.
     fn room(&self, size: usize) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
@@ -86,7 +100,8 @@ impl CollisionBuffers {
             .min(limits.max_buffer_size.saturating_sub(rest));
         let most = bytes / size as u64;
         let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
-        // In powers of two, so that a list that changes a little fits the same buffers.
+        // The number is rounded up to a power of two, so that a list whose length changes a little
+        // still fits the same staging buffers.
         let stepped = wanted.next_power_of_two();
         ReadRoom {
             pairs: stepped.min(self.buffers.capacity.pairs).min(most),
@@ -94,14 +109,15 @@ impl CollisionBuffers {
         }
     }
 
-    /// Where pairs are gathered, with room for so many.
+    /// Returns the buffer in which pairs are gathered. It has room for at least `room` pairs.
     fn gathering(&mut self, room: u64) -> Result<Gathering, Error> {
         if let Some(gathering) = &self.gathering
             && gathering.room >= room
         {
             return Ok(gathering.clone());
         }
-        // The smaller buffer goes before the larger one is made.
+        // The smaller buffer is dropped before the larger one is made, so that the device need not
+        // hold both.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;
@@ -109,14 +125,14 @@ impl CollisionBuffers {
         Ok(gathering)
     }
 
-    /// A staging buffer for the results of a step, with so many bytes of pairs.
+    /// Reserves a staging buffer for the results of a step and `list` bytes of pairs.
     fn reserve(&mut self, recorded: &Recorded, list: u64) -> Result<Reserved, Error> {
         let size = size_of::<CaromResults>() as u64 + self.ticks(recorded) + list;
         self.staging
             .reserve(&self.kernels.context, size, recorded.serial)
     }
 
-    /// Bytes of the ticks of a step.
+    /// Returns the number of bytes of the timestamps of a step.
     fn ticks(&self, recorded: &Recorded) -> u64 {
         match self.timing {
             Some(_) => TICKS * recorded.stages.len() as u64,
@@ -124,7 +140,7 @@ impl CollisionBuffers {
         }
     }
 
-    /// Records the copy of results, ticks and pairs.
+    /// Records the copy of the results, the timestamps and the pairs.
     fn copy<T>(
         &self,
         encoder: &mut wgpu::CommandEncoder,

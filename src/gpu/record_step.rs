@@ -1,4 +1,4 @@
-//! The recording of one step.
+//! The recording of one step into the application's encoder.
 
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
@@ -18,14 +18,14 @@ use crate::{Error, Sphere};
 mod sealed {
     use super::{CollisionBuffers, Error, Ready, Step};
 
-    /// Everything of a recording that can fail.
+    /// Does all parts of a recording that can fail.
     pub trait Recordable {
         fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
     }
 }
 
-/// Spheres of which [`CollisionBuffers::record`] records a step: `[Sphere]` on the host,
-/// and [`DeviceSpheres`] in buffers of the application.
+/// Spheres that [`CollisionBuffers::record`] accepts: `[Sphere]` for spheres on the host, and
+/// [`DeviceSpheres`] for spheres in buffers of the application.
 pub trait RecordableSpheres: sealed::Recordable {}
 
 impl RecordableSpheres for [Sphere] {}
@@ -46,39 +46,47 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     }
 }
 
-/// A recording whose values are in an upload buffer. Nothing can fail from here on.
+/// A step whose values have been written to an upload buffer. Recording it cannot fail.
 pub struct Ready {
     written: Written,
-    /// Spheres in the upload buffer.
+    /// Number of spheres in the upload buffer.
     uploaded: u64,
     loading: Option<Loading>,
     recorded: Recorded,
 }
 
 impl CollisionBuffers {
-    /// Records all stages of a step into the application's encoder. Afterwards the
-    /// [`results`](Self::results) are those of the step recorded last, from the point of
-    /// the recording on.
+    /// Records all stages of a step into the application's encoder.
     ///
-    /// Spheres on the host are copied now, and may be changed at once. Buffers are read
-    /// when the recording runs on the device. Each recording has its own values, so
-    /// several may be recorded before one submit.
+    /// Commands that run after the recording, in the same encoder or in a later submission, find
+    /// the results of this step in the buffers ([`results`](Self::results),
+    /// [`pairs`](Self::pairs) and so on), until the next recorded step runs.
     ///
-    /// The encoder has to be of the device of the pipeline. wgpu has no way to ask it,
-    /// and complains when it is finished.
+    /// Spheres on the host are copied before this method returns and may be changed at once.
+    /// Buffers of the application are read when the recording runs on the device. Each recording
+    /// has its own values, so several steps may be recorded before one submission.
     ///
-    /// Spheres on the host, and buffers of the application that are used for the first
-    /// time, cost an allocation until as many recordings have been in flight as ever
-    /// are.
+    /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so
+    /// a wrong encoder causes an error of wgpu when the encoder is finished.
+    ///
+    /// A recording creates an upload buffer if all existing ones are in flight, or if the free one
+    /// is too small for the spheres on the host. It creates bind groups for buffers of the
+    /// application that no recent recording used. Otherwise it creates neither buffers nor bind
+    /// groups.
     ///
     /// # Errors
-    /// [`Error::InvalidTimeStep`]; [`Error::InvalidSphere`] for spheres on the host;
-    /// [`Error::SourceBuffer`] for buffers that cannot be read as described;
-    /// [`Error::OverCapacity`]; [`Error::TooManyInFlight`] when each of
-    /// [`BufferOptions::recordings`](super::BufferOptions::recordings) is still under
-    /// way; [`Error::DeviceLimit`] for more spheres on the host than one buffer holds;
-    /// [`Error::DeviceLost`]. On error nothing is in the encoder, no recording is under
-    /// way that was not before, and the step to read is the one recorded before.
+    /// - [`Error::InvalidTimeStep`].
+    /// - [`Error::InvalidSphere`] for spheres on the host.
+    /// - [`Error::SourceBuffer`] if a buffer of the application cannot be read as described.
+    /// - [`Error::OverCapacity`] if there may be more spheres than the buffers hold.
+    /// - [`Error::TooManyInFlight`] if
+    ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) recordings are in flight
+    ///   already.
+    /// - [`Error::DeviceLimit`] if one buffer cannot hold the spheres on the host.
+    /// - [`Error::DeviceLost`].
+    ///
+    /// On an error, nothing is recorded into the encoder, no further recording is in flight, and
+    /// readbacks still refer to the step that was recorded before.
     pub fn record<S: RecordableSpheres + ?Sized>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -91,7 +99,7 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// [`record`](Self::record) for a checked step.
+    /// Records a step as [`record`](Self::record) does, for spheres that have been checked already.
     pub(super) fn record_checked(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -132,13 +140,14 @@ impl CollisionBuffers {
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
         self.fits(loading.spheres)?;
-        // Displacements are velocities in a step of length 1.
+        // With previous centres, the displacements serve as velocities in a step of length 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
             (dt, 1.0)
         };
-        // The device finds out how many spheres there are, and how large.
+        // On the device, `load_params` sets the number of spheres and `load_units` the unit of
+        // length.
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let layouts = loading.layouts;
@@ -161,7 +170,7 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// The facts that a readback will need.
+    /// Returns the data of this recording that its readbacks need.
     fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
         Recorded {
             serial: self.serial.wrapping_add(1),
@@ -175,7 +184,7 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the upload buffer, which is the last thing that can fail.
+    /// Writes the upload buffer. This is the last part of a recording that can fail.
     fn ready(
         &mut self,
         params: Params,
@@ -217,7 +226,7 @@ impl CollisionBuffers {
         })
     }
 
-    /// Records a step that is ready.
+    /// Records the commands of a prepared step.
     fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
@@ -249,7 +258,7 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the outgrown buffers once a submitted recording has copied from them.
+    /// Drops the outgrown reductions once a submitted recording has copied from them.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();
@@ -258,8 +267,9 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// After a growth, records the copy of the previous step's pairs from the outgrown
-    /// buffers, unless an earlier recording has copied them or may yet.
+    /// After growth, records the copy of the previous step's pairs from the outgrown buffers.
+    /// Records nothing if an earlier recording has copied the pairs, or has not been submitted or
+    /// dropped yet and may still copy them.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,
@@ -282,9 +292,9 @@ mod tests {
     use super::super::summary::RequiredCapacity;
     use super::*;
 
-    /// With one upload buffer, which each recording uses again.
+    /// There is one upload buffer, so that every recording reuses it.
     #[test]
-    fn outgrown_buffers_go_when_a_submitted_recording_has_copied_from_them() -> Result<(), Error> {
+    fn outgrown_buffers_are_dropped_once_a_submitted_recording_copied_them() -> Result<(), Error> {
         let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         let options = BufferOptions::new(10).with_changes().with_recordings(1);
         let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
@@ -300,7 +310,8 @@ mod tests {
             }
             Ok::<_, Error>(buffers.outgrown.is_some())
         };
-        // Dropped encoders copy nothing; the submitted one may have when the next begins.
+        // A dropped encoder copies nothing. After the submitted one, the next recording finds that
+        // the pairs have been copied.
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, true)?);

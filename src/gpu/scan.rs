@@ -1,4 +1,4 @@
-//! The recording of a prefix sum.
+//! The dispatches of a prefix sum (scan).
 
 use super::allocator::ScanTable;
 use super::dispatch::{Binder, Dispatch};
@@ -6,7 +6,10 @@ use super::named_buffers::NamedBuffers;
 use super::shader::kernels::Stages;
 use crate::Error;
 
-/// Dispatches that replace the words of a table by their exclusive prefix sums.
+/// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
+///
+/// `scan_reduce` sums the blocks of each level into the next level. `scan_spine` scans the last
+/// level, which is one block. `scan_apply` then scans each level from the sums of its blocks.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,

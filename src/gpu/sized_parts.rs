@@ -1,4 +1,4 @@
-//! Everything of a world whose size follows its capacity.
+//! All parts of a world that are made anew when its capacity changes.
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
@@ -6,7 +6,7 @@ use super::reductions::{Reductions, Wanted};
 use super::stages::Recording;
 use crate::Error;
 
-/// Buffers of a capacity, and the stages that work on them.
+/// The buffers of a world for one capacity, and the stages that use them.
 pub(super) struct SizedParts {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
@@ -14,7 +14,7 @@ pub(super) struct SizedParts {
 }
 
 impl SizedParts {
-    /// To be called in an error scope.
+    /// Makes all parts for this capacity. Must be called in an error scope.
     pub(super) fn new(
         kernels: &DeviceKernels,
         capacity: Capacity,

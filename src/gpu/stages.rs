@@ -1,4 +1,4 @@
-//! The recording of all stages.
+//! All stages of a step, in order, and their recording.
 
 use super::buffers::Buffers;
 use super::dispatch::{Binder, Dispatch, workgroups};
@@ -8,7 +8,7 @@ use super::shader::kernels::{Compiled, Stages};
 use crate::Error;
 use crate::shared::tuning::sample_size;
 
-/// One compute pass.
+/// A stage: one compute pass with one or more dispatches.
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
     label: String,
@@ -25,17 +25,17 @@ impl Stage {
     }
 }
 
-/// All stages of a step for buffers as large as they are, made once: to record
-/// them makes nothing anew.
+/// All stages of a step for the present buffers. Their bind groups are made once, so that recording
+/// a step creates none.
 pub(crate) struct Recording {
-    /// Buffers that begin each step with zeros.
+    /// Buffers that are cleared to zero at the start of each step.
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
 }
 
-/// The stages that every step has.
+/// Makes the stages that every step has, except `load`.
 fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage>, Error> {
-    // No fewer spheres have a larger one.
+    // The largest sample of any step: the sample size never decreases with the number of spheres.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
@@ -77,17 +77,17 @@ impl Recording {
         })
     }
 
-    /// Lets more stages follow.
+    /// Appends stages, which run after those of every step.
     pub(crate) fn append(&mut self, stages: Vec<Stage>) {
         self.stages.extend(stages);
     }
 
-    /// The stages of a step, in order; `load` comes first.
+    /// Returns the stages of a step in order. `load` is the first.
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Records all stages. `timestamps` has two queries a stage.
+    /// Records all stages of a step. `timestamps` must have two queries per stage.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

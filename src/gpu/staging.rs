@@ -1,5 +1,5 @@
-//! Staging buffers: results are copied there, and mapped by the application's own
-//! submit.
+//! Staging buffers: results are copied to a staging buffer, which the application's own submission
+//! maps for the host.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,24 +9,26 @@ use super::context::Context;
 use crate::Error;
 
 // The states of a staging buffer.
+
+/// Not mapped, and available for a copy.
 const FREE: u8 = 0;
-/// In use by the device.
+/// A copy to the buffer is in flight.
 const BUSY: u8 = 1;
-/// Ready to be read.
+/// The copy has arrived, and the buffer is mapped for reading.
 const MAPPED: u8 = 2;
-/// Its encoder was dropped.
+/// The encoder of the copy was dropped without being submitted.
 const NEVER: u8 = 3;
-/// It could not be mapped.
+/// The buffer could not be mapped.
 const FAILED: u8 = 4;
-/// In use by the device, and its ticket was dropped.
+/// A copy is in flight, but its ticket was dropped.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
     buffer: wgpu::Buffer,
     state: AtomicU8,
-    /// The step that was last copied here.
+    /// Serial number of the step that was copied to this buffer last.
     serial: AtomicU32,
-    /// The task that waits for the copy.
+    /// The task that waits for the copy, if there is one.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -35,19 +37,22 @@ impl StagingBuffer {
         self.state.load(SeqCst) == state
     }
 
-    /// Whether no copy is under way, and no ticket needs the contents.
+    /// Returns whether no copy is in flight and no ticket needs the contents.
     fn is_idle(&self) -> bool {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Whether so many bytes of a step can be copied here. Not where bytes of the same
-    /// step are already: they would be taken for the copy's, should its submit fail.
+    /// Returns whether this buffer is free for `size` bytes of the step with this serial number.
+    ///
+    /// A buffer that already has results of the same step is refused: if the submission of the
+    /// copy fails, wgpu still maps the buffer, and only a different serial number in the old
+    /// contents shows that they are not the copy.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
 
     fn unmap(&self, context: &Context) {
-        // A lost device may refuse this.
+        // A lost device may report an error here.
         let unmapped = context.scoped(|| {
             self.buffer.unmap();
             Ok(())
@@ -60,11 +65,12 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From [`BUSY`] to the outcome of the copy.
+    /// Sets the outcome of the copy, or frees the buffer if its ticket was dropped. Wakes the task
+    /// that waits.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
-            // Abandoned.
+            // The state is ABANDONED: the ticket was dropped.
             match outcome {
                 MAPPED => self.unmap(context),
                 FAILED => self.state.store(FAILED, SeqCst),
@@ -77,8 +83,8 @@ impl StagingBuffer {
     }
 }
 
-/// Tells a staging buffer the outcome of its copy when the submit has run, or when the
-/// encoder is dropped.
+/// Sets the outcome of the copy to a staging buffer when it is dropped: after the submission has
+/// run, or together with the encoder.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -100,17 +106,17 @@ impl Drop for MapCallback {
     }
 }
 
-/// A part of a buffer from its beginning, and the part's size in bytes.
+/// The first part of a buffer: the buffer, and the size of the part in bytes.
 pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, u64);
 
-/// Staging buffers, one for each readback under way.
+/// The staging buffers of a world, one for each readback in flight.
 pub(super) struct Staging {
     buffers: Vec<Arc<StagingBuffer>>,
-    /// How many there may be.
+    /// Largest number of staging buffers.
     most: u32,
 }
 
-/// A staging buffer that a copy may be recorded into.
+/// A free staging buffer that the next copy will use.
 pub(super) struct Reserved {
     staging: Arc<StagingBuffer>,
     size: u64,
@@ -125,8 +131,8 @@ impl Staging {
         }
     }
 
-    /// Finds or makes a free buffer for so many bytes of a step. It is not taken
-    /// before [`Reserved::copy`].
+    /// Finds or makes a free buffer for `size` bytes of the step with this serial number. The
+    /// buffer stays free until [`Reserved::copy`].
     pub(super) fn reserve(
         &mut self,
         context: &Context,
@@ -159,7 +165,8 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // The submit would complain of a buffer that was made on a lost device.
+    // A lost device has to be found here: the application's submission would report an error for a
+    // buffer made on it.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),
@@ -176,7 +183,7 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records the copy of `parts`, one after the other.
+    /// Records the copy of `parts`, one after the other. The submission then maps the buffer.
     pub(super) fn copy(
         self,
         context: &Arc<Context>,
@@ -211,24 +218,24 @@ impl Reserved {
     }
 }
 
-/// A copy that was recorded. Dropping it frees the staging buffer, at once or when the
-/// device has finished with it.
+/// A recorded copy to a staging buffer. Dropping it frees the staging buffer, at once or as soon as
+/// the device has finished the copy.
 pub(super) struct Copied {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
-    /// Bytes that were copied; the buffer may be longer.
+    /// Number of bytes that are copied. The buffer may be larger.
     size: u64,
 }
 
-/// What has become of a copy.
+/// The state of a copy, as its ticket sees it.
 pub(super) enum CopyState {
-    /// The device is not through with it.
+    /// The copy is in flight.
     UnderWay,
-    /// Its encoder was dropped.
+    /// The encoder of the copy was dropped without being submitted.
     NeverSubmitted,
-    /// It is there to be read.
+    /// The copy has arrived and can be read.
     Mapped,
-    /// It could not be mapped.
+    /// The staging buffer could not be mapped.
     Failed,
 }
 
@@ -242,15 +249,14 @@ impl Copied {
         }
     }
 
-    /// [`progress`](Self::progress), and wakes the task when a copy that is under way
-    /// no longer is.
+    /// Returns the state of the copy. If the copy is in flight, the task is woken when it ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // Only now, so that no arrival falls in between.
+        // The state is read after the waker is stored, so that an arrival in between is not missed.
         self.progress()
     }
 
-    /// The bytes of a copy that is [`Mapped`](CopyState::Mapped).
+    /// Returns the bytes of the copy, which must be [`Mapped`](CopyState::Mapped).
     pub(super) fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         self.staging
             .buffer

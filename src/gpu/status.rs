@@ -1,30 +1,35 @@
-//! What can be said of a step in the status word that the GPU writes.
+//! The bits of the status word that the GPU writes for each step.
 
 bitflags::bitflags! {
-    /// What there is to say of a step, in
-    /// [`StepSummary::status`](super::StepSummary::status) and in `CaromResults::status` on
-    /// the GPU; empty when there is nothing. [`WGSL`](super::WGSL) has the same names, with
-    /// `CAROM_` before them.
+    /// Conditions that a step on the GPU reports. Empty if there is nothing to report.
+    ///
+    /// The status of a step is in [`StepSummary::status`](super::StepSummary::status), and on the
+    /// GPU in `CaromResults::status`. [`WGSL`](super::WGSL) has constants of the same names with
+    /// the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
     pub struct Status: u32 {
-        /// More pairs than the list holds.
+        /// More pairs were found than the list holds. The list has only as many as fit.
         const TRUNCATED = 1;
-        /// More time segments than there is room for: nothing was searched.
+        /// There are more time segments than the buffers hold, so nothing was searched. A sphere
+        /// that moves far is split in time into segments; see
+        /// [`BufferOptions::segments`](super::BufferOptions::segments).
         const TOO_MANY_SEGMENTS = 2;
-        /// More candidates than [`BufferOptions::max_candidates`](super::BufferOptions):
+        /// There are more candidates than
+        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so
         /// nothing was tested.
         const TOO_CROWDED = 4;
-        /// More spheres than there is room for, or than the `at_most` of a count in a
-        /// buffer: nothing was searched.
+        /// A count of spheres in a buffer is larger than its
+        /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps larger than the
+        /// capacity of the buffers, so nothing was searched.
         const TOO_MANY_SPHERES = 8;
-        /// Spheres with invalid values were set aside. The pairs of all other spheres are
-        /// complete.
+        /// Spheres with invalid values were set aside. The pairs of all other spheres are complete
+        /// unless a bit of `INCOMPLETE` is set, too.
         const INVALID_SPHERES = 16;
-        /// The driver ended loops before they were done: pairs may be missing.
+        /// The driver ended loops of a shader early, so pairs may be missing.
         const UNFINISHED = 32;
-        /// Every bit that says that pairs may be missing:
+        /// All bits that mean that pairs may be missing. Test them with
         /// `status.intersects(Status::INCOMPLETE)`.
         const INCOMPLETE = Self::TRUNCATED.bits()
             | Self::TOO_MANY_SEGMENTS.bits()

@@ -1,28 +1,30 @@
-//! The numbers of a step: what was found, and what there was no room for.
+//! The summary of a step: its counts, its status, and the capacity that it needed.
 
 use std::time::Duration;
 
 use super::shader::layout::CaromResults;
 use super::status::Status;
 
-/// The room that a step needs. [`CollisionBuffers::grow`](super::CollisionBuffers::grow)
-/// makes it.
+/// The capacity that a step needs.
+/// [`CollisionBuffers::grow`](super::CollisionBuffers::grow) makes buffers of this capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RequiredCapacity {
-    /// Spheres, of both sets if there are two.
+    /// Number of spheres, in both sets together if there are two.
     pub spheres: u64,
-    /// Time segments after each sphere's first.
+    /// Number of time segments besides each sphere's first. A sphere that moves far is split in
+    /// time into segments; see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// Pairs; 0 when the step did not get as far as counting them.
+    /// Number of pairs; 0 if the step ended before it counted them.
     pub pairs: u64,
-    /// The length of the segments, in the units of the step.
+    /// Length of the time segments of the step, in the units of the grids.
     pub(super) segment: f32,
 }
 
 impl RequiredCapacity {
-    /// Room for so many spheres, of both sets if there are two.
+    /// Returns the capacity for `spheres` spheres, in both sets together if there are two.
+    /// Nothing is required for segments and pairs.
     pub fn for_spheres(spheres: u64) -> Self {
         Self {
             spheres,
@@ -33,54 +35,61 @@ impl RequiredCapacity {
     }
 }
 
-/// The numbers of a step.
+/// The counts, the status and the stage times of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StepSummary {
-    /// Whether pairs may be missing, and why; whether spheres were set aside.
+    /// Status bits: whether and why pairs may be missing, and whether spheres were set aside.
     pub status: Status,
-    /// Pairs that were found. One pair may be counted several times: see
+    /// Number of pairs that were found. Some pairs may be counted several times: see
     /// [the module](super).
     pub found: u64,
-    /// Pairs in the list on the GPU: fewer than `found` when the list is too small.
+    /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
     pub pairs: u64,
-    /// Spheres, of both sets if there are two. With two sets of which one is empty
-    /// nothing is searched, and this is 0.
+    /// Number of spheres, in both sets together if there are two. If one of two sets is empty,
+    /// nothing is searched and this is 0.
     pub spheres: u64,
-    /// With two sets, the number of spheres in the first one: the row of the second
-    /// set's first sphere. `None` with one set; 0 where one of two sets is empty.
+    /// With two sets, the number of spheres in the first set, which is also the row of the
+    /// second set's first sphere; 0 if one of the two sets is empty. `None` with one set.
     pub second_set_start: Option<u64>,
-    /// Spheres that were set aside because one of their values is invalid.
+    /// Number of spheres that were set aside because one of their values is invalid.
     pub invalid: u64,
-    /// Indices of some of the invalid spheres, at most 32. Indices of the second set
+    /// Indices of some of the invalid spheres, at most 32. The indices of the second set
     /// continue those of the first.
     pub invalid_spheres: Vec<u32>,
-    /// Entries in the grids.
+    /// Number of entries in the grids (proxies): one for each sphere that is not split in time,
+    /// and one for each time segment of the others. Invalid spheres have none.
     pub proxies: u64,
-    /// Grids in use.
+    /// Number of grids in use.
     pub levels: u32,
-    /// Pairs that were tested.
+    /// Number of candidates: pairs of grid entries that were tested. With
+    /// [`Status::TOO_CROWDED`], the number that would have had to be tested.
     pub candidates: u64,
-    /// Time segments after each sphere's first.
+    /// Number of time segments besides each sphere's first. A sphere that moves far is split in
+    /// time into segments; see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// Pairs in the sorted list, each once.
+    /// Number of pairs in the sorted list, which has each pair once; 0 if the list is not kept.
     pub sorted: u64,
-    /// Pairs that began with this step.
+    /// Number of pairs that began with this step: they were not in the list of the last complete
+    /// step. This count, `lasted` and `ended` are 0 if changes are not kept, and if this step is
+    /// not complete.
     pub began: u64,
-    /// Pairs that were in the list before, too.
+    /// Number of pairs of this step that were in the list of the last complete step, too.
     pub lasted: u64,
-    /// Pairs that are no longer in the list.
+    /// Number of pairs of the last complete step that are no longer in the list.
     pub ended: u64,
-    /// The time of each stage on the device, in order; empty without
-    /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period).
+    /// Time of each stage on the device, in the order of the stages. Empty if
+    /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period) is not set or
+    /// the device has no timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// The number of spheres, when there is room for all, but a count in a buffer is more
-    /// than its `at_most`.
+    /// The number of spheres, if a count in a buffer exceeds its `at_most` although the buffers
+    /// have room for all spheres.
     pub(super) past_at_most: Option<u64>,
 }
 
+/// Returns the number with these low and high words.
 fn wide([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
@@ -126,13 +135,16 @@ impl StepSummary {
         }
     }
 
-    /// Whether every pair is in the list on the GPU.
+    /// Returns whether every pair is in the list on the GPU.
     pub fn is_complete(&self) -> bool {
         !self.status.intersects(Status::INCOMPLETE)
     }
 
-    /// The room that the step needed, when there was too little. A count of spheres that is
-    /// more than its `at_most` is no lack of room: [`Status::TOO_MANY_SPHERES`] tells.
+    /// Returns the capacity that the step needed, if the buffers were too small.
+    ///
+    /// A count of spheres that exceeds its `at_most` but fits the buffers does not mean that they
+    /// are too small. Such a step has [`Status::TOO_MANY_SPHERES`], and this method returns
+    /// `None`.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

@@ -1,4 +1,4 @@
-//! Results that arrive some frames late, with the application's own submits.
+//! Tickets: readbacks in flight, which arrive with the application's own submissions.
 
 use std::fmt::{Debug, Formatter};
 use std::future::poll_fn;
@@ -11,17 +11,18 @@ use super::staging::{Copied, CopyState};
 use super::status::Status;
 use crate::Error;
 
-/// The answer of a [`Ticket`].
+/// The result of [`Ticket::try_take`].
 #[derive(Debug)]
 pub enum Readback<T> {
-    /// The results are not there: the device has not come so far, or nothing has
-    /// polled it since. Ask this ticket again.
+    /// The results have not arrived: the device has not finished the step, or nothing has polled
+    /// the device since. Call [`Ticket::try_take`] on this ticket again later.
     Pending(Ticket<T>),
     /// The results.
     Ready(T),
 }
 
-/// The number of pairs in the latest step that was read, once a step was read.
+/// The number of pairs found in the latest step that was read back, shared by the buffers of a
+/// world and their tickets. Unknown before the first readback.
 #[derive(Clone)]
 pub(super) struct KnownPairs(Arc<AtomicU64>);
 
@@ -39,11 +40,13 @@ impl KnownPairs {
     }
 }
 
-/// The results of one step, once the device is through with it. The application's
-/// submit maps them, and they arrive when the device is polled, which each later submit
-/// does too: an application that keeps two frames in flight has them two frames late.
+/// A readback in flight: the results of one step, which arrive after the device has finished it.
 ///
-/// Dropping a ticket is safe.
+/// The application's submission maps the results. They arrive when the device is polled, and
+/// each later submission also polls it. An application that keeps two frames in flight therefore
+/// receives them two frames late.
+///
+/// Dropping a ticket discards its results and is safe at any time.
 pub struct Ticket<T> {
     copied: Copied,
     recorded: Recorded,
@@ -77,12 +80,23 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// The results, if they are there. Never blocks, and never polls the device.
+    /// Returns the results if they have arrived, or else this ticket. Never blocks, and never
+    /// polls the device.
     ///
     /// # Errors
-    /// [`Error::NotSubmitted`] if the recording's encoder was dropped or its submit
-    /// failed, [`Error::DeviceLost`], [`Error::TooManyCandidates`] for a world too
-    /// crowded; [`Error::OutOfMemory`].
+    /// - [`Error::NotSubmitted`] if the encoder of the recording or of the readback was dropped,
+    ///   or if its submission failed.
+    /// - [`Error::DeviceLost`].
+    /// - [`Error::OutOfMemory`] if the host cannot hold the results.
+    ///
+    /// A ticket for a list of pairs has these errors too:
+    ///
+    /// - [`Error::TooManyCandidates`] if the step has more candidates than
+    ///   [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
+    /// - [`Error::SourceBuffer`] if a count of spheres in a buffer exceeds its `at_most` although
+    ///   the buffers have room for all spheres.
+    /// - [`Error::DeviceLimit`] if the device's limits do not allow reading so many pairs back.
+    /// - [`Error::Device`] if the driver ended loops of a shader early.
     pub fn try_take(self) -> Result<Readback<T>, Error> {
         match self.copied.progress() {
             CopyState::UnderWay => Ok(Readback::Pending(self)),
@@ -90,11 +104,13 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Waits for the results without blocking the thread. Natively somebody has to
-    /// poll the device (each submit does) or nothing arrives; a browser does so itself.
+    /// Waits for the results without blocking the thread, and returns them.
+    ///
+    /// On native targets the results arrive only while the application polls the device. Each
+    /// submission polls it, too. A browser polls the device itself.
     ///
     /// # Errors
-    /// As [`try_take`](Self::try_take).
+    /// The same as those of [`try_take`](Self::try_take).
     pub async fn take(self) -> Result<T, Error> {
         poll_fn(
             |context| match self.copied.progress_or_wake(context.waker()) {
@@ -106,7 +122,7 @@ impl<T> Ticket<T> {
         self.arrived()
     }
 
-    /// The results of a copy that is no longer under way.
+    /// Decodes the results. The copy must no longer be in flight.
     fn arrived(self) -> Result<T, Error> {
         match self.copied.progress() {
             CopyState::NeverSubmitted => return Err(Error::NotSubmitted),
@@ -122,7 +138,7 @@ impl<T> Ticket<T> {
             self.known.0.store(read.summary.found, SeqCst);
         }
         let decode = self.decode;
-        // Decoding may take long; the staging buffer is free from here on.
+        // Decoding may take long, so the staging buffer is released first.
         drop(self);
         decode(read)
     }

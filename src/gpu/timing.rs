@@ -1,18 +1,19 @@
-//! Timestamps at the beginning and the end of each stage.
+//! Timestamps at the start and the end of each stage.
 
-/// More stages than there are.
+/// Largest number of stages for which there are queries. No step has more.
 pub(super) const MOST_STAGES: u32 = 16;
 
-/// The queries of a world, and the buffer that their ticks are resolved to.
+/// The timestamp queries of a world, and the buffer that their ticks are resolved to.
 pub(super) struct StageTiming {
     pub(super) queries: wgpu::QuerySet,
     pub(super) resolved: wgpu::Buffer,
-    /// Nanoseconds a tick.
+    /// Nanoseconds per tick.
     pub(super) period: f32,
 }
 
 impl StageTiming {
-    /// Where the device has timestamps, and the period is one.
+    /// Makes the queries. Returns `None` if the device has no timestamps, or if the period is not a
+    /// positive finite number.
     pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();
@@ -34,7 +35,7 @@ impl StageTiming {
         })
     }
 
-    /// Records the resolution of the ticks of so many stages.
+    /// Records the copy of the ticks of the first `stages` stages to the buffer.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, stages: usize) {
         encoder.resolve_query_set(&self.queries, 0..2 * stages as u32, &self.resolved, 0);
     }

@@ -1,6 +1,6 @@
-//! Upload buffers, one for each recording in flight: the values of a step stay there
-//! until the device has copied them. So each recording sees its own values, and nothing
-//! needs the queue.
+//! Upload buffers, one for each recording in flight. The values of a step stay in an upload buffer
+//! until the device has copied them. Each recording therefore has its own values, and carom does
+//! not need the queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use super::context::Context;
 use crate::Error;
 
-/// Mapped, and free to be written.
+/// The buffer is mapped and may be written.
 const FREE: u8 = 0;
-/// Read by a recording.
+/// A recording in flight reads the buffer.
 const BUSY: u8 = 1;
-/// Its encoder was dropped: it is no longer mapped, and has to be made anew.
+/// The buffer is not mapped and has to be replaced: the encoder of its recording was dropped, or
+/// the buffer could not be mapped again.
 const UNMAPPED: u8 = 2;
 
 struct UploadBuffer {
@@ -20,14 +21,14 @@ struct UploadBuffer {
     state: Arc<AtomicU8>,
 }
 
-/// The upload buffers of a world, used in turns.
+/// The upload buffers of a world. They are reused.
 #[derive(Default)]
 pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// Sets the state of an upload buffer when the submit of its recording has run, or when
-/// the encoder is dropped.
+/// Sets the state of an upload buffer when it is dropped: after the submission of the recording has
+/// run, or together with the encoder.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -52,8 +53,9 @@ impl Drop for Release {
 }
 
 impl UploadRing {
-    /// Writes `parts`, each at its offset, to a free buffer of at least `size` bytes,
-    /// and unmaps it. On error no buffer is taken.
+    /// Writes `parts`, each at its offset in bytes, to a free buffer of at least `size` bytes, and
+    /// unmaps the buffer. There are at most `most` buffers. On an error, no buffer is in use that
+    /// was not before.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
@@ -68,7 +70,7 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // Only a lost device unmaps it.
+                    // A free buffer is mapped unless the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -81,7 +83,7 @@ impl UploadRing {
         if let Err(error) = unmapped {
             state.store(UNMAPPED, SeqCst);
             context.lose();
-            log::debug!("carom takes the device for lost: {error}");
+            log::debug!("carom treats the device as lost: {error}");
             return Err(Error::DeviceLost);
         }
         state.store(BUSY, SeqCst);
@@ -93,8 +95,8 @@ impl UploadRing {
         }))
     }
 
-    /// The number of a mapped buffer of at least `size` bytes, made where there is
-    /// none.
+    /// Returns the index of a mapped buffer of at least `size` bytes that is free. Makes the buffer
+    /// if there is none.
     fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
         let busy = |upload: &UploadBuffer| upload.state.load(SeqCst) == BUSY;
         let number = match self.buffers.iter().position(|upload| !busy(upload)) {
@@ -124,7 +126,7 @@ impl UploadRing {
 fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     if size > context.limits.max_buffer_size {
         return Err(Error::DeviceLimit {
-            what: "the upload of the spheres",
+            what: "the upload buffer for the spheres",
             limit: "max_buffer_size",
             needed: size,
             available: context.limits.max_buffer_size,
@@ -144,8 +146,8 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     })
 }
 
-/// An upload buffer that was written for one recording. When it is dropped before it
-/// is recorded, its buffer is made anew.
+/// An upload buffer that has been written for one recording. If it is dropped before it is
+/// recorded, the buffer has to be replaced.
 pub(super) struct Written(Release);
 
 impl Written {
@@ -153,12 +155,13 @@ impl Written {
         &self.0.buffer
     }
 
-    /// Maps the buffer again when the submit of `encoder` has run.
+    /// Records that the buffer is mapped again after the submission of `encoder` has run.
     pub(super) fn release_on_submit(self, encoder: &wgpu::CommandEncoder) -> Submitted {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // The callback holds the buffer: wgpu does not map a buffer that nobody holds.
+        // The callback keeps a reference to the buffer, because wgpu does not map a buffer that has
+        // no references.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -166,16 +169,17 @@ impl Written {
     }
 }
 
-/// The fate of a recording.
+/// The state of a recording: in flight, done, or never submitted.
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Whether its encoder was dropped.
+    /// Returns whether the encoder of the recording was dropped, or the upload buffer could not be
+    /// mapped again.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }
 
-    /// Whether that is not known yet.
+    /// Returns whether the recording is in flight, so that its end is not known yet.
     pub(super) fn perhaps(&self) -> bool {
         self.0.load(SeqCst) == BUSY
     }

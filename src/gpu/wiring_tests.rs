@@ -1,5 +1,5 @@
-//! That every variable of a kernel finds its buffer by name, on a device that computes
-//! nothing.
+//! Tests that every variable of every kernel finds its buffer by name. They use wgpu's no-op
+//! device, which computes nothing.
 
 use super::buffers::{Buffers, Capacity};
 use super::dispatch::Binder;
@@ -37,11 +37,11 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // `load` comes before all of them.
+    // The `load` stage, which runs before all others, is not counted here.
     let stages_at_most = 1 + recording.stages(None).count() + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 
-    // Each by itself brings what it is made from.
+    // Each reduction brings the reductions that it depends on.
     let none = Wanted::default();
     let earliest = Wanted {
         earliest: true,
@@ -67,7 +67,7 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
 }
 
 #[test]
-fn a_name_that_stands_for_no_buffer_or_two_or_a_wrong_one_is_an_error() -> Result<(), Error> {
+fn a_buffer_name_that_is_missing_ambiguous_or_of_a_wrong_type_is_an_error() -> Result<(), Error> {
     let (device, _) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
     let binder = Binder {
         device: &device,
@@ -77,18 +77,18 @@ fn a_name_that_stands_for_no_buffer_or_two_or_a_wrong_one_is_an_error() -> Resul
     let buffers = Buffers::new(&device, &device.limits(), CAPACITY)?;
     let says = |sources: &[&NamedBuffers], problem: &str| match binder.dispatch(&kernel, sources, 1)
     {
-        Ok(_) => panic!("{problem} is taken"),
+        Ok(_) => panic!("accepted despite: {problem}"),
         Err(error) => assert!(error.to_string().contains(problem), "{error}"),
     };
     let step = &buffers.named;
-    says(&[step], "no buffer `gathered`");
+    says(&[step], "no `gathered` buffer");
     let own = NamedBuffers::default().with::<Gathered>("gathered", &buffers.pairs);
     binder.dispatch(&kernel, &[step, &own], 1)?;
-    says(&[step, &own, &own], "two buffers `gathered`");
+    says(&[step, &own, &own], "two `gathered` buffers");
     let mut single = NamedBuffers::default();
     single.one::<Gathered>("gathered", &buffers.pairs);
-    says(&[step, &single], "`gathered` is");
+    says(&[step, &single], "`gathered` has the type");
     let other = NamedBuffers::default().with::<CaromResults>("gathered", &buffers.pairs);
-    says(&[step, &other], "`gathered` is");
+    says(&[step, &other], "`gathered` has the type");
     Ok(())
 }

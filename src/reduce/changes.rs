@@ -1,22 +1,24 @@
-//! `changes`: pairs that began, last and ended. Twin of `shaders/changes.wgsl`.
+//! `changes`: pairs that began, lasted and ended since an earlier step. Twin of
+//! `shaders/changes.wgsl`.
 
 use super::sort::sort;
 use crate::Collision;
 
-/// What changed from one step to another: indices a and b of pairs, sorted. See
+/// Pairs that began, lasted and ended between two steps. Each pair is given by its indices
+/// `[a, b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
-    /// Pairs that were not there before.
+    /// Pairs of the later step that are not pairs of the earlier step.
     pub began: Vec<[u32; 2]>,
-    /// Pairs that were.
+    /// Pairs of both steps.
     pub lasted: Vec<[u32; 2]>,
-    /// Pairs that no longer touch.
+    /// Pairs of the earlier step that are not pairs of the later step.
     pub ended: Vec<[u32; 2]>,
 }
 
-/// From one list to a later one.
+/// The changes from the list `previous` to the later list `pairs`.
 pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
     let [before, now] = [previous, pairs].map(in_order);
     let mut changes = Changes::default();
@@ -35,7 +37,8 @@ pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
     changes
 }
 
-/// The indices of the pairs, in order, as a list is unless somebody altered it.
+/// The indices of the pairs, sorted and without repeats. A list is sorted already, unless the
+/// caller has altered it.
 fn in_order(pairs: &[Collision]) -> Vec<[u32; 2]> {
     let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
     if !pairs.is_sorted_by(|one, next| one < next) {

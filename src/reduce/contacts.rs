@@ -1,10 +1,11 @@
-//! `contacts`: each sphere's own contacts, in rows. Twin of `shaders/contacts.wgsl`.
+//! `contacts`: the contacts of each sphere, in rows. Twin of `shaders/contacts.wgsl`.
 
 use super::rows::rows;
 use crate::Collision;
 use crate::shared::sets::Sets;
 
-/// The contacts of each sphere, as indices into [`Collisions::pairs`](crate::Collisions::pairs). See
+/// The contacts of each sphere, as indices into
+/// [`Collisions::pairs`](crate::Collisions::pairs). See
 /// [`Collisions::contacts`](crate::Collisions::contacts).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -14,11 +15,15 @@ pub struct Contacts {
 }
 
 impl Contacts {
-    /// Those of one sphere: first where it is b, then where it is a, both in the
-    /// order of the list; so that in a world of one set the others come in order, if the
-    /// list is sorted by (a, b).
-    /// Sphere `i` of the second of two sets is at [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`.
-    /// None for a sphere that there is not.
+    /// Returns the contacts of one sphere, as indices into the list of pairs.
+    ///
+    /// The pairs in which the sphere is b come first, then the pairs in which it is a, both in
+    /// the order of the list. So, with one set and a list that is sorted by (a, b), the other
+    /// spheres of these pairs are in ascending order.
+    ///
+    /// With two sets, `sphere` is the index itself for a sphere of the first set, and
+    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i` for sphere
+    /// `i` of the second set. The result is empty for a sphere that does not exist.
     pub fn of(&self, sphere: usize) -> &[u32] {
         match self.offsets.get(sphere..).unwrap_or_default() {
             [begin, end, ..] => self.indices.get(*begin..*end).unwrap_or_default(),
@@ -27,9 +32,9 @@ impl Contacts {
     }
 }
 
-/// Rows of indices into `pairs`. In each, those where the sphere is b come before
-/// those where it is a, and both are in the order of `pairs`. Pairs of spheres that do
-/// not exist are skipped.
+/// Makes a row of indices into `pairs` for each of `spheres` spheres. In each row, the pairs in
+/// which the sphere is b come before those in which it is a, and both are in the order of `pairs`.
+/// Pairs with a sphere that does not exist are skipped.
 pub(crate) fn contacts(pairs: &[Collision], spheres: usize, sets: Sets) -> Contacts {
     let numbered = || {
         let pairs = pairs.iter().zip(0..=u32::MAX);

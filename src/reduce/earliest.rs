@@ -8,15 +8,15 @@ use crate::shared::sets::Sets;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Earliest {
-    /// When: [`Collision::toi`].
+    /// Time of impact: [`Collision::toi`].
     pub toi: f32,
-    /// Index of the sphere it touches then, of two sets in the other one; the
-    /// smallest if there are several.
+    /// Index of the sphere that is touched at this time; with two sets, an index into the other
+    /// set. The smallest index if several spheres are touched at this time.
     pub partner: u32,
 }
 
-/// The first impact of each of `spheres`, from pairs in any order. Pairs of spheres that
-/// do not exist are skipped.
+/// The first impact of each of `spheres` spheres. The pairs may be in any order. Pairs with a
+/// sphere that does not exist are skipped.
 pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<Option<Earliest>> {
     let mut earliest: Vec<Option<Earliest>> = vec![None; spheres];
     for pair in pairs {
@@ -24,7 +24,7 @@ pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<O
             continue;
         };
         for (row, partner) in [(a, pair.b), (b, pair.a)] {
-            // 0 may have a sign.
+            // Turns −0 into 0.
             let toi = pair.toi + 0.0;
             let sooner = earliest[row]
                 .is_none_or(|best| toi < best.toi || (toi == best.toi && partner < best.partner));

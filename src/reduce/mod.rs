@@ -1,5 +1,5 @@
-//! What is made of a list of pairs: on the host, and the reference for the shaders of
-//! the same names.
+//! Reductions: results computed from the list of pairs. The code here runs on the host, and is the
+//! reference for the shaders of the same names.
 
 pub(crate) mod changes;
 pub(crate) mod contacts;

@@ -1,10 +1,11 @@
-//! Where the spheres of a pair stand among all.
+//! Indices of the spheres of a pair among all spheres of the step.
 
 use crate::Collision;
 use crate::shared::sets::Sets;
 
-/// The rows of a pair's two spheres among `spheres`, where the second of two sets follows
-/// the first; `None` if a sphere does not exist.
+/// The rows of a pair's two spheres in a result with one row for each of `spheres` spheres. With
+/// two sets, the rows of the second set follow those of the first. `None` if one of the two
+/// spheres does not exist.
 pub(crate) fn rows(pair: &Collision, spheres: usize, sets: Sets) -> Option<[usize; 2]> {
     let rows = [
         pair.a as usize,

@@ -1,10 +1,10 @@
-//! `sort`: any pairs in order, without repeats. A library sorts here; the twins
-//! `shaders/sort_count.wgsl`, `shaders/sort_scatter.wgsl` and `shaders/unique.wgsl` do it
-//! themselves.
+//! `sort`: sorts pairs and removes repeats. The CPU uses the sort of rayon. The twins
+//! `shaders/sort_count.wgsl`, `shaders/sort_scatter.wgsl` and `shaders/unique.wgsl` implement a
+//! radix sort.
 
 use rayon::prelude::*;
 
-/// Sorts by a, then by b, as `indices` tells them, and drops repeats.
+/// Sorts pairs by a, then by b, and removes repeats. `indices` returns `[a, b]` of a pair.
 pub(crate) fn sort<T: Send>(pairs: &mut Vec<T>, indices: impl Fn(&T) -> [u32; 2] + Sync) {
     pairs.par_sort_unstable_by_key(|pair| {
         let [a, b] = indices(pair);

@@ -1,11 +1,12 @@
-//! A sphere's motion, in whatever form it is stored.
+//! Common access to the types that store a moving sphere.
 
 use bytemuck::Pod;
 
 use crate::sphere::Sphere;
 
-/// What can be read as a moving sphere. Its 32 bytes begin with center, radius and
-/// velocity, so that several can be transposed ([`rows`](crate::lanes::rows)).
+/// A type that stores a moving sphere. It has 32 bytes, which begin with centre, radius and
+/// velocity in this order, so that several values can be transposed
+/// ([`rows`](crate::lanes::rows)).
 pub(crate) trait MovingSphere: Pod {
     /// The centre at the start of the step.
     fn center(&self) -> [f32; 3];

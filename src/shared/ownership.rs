@@ -1,4 +1,4 @@
-//! Which time segments of two spheres report the pair. Twin of
+//! Which time segments of two spheres own the pair, and so report it. Twin of
 //! `shaders/shared/ownership.wgsl`.
 
 #![allow(
@@ -12,28 +12,31 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Largest error of the time of closest approach, as a part of the step, in units of
-/// ε·(|p| / (|v|·dt) + 1).
+/// Error bound of the time of closest approach as a fraction of the step, t/dt, in units of
+/// ε·(P / (V·dt) + t/dt + 1). P is the sum of the |pₖ|, V the largest |vₖ|.
 pub(crate) const TIME: f32 = 8.0;
-/// Two spheres that move less than this times ε·|p| past one another in the
-/// whole step belong to their first segments: if they ever touch, they are in
-/// reach of one another there too, by the margin of their cells.
+/// Largest relative motion of two spheres during the step, along any axis and in units of
+/// ε·max|pₖ|, for which their first segments own the pair, whenever the closest approach is. If
+/// such spheres touch at all, the margin of the cells ensures that their first segments are in
+/// reach of each other too.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Whether a pair of spheres belongs to two of their time segments, given by the tags of the
-/// proxies. It belongs to the segments that contain the time of closest approach: there the
-/// spheres are in reach of one another, so the proxies are neighbours in the grid.
+/// Whether two time segments, given by the tags of their proxies, own the pair of their spheres.
+/// The owners are the two segments that contain the time of closest approach. If the spheres
+/// touch at all, they touch at that time, so the grid finds these two proxies.
+/// docs/exact.md (section 3) has the proof.
 pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
     let p = Vec3::from(j.center) - Vec3::from(i.center);
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();
-    // In units of the finest segment.
+    // Length of the step, in units of the finest segment.
     let finest = (1_u32 << SEGMENT_BITS) as f32;
     let speed = v.abs().max_element();
     let (low, high) = if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // Too slow past one another for the time to mean anything.
+        // The relative velocity is too small to compute the time of closest approach: the
+        // interval is the whole step.
         (0.0, finest)
     } else {
         let at = (-p.dot(v) / a).max(0.0).min(dt) / dt;
@@ -55,13 +58,14 @@ pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> 
     ownership
 }
 
-/// Whether a pair belongs to the two proxies that met.
+/// Whether the two segments that form a candidate own its pair of spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// It belongs to these two alone.
+    /// These two segments alone own the pair.
     Own,
-    /// It belongs to other ones.
+    /// Other segments own the pair.
     Other,
-    /// Rounding leaves open to which: all proxies that it may belong to report it.
+    /// Rounding leaves open which segments own the pair: every two that may own it report it,
+    /// and `decide` removes the repeats.
     Shared,
 }

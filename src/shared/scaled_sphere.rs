@@ -1,11 +1,11 @@
-//! A sphere in the units of the grids.
+//! Moving spheres in the units of the grids.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::moving_sphere::MovingSphere;
 
-/// A sphere in the units of the grids, which [`Units`](super::units::Units) chooses. All
-/// other spheres are in the caller's units.
+/// A moving sphere in the units of the grids, which [`Units`](super::units::Units) chooses. All
+/// other spheres on the CPU are in the caller's units.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct ScaledSphere {
@@ -15,12 +15,12 @@ pub(crate) struct ScaledSphere {
     pub(crate) radius: f32,
     /// Velocity.
     pub(crate) velocity: [f32; 3],
-    /// Fills up the 32 bytes of a [`MovingSphere`].
+    /// Padding to the 32 bytes of a [`MovingSphere`].
     unused: u32,
 }
 
 impl ScaledSphere {
-    /// A sphere of which all numbers are in the units of the grids.
+    /// A sphere from numbers that are already in the units of the grids.
     #[inline(always)]
     pub(crate) fn new(center: [f32; 3], radius: f32, velocity: [f32; 3]) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! The paths of spheres in the frame, the time segments they are cut into, and how large each
-//! segment is. Twin of `shaders/shared/segments.wgsl`.
+//! The paths of spheres in the frame, the time segments into which they are cut, and the half
+//! extents of the segments. Twin of `shaders/shared/segments.wgsl`.
 
 use glam::Vec3;
 use wide::f32x4;
@@ -10,37 +10,39 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// Margin for rounding on the way from a sphere to its cell, in units of ε times the largest
-/// coordinate that the sphere passes, as seen from the frame: docs/exact.md adds it up. The
-/// rest of the margin is for pairs that barely move past one another, see
-/// [`STILL`](super::ownership::STILL). So a cell is at least 2⁻¹⁹ of that coordinate, and the
-/// numbers of cells are small integers, exact in float32.
+/// Margin added to the half extent h of a proxy, in units of ε·(W + h), where W is the largest
+/// coordinate that the sphere may pass in the frame. It covers the rounding errors between a
+/// sphere and its cell, and pairs with hardly any relative motion, see
+/// [`STILL`](super::ownership::STILL). docs/exact.md (section 2) adds up the errors. Because of
+/// this margin, a cell is wider than 2⁻¹⁹ W, so cell coordinates are integers below 2¹⁹, which
+/// are exact in float32.
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// The origin from which cells are counted: it lies amid the world, and drifts with it. Far
-/// from zero, or in a common fast motion, differences are all that matters, and all that
-/// float32 can tell.
+/// The moving origin from which cells are counted. It is in the middle of the world and moves with
+/// it, so that coordinates and velocities in the frame stay small, and keep their digits in
+/// float32, even if the world is far from zero or its spheres share a fast motion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// The place of the origin at the start of the step.
+    /// Position of the origin at the start of the step.
     pub(crate) origin: Vec3,
-    /// The velocity of the origin.
+    /// Velocity of the origin.
     pub(crate) drift: Vec3,
 }
 
-/// The path of a sphere, or of [`LANES`] of them, as seen from the frame.
+/// The path of one sphere, or the paths of [`LANES`] spheres: the motion during the step relative
+/// to the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
     radius: T,
     velocity: [T; 3],
-    /// Velocity times dt.
+    /// Displacement during the step: `velocity` times `dt`.
     shift: [T; 3],
     dt: T,
 }
 
 impl SpherePath {
-    /// The path of a sphere during a step of length `dt`.
+    /// The path of a sphere during a step of duration `dt`.
     #[inline(always)]
     pub(crate) fn new(sphere: &ScaledSphere, frame: &Frame, dt: f32) -> Self {
         Self::in_frame(sphere.center, sphere.radius, sphere.velocity, frame, dt)
@@ -48,8 +50,8 @@ impl SpherePath {
 }
 
 impl SpherePath<f32x4> {
-    /// The paths of several spheres in the units of the grids, transposed by
-    /// [`rows`](crate::lanes::rows).
+    /// The paths of [`LANES`] spheres that are in the units of the grids and have been transposed
+    /// by [`rows`](crate::lanes::rows).
     #[inline(always)]
     pub(crate) fn of_rows(
         [[x, y, z, radius], [u, v, w, _]]: [[f32x4; LANES]; 2],
@@ -75,22 +77,22 @@ impl<T: Real> SpherePath<T> {
         }
     }
 
-    /// How far the sphere moves along the axis of its longest motion.
+    /// Largest displacement of the sphere along any axis.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
         largest(three(self.shift, T::abs))
     }
 
-    /// How far the sphere moves, or a little more: a motion whose square underflows must not
-    /// get lost.
+    /// Euclidean length of the path, rounded up a little: 2⁻¹²⁶ is added to its square, so that a
+    /// motion whose square underflows is not lost.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// How far a segment reaches from its middle, at least half the smallest cell. Half the
-    /// segment is the part `half` of a path of this length; the margin for rounding is
-    /// `margin`·ε of the largest coordinate that it may pass.
+    /// Half extent h of a segment, plus the margin `margin`·ε·(W + h) for rounding, where W is
+    /// the largest coordinate that the sphere may pass. At least half of the smallest cell.
+    /// `length` is the length of the path, and `half` the fraction of it that is half a segment.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -99,21 +101,21 @@ impl<T: Real> SpherePath<T> {
         reach.max(T::of(0.5 * SMALLEST_CELL))
     }
 
-    /// The vector from the middle of a segment to its end, which is the part `half` of the
-    /// path.
+    /// The vector from the middle of a segment to its end. `half` is the fraction of the path
+    /// that is half a segment.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
     }
 
-    /// How far a segment reaches from its middle along each axis, with the margin of a cell.
-    /// Half the segment is the part `half` of the path.
+    /// Half extents of a segment along the three axes, with the margin [`MARGIN`]. `half` is the
+    /// fraction of the path that is half a segment.
     #[inline(always)]
     pub(crate) fn reaches(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// The place of the centre when this part of the step has passed.
+    /// Position of the centre after the fraction `part` of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -121,17 +123,17 @@ impl<T: Real> SpherePath<T> {
     }
 }
 
-/// One of the 2^power segments that a sphere's path is cut into.
+/// One of the 2^`power` segments into which a path is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The path is cut into 2^power segments.
+    /// The power of the sphere: log₂ of its number of segments.
     pub(crate) power: u32,
-    /// The number of the segment, from 0.
+    /// Number of the segment, counted from 0.
     pub(crate) segment: u32,
 }
 
 impl Cut {
-    /// The segment of a proxy's tag.
+    /// The segment of the proxy with this tag.
     pub(crate) fn of_tag(tag: u32) -> Self {
         Self {
             power: segment_power(tag),
@@ -139,42 +141,42 @@ impl Cut {
         }
     }
 
-    /// The part of the step that half a segment takes.
+    /// Duration of half a segment, as a fraction of the step.
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
-        // 2^−(power + 1), exactly.
+        // The bits of 2^−(power + 1).
         f32::from_bits((126 - self.power) << 23)
     }
 
-    /// The part of the step that has passed in the middle of the segment.
+    /// Time of the middle of the segment, as a fraction of the step.
     #[inline(always)]
     pub(crate) fn middle(self) -> f32 {
         (2 * self.segment + 1) as f32 * self.half()
     }
 }
 
-/// A time segment after a sphere's first.
+/// A time segment of a cut sphere other than its first segment.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
-    /// Its sphere.
+    /// Index of the sphere.
     pub(crate) sphere: u32,
-    /// Its number, from 1.
+    /// Number of the segment among those of the sphere: 1 or more.
     pub(crate) number: u32,
 }
 
-/// How a sphere is cut into proxies, and how large each is.
+/// The number of proxies into which a sphere is cut, and their size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
-    /// The sphere is cut into 2^power segments.
+    /// The power of the sphere: log₂ of its number of segments.
     pub(crate) power: u32,
-    /// Half of the smallest cell that a proxy may lie in.
+    /// Half of the smallest cell that a proxy of the sphere fits: its half extent, with margin.
     pub(crate) half_cell: f32,
 }
 
 impl ProxySize {
-    /// Cuts a sphere into as few segments as keep each within its diameter or
-    /// `length`.
+    /// Cuts a sphere into as few segments as possible, at most 2¹⁵, such that along each axis a
+    /// segment is no longer than the diameter of the sphere or `length`, whichever is greater.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -190,7 +192,8 @@ impl ProxySize {
         }
     }
 
-    /// The half cells of several spheres, if none is cut: those of [`ProxySize::new`].
+    /// The half cells of [`LANES`] spheres, equal to those of [`ProxySize::new`]; `None` if any of
+    /// the spheres is cut.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));
@@ -198,7 +201,7 @@ impl ProxySize {
         (!cut).then(|| path.reach(path.extent(), f32x4::splat(0.5), MARGIN))
     }
 
-    /// The size class of proxies of this size, of a sphere of set 0 or 1.
+    /// The size class of these proxies, for a sphere of set `set` (0 or 1).
     #[inline(always)]
     pub(crate) fn class(self, set: u32) -> u32 {
         size_class_of(self.half_cell, self.power, set)

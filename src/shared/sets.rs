@@ -1,26 +1,28 @@
-//! Whether pairs are sought within one set of spheres or between two. Twin of
+//! Whether a step has one set of spheres or two, and how indices work in each case. Twin of
 //! `shaders/shared/sets.wgsl`.
 
-/// One set of spheres, or two that stand one after the other in one list.
+/// The sets of a step: one, or two. The spheres of both are in one list, the second set after
+/// the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
-    /// Every pair of the spheres counts.
+    /// All pairs of the spheres are detected.
     One,
-    /// Pairs of one sphere of each set count.
+    /// Only pairs with one sphere from each set are detected.
     Two {
-        /// Spheres in the first set: where the second begins.
+        /// Number of spheres in the first set, which is also the index of the first sphere of
+        /// the second set.
         first: usize,
     },
 }
 
 impl Sets {
-    /// Whether only pairs between two sets count.
+    /// Whether the step has two sets.
     pub(crate) fn are_two(self) -> bool {
         matches!(self, Self::Two { .. })
     }
 
-    /// The number added to index b of a pair to find its sphere in the list: pairs between two
-    /// sets count b from the start of the second set.
+    /// The offset to add to index b of a pair to obtain the index of its sphere in the list.
+    /// With two sets, index b of a pair is counted from the start of the second set.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,
@@ -28,7 +30,7 @@ impl Sets {
         }
     }
 
-    /// Number of spheres in the first set, or in the only one, of `spheres` in all.
+    /// Number of spheres in the first or only set. `spheres` is the number of all spheres.
     pub(crate) fn first_len(self, spheres: usize) -> usize {
         match self {
             Self::One => spheres,

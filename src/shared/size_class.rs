@@ -1,5 +1,5 @@
-//! *Size classes*: the numbering of the histogram of proxies by set, number of segments
-//! and size. Twin of `shaders/shared/size_class.wgsl`.
+//! *Size classes*: groups of proxies of one set, one power and one half octave of size, and
+//! their numbers in the histogram of proxies. Twin of `shaders/shared/size_class.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -8,32 +8,34 @@
 
 use super::tag::{POWER_BITS, POWERS};
 
-/// The smallest cell, 2⁻⁶⁰. So a cell's reciprocal is in range, and what subnormal
-/// coordinates lose is nothing beside a cell.
+/// Smallest edge of a cell, 2⁻⁶⁰. This limit keeps the reciprocal of the edge in the range of
+/// float32, and makes the error of flushed subnormal coordinates negligible compared with a
+/// cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Size classes: for each set of spheres and each power of segments, two for each octave
-/// of size from half the smallest cell on.
+/// Number of size classes. For each set and each power, there are two classes per octave of
+/// size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Bits of a class's number that tell the size. The bits above them tell the power of
-/// segments, and one bit above those the set.
+/// Number of low bits of a class number that hold the half octave of size. The next
+/// [`POWER_BITS`] bits hold the power, and the bit above them holds the set.
 pub(crate) const SIZE_BITS: u32 = 8;
-/// From the bits of a float32 to its half octave.
+/// Right shift that turns the bits of a float32 into the number of its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
-/// What the smallest size is shifted to.
+/// Half octave of the smallest size, half of [`SMALLEST_CELL`].
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// n, for a class of proxies of spheres cut into 2ⁿ segments.
+/// The power of a class: n, if its spheres are cut into 2ⁿ segments.
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }
 
-/// The set, 0 or 1, of the spheres of a class.
+/// The set of the spheres of a class: 0 or 1.
 pub(crate) fn class_set(class: usize) -> u32 {
     (class >> (SIZE_BITS + POWER_BITS)) as u32
 }
 
-/// The size class of the proxies of a sphere of set 0 or 1, cut into 2^`power` segments.
+/// The size class of the proxies of a sphere of set `set` (0 or 1) that is cut into 2^`power`
+/// segments. `half_cell` is half of the smallest cell that such a proxy fits.
 #[inline(always)]
 pub(crate) fn size_class_of(half_cell: f32, power: u32, set: u32) -> u32 {
     let size = (half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;

@@ -1,28 +1,28 @@
-//! The sorted proxies, in the form in which `pairs` reads them.
+//! The sorted proxies, in the layout in which the `pairs` stage reads them.
 
 use bytemuck::{Pod, Zeroable};
 
-/// What the swept test reads of a proxy: the motion of its whole sphere, never
-/// of the segment, so that a pair gets the same verdict wherever it is met.
+/// The data of a proxy for the swept test. It is the motion of the whole sphere, never of the
+/// segment, so that the verdict on a pair is the same for all of its candidates.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
     /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
-    /// Its radius.
+    /// The sphere's radius.
     pub(crate) radius: f32,
-    /// Its velocity.
+    /// The sphere's velocity.
     pub(crate) velocity: [f32; 3],
-    /// Its index.
+    /// Index of the sphere.
     pub(crate) sphere: u32,
 }
 
-/// A proxy's cell.
+/// The cell and the tag of a proxy.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
-    /// Cell in its level, counted from the frame's origin.
+    /// The proxy's cell in its level, counted from the origin of the frame.
     pub(crate) cell: [i32; 3],
-    /// Level and segment, see [`make_tag`](super::tag::make_tag).
+    /// Level and segment of the proxy, see [`make_tag`](super::tag::make_tag).
     pub(crate) tag: u32,
 }

@@ -1,4 +1,4 @@
-//! How densely spheres lie in space. Twin of `shaders/shared/space.wgsl`.
+//! The distribution of the spheres in space. Twin of `shaders/shared/space.wgsl`.
 
 use glam::Vec3;
 
@@ -6,28 +6,29 @@ use super::segments::Frame;
 use super::tuning::{LOG_OF_NONE, MIN_CELL_PER_SPACING, OCTAVES};
 use crate::sphere::MAX_MAGNITUDE;
 
-/// What `measure` finds out from a sample of the spheres.
+/// The distribution of the spheres in space, as `measure` estimates it from a sample.
 #[derive(Debug)]
 pub(crate) struct Space {
     /// Number of spheres.
     pub(crate) spheres: f32,
-    /// The correlation curve: entry i is log₂ of how many others the cube of half edge
-    /// 2^(i − 127) around a sphere holds, on average over the spheres. Because it is
-    /// measured where spheres are, no stray and no empty room counts, and clusters, sheets
-    /// and lines come out as what they are: this is the correlation integral of fractal
-    /// geometry (Grassberger and Procaccia, 1983).
+    /// The correlation curve. Entry i is log₂ of the number of other spheres in the cube of half
+    /// edge 2^(i − 127) around a sphere, averaged over the spheres. This is the correlation
+    /// integral of fractal geometry (Grassberger and Procaccia, 1983). Because it is measured
+    /// around spheres, outliers and empty regions do not distort it, and it has the density and
+    /// the dimension of the clusters, sheets or lines that the spheres form.
     pub(crate) log_others: [f32; OCTAVES],
-    /// How long segments should be.
+    /// Length of a segment that `measure` expects to cost least. See
+    /// [`ProxySize::new`](super::segments::ProxySize::new).
     pub(crate) segment: f32,
-    /// The frame: the middle of the world, moving as most of it does.
+    /// The frame, with the median position and the median velocity of the sample.
     pub(crate) frame: Frame,
-    /// The trimmed box, in that frame, which holds most spheres and no far stray: its lower
-    /// and its upper corner.
+    /// The lower and the upper corner of the trimmed box, in the frame. The box contains most of
+    /// the spheres, but no distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
 impl Space {
-    /// The space of so many spheres of which nothing else is known.
+    /// The distribution of `spheres` spheres of which nothing has been measured.
     pub(crate) fn unknown(spheres: usize) -> Self {
         Self {
             spheres: spheres as f32,
@@ -38,8 +39,8 @@ impl Space {
         }
     }
 
-    /// Of `proxies` that lie as the spheres do, how many others are within the cube of half
-    /// edge `distance` around one.
+    /// Expected number of other proxies in the cube of half edge `distance` around a proxy, if
+    /// there are `proxies` proxies, distributed in the same way as the spheres.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -52,7 +53,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Edge of the cube that holds one of `proxies` that lie as the spheres do.
+    /// The spacing of `proxies` proxies that are distributed in the same way as the spheres: the
+    /// edge of the cube around a proxy that is expected to contain one other proxy.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -65,16 +67,16 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Edge of the cells that a level should have: as small as its proxies allow, but not
-    /// much finer than the spacing between them, where it saves no tests. `proxies` are
-    /// those of one time slab.
+    /// The edge of the cells of a level: as small as its proxies allow, but at least
+    /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
+    /// `proxies` is the number of proxies in one time slab.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }
 }
 
-/// Edge of cells that are at least so wide, and wide enough for proxies that need
-/// `half_cell`.
+/// The edge of cells that is at least `least` and at least twice `half_cell`, the half cell of
+/// the largest proxy; limited to 8·2⁶⁰.
 pub(crate) fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
 }

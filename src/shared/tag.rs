@@ -1,42 +1,44 @@
-//! A proxy's *tag*: its level and its time segment, packed into one word. Twin of
+//! The *tag* of a proxy: its level and its time segment, packed into one word. Twin of
 //! `shaders/shared/tag.wgsl`.
 
-/// A sphere's motion is cut into at most 2¹⁵ segments.
+/// Largest power of a sphere, and number of bits of a tag that hold the segment: a path is cut
+/// into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
-/// Bits of a tag that hold the power of segments.
+/// Number of bits of a tag that hold the power.
 pub(crate) const POWER_BITS: u32 = 4;
-/// Mask of [`POWER_BITS`] bits.
+/// Mask of the [`POWER_BITS`] low bits.
 pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
-/// The most levels a plan can have.
+/// Largest number of levels of a plan.
 pub(crate) const MAX_LEVELS: usize = 64;
-/// Bits of a tag that hold the level.
+/// Number of low bits of a tag that hold the level.
 pub(crate) const LEVEL_BITS: u32 = 6;
 
-/// The tag of a proxy: its level, and which of 2^`power` time segments of its sphere it is.
+/// The tag of a proxy of this level that is number `segment` of the 2^`power` segments of its
+/// sphere.
 pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
 }
 
-/// The level of a tag.
+/// The level of the proxy with this tag.
 pub(crate) fn level_of(tag: u32) -> u32 {
     tag & ((1 << LEVEL_BITS) - 1)
 }
 
-/// n, for a sphere cut into 2ⁿ segments.
+/// The power of a proxy's sphere: n, if the sphere is cut into 2ⁿ segments.
 pub(crate) fn segment_power(tag: u32) -> u32 {
     tag >> LEVEL_BITS & POWERS
 }
 
-/// k, for the segment from k·dt/2ⁿ to (k + 1)·dt/2ⁿ.
+/// The number k of a proxy's segment, which lasts from k·dt/2ⁿ to (k + 1)·dt/2ⁿ.
 pub(crate) fn segment_of(tag: u32) -> u32 {
     (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// Set in a tag, on the CPU only, when all cells around the proxy's own are within the box, as
-/// they are for most.
+/// Flag in a tag, used on the CPU only: the half neighbourhood that the proxy searches in its own
+/// level is entirely within the box. This holds for most proxies.
 pub(crate) const INSIDE: u32 = 1 << 31;
 
-/// The time slab of a proxy, by its tag, in a level of 2^`time_power` slabs.
+/// The time slab of the proxy with this tag, in a level of 2^`time_power` slabs.
 pub(crate) fn slab_of(tag: u32, time_power: u32) -> u32 {
     segment_of(tag) >> (segment_power(tag) - time_power)
 }

@@ -1,6 +1,7 @@
-//! Units of time and length in which the step is neither very short nor very long, and the
-//! largest length is not very small, so that no square that matters underflows. The units are
-//! powers of two, so that nothing is rounded. Twin of `shaders/load_units.wgsl` and
+//! The units of the grids: units of time and length in which the step is neither extremely short
+//! nor extremely long, and the largest length is not extremely small, so that no relevant square
+//! underflows. The units are powers of two times the caller's units, so the conversion does not
+//! round, except where a result is subnormal. Twin of `shaders/load_units.wgsl` and
 //! `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
@@ -10,48 +11,51 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// Worlds smaller than this get a unit of length of their own, and steps shorter than
-/// this, or longer than its reciprocal, one of time.
+/// A step has its own unit of length if its largest length is smaller than this, and its own
+/// unit of time if its duration is shorter than this or longer than the reciprocal of this.
+/// Otherwise the caller's unit is used.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// A unit of time and one of length, as powers of two of the caller's units.
+/// The units of the grids. The unit of time is 2^`time_power` of the caller's units, the unit of
+/// length is 2^`length_power` of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) time_power: i32,
     pub(crate) length_power: i32,
 }
 
-/// The exponent of the greatest power of two that is not greater than x > 0.
+/// The exponent of the greatest power of two that is at most `x`, which must be positive.
 fn octave(x: f32) -> i32 {
-    // Of a float32, a normal float64.
+    // Every positive float32, even a subnormal one, is a normal float64.
     i32::try_from(f64::from(x).to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
 }
 
-/// x · 2^power, rounded where it is subnormal.
+/// `x` · 2^`power`. Exact, unless the product is subnormal: then it is rounded.
 fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
 
-/// x · scale, where `scale` is a power of two; rounded where the product is subnormal.
+/// `x` · `scale`, where `scale` is a power of two. Exact, unless the product is subnormal: then it
+/// is rounded.
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "exact, or subnormal and far below rounding"
+    reason = "the product is exact, or subnormal and far smaller than the rounding errors"
 )]
 fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// Conversion of a step into the units of the grids.
+/// Conversion of a step from the caller's units to the units of the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Factors of lengths and of velocities, if the units are not the caller's.
+    /// Factors of lengths and of velocities; `None` if the units are the caller's.
     factors: Option<[f64; 2]>,
-    /// The length of the step in these units.
+    /// Duration of the step in the units of the grids.
     pub(crate) dt: f32,
 }
 
 impl Scale {
-    /// The caller's sphere in these units.
+    /// Converts a sphere of the caller.
     #[inline(always)]
     pub(crate) fn sphere(&self, given: &impl MovingSphere) -> ScaledSphere {
         match self.factors {
@@ -60,13 +64,13 @@ impl Scale {
         }
     }
 
-    /// The path of the caller's sphere, in these units.
+    /// The path of a sphere of the caller, in the units of the grids.
     #[inline(always)]
     pub(crate) fn path(&self, given: &impl MovingSphere, frame: &Frame) -> SpherePath {
         SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// The paths of several of the caller's spheres, in these units.
+    /// The paths of [`LANES`] spheres of the caller, in the units of the grids.
     #[inline(always)]
     pub(crate) fn paths<S: MovingSphere>(
         &self,
@@ -81,7 +85,8 @@ impl Scale {
     }
 }
 
-/// Not inlined: that would slow down the steps that have no use for it.
+/// Converts several spheres and transposes them. Not inlined, because that would slow down the
+/// steps that need no conversion.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -98,7 +103,7 @@ fn scaled(given: &impl MovingSphere, [length, velocity]: [f64; 2]) -> ScaledSphe
 }
 
 impl Units {
-    /// For a step of length `dt` and lengths of `extent` at most.
+    /// Chooses the units of a step of duration `dt` whose largest length is `extent`.
     pub(crate) fn new(dt: f32, extent: f32) -> Self {
         Self {
             time_power: Self::of_time(dt),
@@ -118,20 +123,20 @@ impl Units {
         }
     }
 
-    /// The length of a step in these units.
+    /// Converts the duration of a step to the units of the grids.
     pub(crate) fn step(self, dt: f32) -> f32 {
         times_power(dt, -self.time_power)
     }
 
-    /// The unit of time, in the caller's.
+    /// The unit of time, in the caller's units.
     #[cfg(feature = "gpu")]
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)
     }
 
-    /// The powers of two that lengths and velocities are multiplied by in a step of length
-    /// `dt`. In a step of length 0 velocities do not matter, and may be too large: they become
-    /// 0.
+    /// The exponents of the powers of two by which lengths and velocities are multiplied in a
+    /// step of duration `dt`. In a step of duration 0, velocities have no effect and may become
+    /// too large, so the exponent turns them into 0.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000
@@ -141,7 +146,7 @@ impl Units {
         [-self.length_power, velocity]
     }
 
-    /// The conversion of a step of length `dt` into these units.
+    /// The conversion of a step of duration `dt` to these units.
     pub(crate) fn scale(self, dt: f32) -> Scale {
         let factors = self.powers(dt).map(|power| f64::from(power).exp2());
         Scale {

@@ -1,5 +1,5 @@
-//! The two backends, to run the same on both. Without an adapter the GPU's part fails: a test that
-//! passes by skipping would say nothing.
+//! Runs a test on both backends. Without a graphics adapter the GPU's part fails: a test that was
+//! skipped silently would prove nothing.
 
 #![allow(
     dead_code,
@@ -8,7 +8,7 @@
 
 use carom::{Backend, Detector, Options};
 
-/// A detector on this backend, and no other.
+/// Returns a detector on this backend. Panics if the backend is not available.
 pub(crate) fn detector(backend: Backend, options: Options) -> Detector {
     match Detector::new(options.with_backend(backend)) {
         Ok(detector) => detector,
@@ -16,7 +16,8 @@ pub(crate) fn detector(backend: Backend, options: Options) -> Detector {
     }
 }
 
-/// What a piece of work comes to on the CPU and on the GPU, whatever software it may be.
+/// Does `work` on the CPU and on the GPU, and returns both results. The GPU may be a software
+/// adapter.
 pub(crate) fn both<T>(mut work: impl FnMut(&mut Detector) -> T) -> [T; 2] {
     [Backend::Cpu, Backend::Gpu].map(|backend| work(&mut detector(backend, Options::default())))
 }

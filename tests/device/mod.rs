@@ -1,5 +1,5 @@
-//! A wgpu device as an application has one, which remembers what would have reached its error
-//! handler.
+//! A wgpu device as an application has one. It records the errors that reach the application's
+//! error handler.
 
 #![allow(
     dead_code,
@@ -38,7 +38,7 @@ impl Device {
         }
     }
 
-    /// The first Vulkan, Metal or DX12 adapter, hardware or not.
+    /// Returns a device of the first Vulkan, Metal or DX12 adapter, which may be a software one.
     pub(crate) fn real() -> Self {
         Self::with_limits(wgpu::Limits::default())
     }
@@ -61,7 +61,7 @@ impl Device {
         Self::with(device, queue)
     }
 
-    /// A device that validates all and computes nothing.
+    /// Returns a device that validates every call and computes nothing.
     pub(crate) fn noop(descriptor: &wgpu::DeviceDescriptor<'_>) -> Self {
         let (device, queue) = wgpu::Device::noop(descriptor);
         Self::with(device, queue)
@@ -71,7 +71,7 @@ impl Device {
         self.device.create_command_encoder(&Default::default())
     }
 
-    /// A buffer with these words, usage STORAGE and whatever helps tests.
+    /// Returns a buffer with these words. Its usage is `STORAGE`, and copies for the tests.
     pub(crate) fn words(&self, words: &[u32]) -> wgpu::Buffer {
         self.device
             .create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -89,7 +89,7 @@ impl Device {
         }
     }
 
-    /// Submits, waits, and takes what the ticket has.
+    /// Submits the encoder, waits for the device, and takes the result of the ticket.
     pub(crate) fn finish<T>(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -100,7 +100,7 @@ impl Device {
         ticket.try_take().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The words of a buffer that is a copy source.
+    /// Returns the words of a buffer with the usage `COPY_SRC`.
     pub(crate) fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -119,14 +119,14 @@ impl Device {
         }
     }
 
-    /// That nothing has reached the application's handler.
+    /// Asserts that no error has reached the application's error handler.
     pub(crate) fn assert_silent(&self) {
         let complaints = self.complaints.lock().map(|heard| heard.clone());
         assert_eq!(complaints.unwrap_or_default(), Vec::<String>::new());
     }
 }
 
-/// Spheres in one buffer, as they are in memory.
+/// A buffer with spheres in the layout of [`Sphere`].
 pub(crate) struct Interleaved {
     pub(crate) buffer: wgpu::Buffer,
     pub(crate) count: u32,
@@ -136,7 +136,7 @@ impl Interleaved {
     pub(crate) fn new(device: &Device, spheres: &[Sphere]) -> Self {
         let words: &[u32] = bytemuck::cast_slice(spheres);
         Self {
-            // Not of size 0, which cannot be bound.
+            // A buffer of size 0 cannot be bound.
             buffer: device.words(if words.is_empty() { &[0; 8] } else { words }),
             count: u32::try_from(spheres.len()).unwrap_or(u32::MAX),
         }
@@ -155,7 +155,7 @@ impl Interleaved {
     }
 }
 
-/// The value of a ticket that must be ready.
+/// Returns the value of a ticket. Panics if it is not ready.
 pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     match readback {
         Readback::Ready(value) => value,
@@ -163,7 +163,7 @@ pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     }
 }
 
-/// The list of a ticket that must be ready, and whole.
+/// Returns the list of a ticket. Panics if it is not ready or not complete.
 pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T {
     match ready(readback) {
         PairList::Complete(step) => step,
@@ -171,7 +171,7 @@ pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T
     }
 }
 
-/// A step decided exactly, with as much room as it takes.
+/// Runs a step and returns its exact list. Grows the buffers as often as necessary.
 pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -187,7 +187,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // Too many spheres, segments, pairs, and more pairs than were read at first.
+    // At most four attempts: spheres, segments and pairs may each overflow, and more pairs may be
+    // found than the first readback holds.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,
@@ -195,5 +196,5 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
             Err(error) => panic!("{error}"),
         }
     }
-    panic!("does not grow enough")
+    panic!("the buffers are still too small after four attempts")
 }

@@ -1,9 +1,11 @@
-//! Bullets whose motion is cut in time: a pair belongs to the segments that contain the time of
-//! closest approach, so here that time is where one segment ends and the next begins, or a last bit
-//! beside it, and the miss distance anything up to exactly the sum of the radii.
+//! Closest approaches at the boundaries of time segments.
 //!
-//! All is built in whole multiples of [`GRAIN`], so that neither places nor velocities are rounded,
-//! and times of closest approach are what they are meant to be.
+//! A pair is owned by the two segments that contain its time of closest approach. In these worlds
+//! this time is the boundary between two segments, or a few ulps beside it, and the miss distance
+//! ranges from 0 to exactly the sum of the radii.
+//!
+//! All coordinates and displacements are multiples of [`GRAIN`]. So neither positions nor
+//! velocities are rounded, and the times of closest approach are exact.
 
 use carom::{Backend, Options, Sphere};
 use fastrand::Rng;
@@ -13,12 +15,12 @@ use crate::Pairs;
 use crate::backends::detector;
 use crate::neighbors::radii;
 
-/// What all coordinates are multiples of; 2¹⁴ is the largest that is exact.
+/// Unit of all coordinates. Multiples of it up to 2¹⁴ are exact in float32.
 const GRAIN: f64 = 1.0 / 1024.0;
-/// Distance of neighbouring pairs, and so about the longest segment.
+/// Distance between neighbouring pairs, and so about the length of the longest segment.
 const APART: f64 = 8.0;
-/// Directions of flight, as one sphere sees the other, and for each two directions across it that
-/// are exactly perpendicular to it.
+/// For each entry: the direction of the relative velocity, and two directions that are exactly
+/// perpendicular to it.
 const FLIGHTS: [[DVec3; 3]; 6] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [DVec3::NEG_Y, DVec3::Z, DVec3::X],
@@ -44,8 +46,9 @@ const FLIGHTS: [[DVec3; 3]; 6] = [
     ],
 ];
 
-/// A power of two of segments: mostly a few, now and then up to the most there can be, in such
-/// numbers that all powers come to about as many segments.
+/// Returns the power n of a sphere that is meant to be cut into 2ⁿ segments. n is mostly 1 to 4,
+/// and sometimes up to the maximum of 15, with such probabilities that each n from 5 on contributes
+/// about the same number of segments.
 fn power(rng: &mut Rng) -> i32 {
     let mut power = rng.i32(1..=4);
     if rng.u32(0..32) == 0 {
@@ -57,7 +60,8 @@ fn power(rng: &mut Rng) -> i32 {
     power
 }
 
-/// A multiple of `unit` whose longest axis would make 2^power segments.
+/// Returns a random displacement, a multiple of `unit`, whose longest component makes about 2^power
+/// segments.
 fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64());
     let vector = DVec3::from_array(std::array::from_fn(|_| rng.f64() * 2.0 - 1.0));
@@ -65,7 +69,7 @@ fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     (scaled / unit).round() * unit
 }
 
-/// Two spheres that are nearest at k·dt/2^n, `place` being about where.
+/// Returns two spheres whose closest approach is near `place`, at a time k·dt/2ⁿ.
 fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let power = power(rng);
     let cuts = 1_u64 << rng.i32(1..=power);
@@ -74,17 +78,18 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // What is a multiple of this is one of the grain at that time.
+    // At the time of closest approach, a displacement that is a multiple of `unit` has come a
+    // multiple of `GRAIN`.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
     let relative = along * ((longest / unit).round().max(1.0) * unit);
     let own = match rng.u32(0..4) {
-        // Against one at rest.
+        // One sphere is at rest.
         0 | 1 => DVec3::ZERO,
-        // Both fly, at speeds of one order.
+        // Both move, at speeds of the same order of magnitude.
         2 => flight(power, unit, rng),
-        // Both fly, head-on, or one after the other.
+        // Both move along one line, head-on or one behind the other.
         _ => (relative * (rng.f64() * 2.0 - 1.0) / unit).round() * unit,
     };
     let miss = match rng.u32(0..8) {
@@ -114,7 +119,7 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     spheres
 }
 
-/// Moves one number of a sphere by one to four units in its last place.
+/// Changes one coordinate of the position or velocity of a sphere by 1 to 4 ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let field = if rng.bool() {
         &mut sphere.center
@@ -123,7 +128,7 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // Beside 0 there is nothing to be seen of a last place.
+    // An ulp of a number near 0 is too small to have an effect.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }
@@ -132,7 +137,7 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     }
 }
 
-/// `count` such pairs about the sites of a cubic lattice.
+/// Returns a world of `count` such pairs, one near each site of a cubic lattice.
 fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
     let side = (1..).find(|side: &usize| side.pow(3) >= count).unwrap_or(1);
     let pairs = (0..count).map(|site| {
@@ -143,47 +148,48 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, dt)
 }
 
-/// `batches` worlds of `count` pairs.
+/// Checks `batches` worlds of `count` pairs each.
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // A step of a power of two keeps all exact; one that is not takes the times off by last bits.
+    // With a power of two as time step all numbers are exact. With 0.1 the times of closest
+    // approach are off by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {
         let world = world(count, steps[batch % 3], &mut Rng::with_seed(batch as u64));
-        let name = format!("span boundaries, batch {batch}");
+        let name = format!("segment boundaries, batch {batch}");
         let (collide, statistics) = world.check(&name, &mut detector);
         assert!(
             (count as u64 / 2..count as u64).contains(&collide),
-            "{name}: not near the border between touching and not"
+            "{name}: {collide} of {count} pairs collide, expected at least half of them but not all"
         );
         assert!(
             statistics.proxies > 4 * statistics.spheres,
-            "{name}: hardly anything was cut into segments"
+            "{name}: hardly any sphere was cut into segments"
         );
         colliding += collide;
     }
-    println!("span boundaries, {backend:?}: {colliding} colliding pairs, none lost or doubled");
+    println!("segment boundaries, {backend:?}: {colliding} colliding pairs, none lost or doubled");
 }
 
 #[test]
-fn closest_approach_at_span_boundaries_on_the_cpu() {
+fn closest_approaches_at_segment_boundaries_are_found_on_the_cpu() {
     check(Backend::Cpu, 3, 50_000);
 }
 
 #[test]
-fn closest_approach_at_span_boundaries_on_the_gpu() {
+fn closest_approaches_at_segment_boundaries_are_found_on_the_gpu() {
     check(Backend::Gpu, 3, 15_000);
 }
 
 #[test]
 #[ignore = "twenty million pairs of bullets take many minutes"]
-fn twenty_million_closest_approaches_at_span_boundaries_on_the_cpu() {
+fn twenty_million_closest_approaches_at_segment_boundaries_are_found_on_the_cpu() {
     check(Backend::Cpu, 50, 400_000);
 }
 
 #[test]
 #[ignore = "a million pairs of bullets take many minutes on a software driver"]
-fn a_million_closest_approaches_at_span_boundaries_on_the_gpu() {
+fn a_million_closest_approaches_at_segment_boundaries_are_found_on_the_gpu() {
     check(Backend::Gpu, 20, 50_000);
 }

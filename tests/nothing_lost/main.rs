@@ -1,9 +1,10 @@
-//! No pair is lost, doubled or invented where grids are prone to it: between neighbouring cells of
-//! wide worlds, and at the times at which a motion is cut. Each world has too many spheres for
-//! brute force, but is made of pairs that are known to the test, and each of which the oracle
-//! decides.
+//! No pair is lost, doubled or invented in the two places where a grid is prone to it: between
+//! neighbouring cells of wide worlds, and at the boundaries of time segments.
 //!
-//! The full numbers, of which continuous integration runs a part:
+//! The worlds have too many spheres for brute force. Instead they are made of pairs that the test
+//! constructs, and the oracle decides each of these pairs.
+//!
+//! The tests that every change must pass use a part of the full numbers. All of them run with
 //! `cargo test --release --test nothing_lost -- --ignored --nocapture`
 
 #[path = "../backends/mod.rs"]
@@ -16,22 +17,23 @@ mod oracle;
 use carom::{Collision, Detector, Sphere, Statistics, Step};
 use rayon::prelude::*;
 
-/// A world of pairs: sphere i and sphere i + n of 2n are one, meant to touch or nearly.
+/// A world of 2n spheres. Spheres i and i + n are a pair that touches, or nearly does.
 struct Pairs {
     spheres: Vec<Sphere>,
     dt: f32,
 }
 
 impl Pairs {
-    /// First all the one, then all the other spheres of each pair, so that partners are far apart
-    /// in memory.
+    /// Stores the first spheres of all pairs, then the second ones, so that the two spheres of a
+    /// pair are far apart in memory.
     fn new(pairs: impl ExactSizeIterator<Item = [Sphere; 2]>, dt: f32) -> Self {
         let (mut spheres, others): (Vec<_>, Vec<_>) = pairs.map(|[a, b]| (a, b)).unzip();
         spheres.extend(others);
         Self { spheres, dt }
     }
 
-    /// What a backend finds, each pair checked, and how many of the known pairs collide.
+    /// Detects the collisions of the world. Checks each listed pair and each constructed pair with
+    /// the oracle. Returns the number of constructed pairs that collide, and the statistics.
     fn check(&self, world: &str, detector: &mut Detector) -> (u64, Statistics) {
         let found = detector
             .detect(&Step::new(&self.spheres, self.dt))
@@ -39,7 +41,7 @@ impl Pairs {
         let list = &found.pairs;
         let key = |pair: &Collision| (pair.a, pair.b);
         if let Some(pair) = list.windows(2).find(|pair| key(&pair[0]) >= key(&pair[1])) {
-            panic!("{world}: not strictly increasing: {pair:?}");
+            panic!("{world}: the list is not strictly increasing at {pair:?}");
         }
         let collides = |a: u32, b: u32| {
             let [a, b] = [a, b].map(|index| &self.spheres[index as usize]);
@@ -50,7 +52,7 @@ impl Pairs {
             .map(key)
             .filter(|&(a, b)| !collides(a, b))
             .collect();
-        self.none(world, "pairs do not collide", &invented);
+        self.none(world, "listed pairs do not collide", &invented);
 
         let half = u32::try_from(self.spheres.len() / 2).expect("indices are 32 bits");
         let colliding: Vec<_> = (0..half)
@@ -63,10 +65,10 @@ impl Pairs {
             .filter(|&&pair| list.binary_search_by_key(&pair, key).is_err())
             .copied()
             .collect();
-        self.none(world, "pairs are lost", &lost);
+        self.none(world, "colliding pairs are not listed", &lost);
         println!(
             "{world}, {:?}: {} of {half} pairs collide, none lost; {} listed, {:.1} candidates and \
-             {:.2} proxies a sphere, {} levels, {} grazing, {} of them decided by integers",
+             {:.2} proxies per sphere, {} levels, {} grazing, {} of them decided by integers",
             found.statistics.backend,
             colliding.len(),
             list.len(),
@@ -79,7 +81,7 @@ impl Pairs {
         (colliding.len() as u64, found.statistics)
     }
 
-    /// Panics when there are any of these pairs, and shows some.
+    /// Panics if `pairs` is not empty, with a message that shows up to five of them.
     fn none(&self, world: &str, what: &str, pairs: &[(u32, u32)]) {
         let shown: Vec<String> = pairs
             .iter()
@@ -87,7 +89,7 @@ impl Pairs {
             .map(|&(a, b)| {
                 let [one, other] = [a, b].map(|index| self.spheres[index as usize]);
                 let easy = oracle::filter::collides(&one, &other, self.dt).is_some();
-                format!("({a}, {b}), float64 can tell: {easy}\n  {one:?}\n  {other:?}")
+                format!("({a}, {b}), decided by float64: {easy}\n  {one:?}\n  {other:?}")
             })
             .collect();
         assert!(

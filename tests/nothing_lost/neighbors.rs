@@ -1,9 +1,9 @@
-//! Spheres that only just touch, in worlds of 2⁸ to 2²⁰ diameters: partners lie in neighbouring
-//! cells as often as in one, side by side or diagonally, and rounding on the way to a cell must not
-//! take them two cells apart.
+//! Spheres that barely touch, in worlds 2⁸ to 2²⁰ diameters wide. The two spheres of a pair lie in
+//! neighbouring cells, side by side or diagonally, as often as in the same cell. Rounding errors in
+//! the computation of a cell must not place them two cells apart.
 //!
-//! Most pairs are in clumps: a world that is empty but for lone pairs would get cells as wide as
-//! the room between these. In clumps they are about as wide as a sphere.
+//! Most pairs are in dense clumps, where cells are about as wide as a sphere. In a world of
+//! isolated pairs the cells would be as wide as the distance between pairs.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,20 +17,21 @@ use glam::DVec3;
 use crate::Pairs;
 use crate::backends::{both, detector};
 
-/// Pairs in a clump.
+/// Number of pairs in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump for each of its pairs, in diameters. Few enough are met by chance.
+/// Volume of a clump per pair, in cubic diameters. At this density a sphere touches few spheres of
+/// other pairs by chance.
 const ROOM: f64 = 8.0;
-/// Candidates a sphere has at most, as a proof that cells are not much wider than spheres: if they
-/// were as wide as a clump, there would be thousands.
+/// Largest accepted number of candidates per sphere. It proves that cells are not much wider than
+/// spheres: with cells as wide as a clump there would be thousands of candidates per sphere.
 const MOST_CANDIDATES: u64 = 512;
 
-/// In [0, 1).
+/// Returns a random vector with components in [0, 1).
 fn vector(rng: &mut Rng) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|_| rng.f64()))
 }
 
-/// A unit vector; one in four lies along an axis or a diagonal of a cell.
+/// Returns a random unit vector. One in four lies along an axis or a diagonal of a cell.
 fn direction(rng: &mut Rng) -> DVec3 {
     loop {
         let inside = match rng.u32(0..4) {
@@ -43,9 +44,9 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Two spheres near `place` whose distance, at the start or at the end of a step of 1, is the sum
-/// of their radii or a hair less. Half of the pairs move as one, and some of these very fast, if
-/// there are to be `bullets`.
+/// Returns two spheres near `place`. At the start or at the end of a step of 1, their distance is
+/// the sum of their radii, or differs from it slightly. The spheres of every second pair have a
+/// common velocity, which is much larger for one pair in 64 if there are to be `bullets`.
 fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let at = direction(rng) * (0.7 + 0.3 * rng.f64());
     let common = match rng.u32(0..64) {
@@ -53,7 +54,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // Head-on, or obliquely, but never so that they are nearest before the end.
+    // Spheres that meet late approach head-on or obliquely, but always such that they are closest
+    // at the end of the step, not earlier.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -64,7 +66,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let other =
         Sphere::new((place + begin).as_vec3(), 0.0).with_velocity((common + closing).as_vec3());
 
-    // The radii go by the distance after rounding, or far from the origin none would only touch.
+    // The radii follow from the distance of the rounded positions. Otherwise no spheres far from
+    // the origin would barely touch.
     let at = |sphere: &Sphere, t: f64| {
         let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
         DVec3::from(center) + DVec3::from(velocity) * t
@@ -80,8 +83,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
 }
 
-/// Two radii, up to 2 : 1, whose sum is the least that is not below `sum`; but one in four times
-/// the next below that.
+/// Returns two radii, in a ratio of up to 2 : 1, with the least sum that is not below `sum`. In one
+/// of four cases the second radius is one ulp smaller.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounded to float32 on purpose"
@@ -103,8 +106,8 @@ pub(crate) fn radii(sum: f64, rng: &mut Rng) -> [f32; 2] {
     [one, other]
 }
 
-/// `count` pairs in a cube of this side with a corner in the origin: one in eight anywhere, the
-/// others in clumps that are anywhere.
+/// Returns a world of `count` pairs in a cube of this side with a corner at the origin. One pair in
+/// eight is at a random place, the others are in clumps at random places.
 fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     let clumps: Vec<DVec3> = (0..count.div_ceil(CLUMP))
         .map(|_| vector(rng) * side)
@@ -120,8 +123,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Worlds of 2^`power` diameters for each power, `batches` times `count` pairs in each, every
-/// second batch with bullets.
+/// Checks, for each power, `batches` worlds of `count` pairs that are 2^power diameters wide. Every
+/// second batch has bullets.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {
@@ -134,11 +137,11 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
             let (collide, statistics) = world.check(&name, &mut detector);
             assert!(
                 collide > count as u64 / 2,
-                "{name}: hardly any pair collides"
+                "{name}: only {collide} of {count} pairs collide"
             );
             assert!(
                 bullets || statistics.candidates < MOST_CANDIDATES * statistics.spheres,
-                "{name}: cells are too wide to tell anything"
+                "{name}: the cells are too wide for this test"
             );
             colliding += collide;
         }
@@ -146,9 +149,9 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
     }
 }
 
-/// Pairs, all of one size, that touch at the start and fly apart along an axis, so that the middles
-/// of their ways are as far apart as their cells are wide; in crowds so dense that cells are no
-/// wider than they must be, and so far out that rounding is a hundredth of that.
+/// Equal spheres touch in pairs at the start and fly apart along an axis. The middles of the two
+/// paths are then as far apart as a cell is wide. The crowds are so dense that cells have their
+/// minimum width, and so far from the origin that the rounding error is a hundredth of this width.
 #[test]
 fn pairs_that_fly_apart_are_not_two_cells_apart() {
     const COUNT: usize = 1 << 18;
@@ -182,26 +185,31 @@ fn pairs_that_fly_apart_are_not_two_cells_apart() {
                 crate::oracle::collides(&spheres[a as usize], &spheres[b as usize], 1.0)
             })
             .collect();
-        assert!(touching.len() > COUNT / 4, "hardly any touch");
+        assert!(touching.len() > COUNT / 4, "too few of the pairs touch");
         let lost = touching
             .iter()
             .filter(|pair| listed.binary_search(pair).is_err());
-        assert_eq!(lost.count(), 0, "pairs lost of {}", touching.len());
+        assert_eq!(
+            lost.count(),
+            0,
+            "number of lost pairs, of {} that touch",
+            touching.len()
+        );
     });
 }
 
 #[test]
-fn touching_pairs_in_neighboring_cells_on_the_cpu() {
+fn touching_pairs_in_neighboring_cells_are_found_on_the_cpu() {
     check(Backend::Cpu, (8..=20).step_by(2), 2, 50_000);
 }
 
 #[test]
-fn touching_pairs_in_neighboring_cells_on_the_gpu() {
+fn touching_pairs_in_neighboring_cells_are_found_on_the_gpu() {
     check(Backend::Gpu, (8..=20).step_by(2), 2, 5_000);
 }
 
 #[test]
 #[ignore = "four million pairs in each of thirteen worlds take many minutes"]
-fn four_million_touching_pairs_a_world_on_the_cpu() {
+fn four_million_touching_pairs_per_world_are_found_on_the_cpu() {
     check(Backend::Cpu, 8..=20, 8, 500_000);
 }

@@ -1,4 +1,4 @@
-//! Compares a list of collisions with the truth, and says in what they differ.
+//! Compares a list of collisions with the oracle's, and describes the differences.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,15 +8,15 @@ use rayon::prelude::*;
 
 use super::{Oracle, brute_force, brute_force_between, times};
 
-/// Differences shown of each kind.
+/// Number of differences of each kind that a report shows.
 const SHOWN: usize = 10;
 
-/// Panics when `collisions` is not exactly what collides among `spheres`.
+/// Panics unless `collisions` has exactly the pairs that collide among `spheres`.
 pub(crate) fn assert_same(world: &str, spheres: &[Sphere], dt: f32, collisions: &Collisions) {
     brute_force(spheres, dt).assert_same(world, spheres, dt, collisions);
 }
 
-/// Panics when `collisions` is not exactly what collides between two sets.
+/// Panics unless `collisions` has exactly the pairs that collide between two sets.
 pub(crate) fn assert_same_between(
     world: &str,
     first: &[Sphere],
@@ -32,8 +32,8 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics when `collisions` is not exactly what collides among `spheres`, of which this is the
-    /// answer: for comparing several backends with one brute force.
+    /// Panics unless `collisions` has exactly the pairs of this oracle, which is the answer for
+    /// `spheres`. Several backends can so be compared with one run of brute force.
     pub(crate) fn assert_same(
         &self,
         world: &str,
@@ -52,7 +52,7 @@ fn panic_if_any(world: &str, differences: String) {
     assert!(differences.is_empty(), "{world}:\n{differences}");
 }
 
-/// Everything in which the list is wrong, in words; empty when it is right.
+/// Returns a description of everything that is wrong in a list. It is empty if the list is correct.
 pub(crate) fn differences(
     oracle: &Oracle,
     first: &[Sphere],

@@ -1,11 +1,12 @@
-//! The definition in fractions of integers: no rounding at all, and nothing rearranged.
+//! The definition in fractions of integers, without any rounding and without rearranged terms.
 //!
-//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the spheres are nearest within a step at the t in
-//! [0, dt] that is next to −p·v / v·v, and collide when |p + v·t|² ≤ r² there. A time of impact is
-//! checked by steps of other lengths: it is at most x when the two collide in a step of length x.
+//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the closest approach within a step is at the t in
+//! [0, dt] that is nearest to −p·v / v·v. The spheres collide when |p + v·t|² ≤ r² at this t. A
+//! time of impact is checked with steps of other lengths: it is at most x when the two spheres
+//! collide in a step of length x.
 //!
-//! Every float is an integer times a power of two, so such a t is a fraction of integers, and with
-//! the denominator d in p·d + v·(t·d), so is all the rest.
+//! Every float is an integer times a power of two. So t is a fraction n/d of integers, and p + v·t
+//! is (p·d + v·n)/d, again a fraction of integers.
 
 use std::array::from_fn;
 use std::cmp::Ordering;
@@ -13,18 +14,18 @@ use std::cmp::Ordering;
 use carom::Sphere;
 use num_bigint::{BigInt, BigUint, Sign};
 
-/// A time that is not negative: numerator and positive denominator.
+/// A fraction that is not negative: its numerator and its positive denominator.
 #[derive(Clone, Debug)]
 pub(crate) struct Fraction([BigInt; 2]);
 
 impl Fraction {
-    /// A float as the number it stands for.
+    /// Returns the exact value of a float.
     fn of(x: f64) -> Self {
         let (mantissa, exponent) = parts(x);
         Self([mantissa, BigInt::from(1)]).times_power(exponent)
     }
 
-    /// Times 2^exponent.
+    /// Returns this fraction times 2^exponent.
     fn times_power(self, exponent: i32) -> Self {
         let [n, d] = self.0;
         match u32::try_from(exponent) {
@@ -39,9 +40,9 @@ impl Fraction {
     }
 }
 
-/// A float as an integer and the exponent of a power of two.
+/// Returns an integer m and an exponent e such that x = m·2ᵉ. m is odd or 0.
 fn parts(x: f64) -> (BigInt, i32) {
-    assert!(x.is_finite(), "{x} is no number");
+    assert!(x.is_finite(), "{x} is not a finite number");
     let bits = x.to_bits();
     let exponent = i32::try_from(bits >> 52 & 0x7ff).expect("eleven bits");
     let fraction = bits & ((1 << 52) - 1);
@@ -61,7 +62,7 @@ fn parts(x: f64) -> (BigInt, i32) {
     )
 }
 
-/// Numbers as integers in units of the same power of two.
+/// Returns the numbers as integers in a common unit, a power of two, and the exponent of this unit.
 fn alike<const N: usize>(numbers: [f32; N]) -> ([BigInt; N], i32) {
     let numbers = numbers.map(|x| parts(x.into()));
     let used = numbers.iter().filter(|(m, _)| *m != BigInt::ZERO);
@@ -74,7 +75,7 @@ fn dot(x: &[BigInt; 3], y: &[BigInt; 3]) -> BigInt {
     &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
 }
 
-/// One sphere as seen from another: p and r in units of 2^`length`, v of 2^`speed`.
+/// One sphere relative to another: p and r in units of 2^`length`, v in units of 2^`speed`.
 pub(crate) struct Exact {
     p: [BigInt; 3],
     r: BigInt,
@@ -98,7 +99,7 @@ impl Exact {
         }
     }
 
-    /// When they are nearest in a step of length `dt`.
+    /// Returns the time of closest approach in a step of length `dt`.
     fn nearest(&self, dt: &Fraction) -> Fraction {
         let (closing, speed) = (-dot(&self.p, &self.v), dot(&self.v, &self.v));
         if closing.sign() != Sign::Plus {
@@ -112,10 +113,11 @@ impl Exact {
         }
     }
 
-    /// r² less the squared distance at a time, in units of the square of the second number.
+    /// Returns r² minus the squared distance at time `t`, and a length whose square is the unit of
+    /// this difference.
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
-        // p and v·t in the finer of their units, over d.
+        // p and v·t are numerators over d, in the finer of the two units.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);
@@ -124,8 +126,8 @@ impl Exact {
         (&r * &r - dot(&q, &q), unit)
     }
 
-    /// r² less the squared distance at the closest approach, to float64's precision: not negative
-    /// when they collide.
+    /// Returns r² minus the squared distance at the closest approach, to float64's precision. It is
+    /// not negative exactly when the spheres collide.
     pub(crate) fn margin(&self, dt: f64) -> f64 {
         let (margin, Fraction([n, d])) = self.outside(&self.nearest(&Fraction::of(dt)));
         let [n, d] = [&n * &n, &d * &d];
@@ -137,20 +139,20 @@ impl Exact {
         }
     }
 
-    /// Whether they collide in a step of length `dt`.
+    /// Returns whether the spheres collide in a step of length `dt`.
     pub(crate) fn collide(&self, dt: f64) -> bool {
         let nearest = self.nearest(&Fraction::of(dt));
         self.outside(&nearest).0.sign() != Sign::Minus
     }
 
-    /// Whether they touch at the very end of a step of length `dt`, and not before.
+    /// Returns whether the spheres touch at the end of a step of length `dt` and not earlier.
     fn first_touch_at(&self, dt: f64) -> bool {
         let end = Fraction::of(dt);
         self.outside(&end).0 == BigInt::ZERO && self.nearest(&end).cmp(&end).is_eq()
     }
 
-    /// Whether a float32 is the one next to their time of impact, in a step in which they collide;
-    /// the even one, if two are.
+    /// Returns whether a float32 is the time of impact, rounded to nearest with ties to even. The
+    /// spheres must collide in the step.
     pub(crate) fn rounds_to_toi(&self, found: f32) -> bool {
         let even = found.to_bits().is_multiple_of(2);
         let (below, above) = halfway(found);
@@ -159,7 +161,7 @@ impl Exact {
         !early && !late
     }
 
-    /// How r − |p| compares with a length: as (r − length)² does with p·p.
+    /// Compares r − |p| with a length, by comparing (r − length)² with p·p.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let Fraction([n, d]) = Fraction::of(length).times_power(-self.length);
         let rest = &self.r * &d - n;
@@ -169,7 +171,8 @@ impl Exact {
         (&rest * &rest).cmp(&(dot(&self.p, &self.p) * &d * &d))
     }
 
-    /// Whether a float32 is the one next to r − |p|, or 0 where that is negative.
+    /// Returns whether a float32 is r − |p|, or 0 if this is negative, rounded to nearest with ties
+    /// to even.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         if self.depth_compared_with(0.0).is_le() {
             return found == 0.0;
@@ -185,27 +188,28 @@ impl Exact {
     }
 }
 
-/// The numbers halfway from a float32, not negative, to its neighbours: none below 0.
+/// Returns the numbers halfway between a float32 that is not negative and its lower and upper
+/// neighbours. There is no lower one for 0.
 fn halfway(x: f32) -> (Option<f64>, f64) {
     let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
     ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
 }
 
-/// A quotient of integers, to float64's precision.
+/// Returns the quotient of two integers, to float64's precision.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
-    // So shifted that the quotient has 64 bits, or one more or less.
+    // The shift is such that the quotient has 64 bits, or one more or less.
     let shift = 64 + denominator.bits();
     let surplus = numerator.bits().saturating_sub(64);
     let quotient = ((numerator >> surplus) << shift) / denominator;
     let spare = quotient.bits().saturating_sub(64);
     let leading = (quotient >> spare).iter_u64_digits().next().unwrap_or(0);
     let exponent = |bits: u64| i32::try_from(bits).expect("numbers have thousands of bits at most");
-    // In two steps: the first may be far out of float64's range.
+    // The scaling is done in two steps, because 2^power may be far outside the range of float64.
     let power = exponent(spare + surplus) - exponent(shift);
     leading as f64 * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2)
 }
 
-/// Whether two spheres collide.
+/// Returns whether two spheres collide.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     Exact::new(a, b).collide(dt.into())
 }

@@ -1,41 +1,43 @@
-//! The definition in float64, with a bound on what rounding may have done.
+//! The definition in float64, with bounds on the rounding errors.
 //!
-//! Each question of the definition is the sign of a number; here each number comes with a bound of
-//! its error, and its sign is known when it is larger than that.
+//! Each condition of the definition is the sign of a number. Here each number comes with a bound on
+//! its error. Its sign is certain when its magnitude exceeds the bound.
 //!
-//! **No overflow, no underflow.** Inputs are 0 or between 2⁻¹⁴⁹ and 2⁶⁰ and the products below are
-//! of degree six at most, so they are 0 or between 2⁻⁸⁹⁴ and 2³⁷²: all normal numbers of float64.
-//! So every operation has a *relative* error of at most u = 2⁻⁵³, and a sum whose error bound is 0
-//! is a sum of exact zeros, exact itself.
+//! **No overflow, no underflow.** Inputs are 0 or between 2⁻¹⁴⁹ and 2⁶⁰ in magnitude, and the
+//! products below are of degree six at most. So all products are 0 or between 2⁻⁸⁹⁴ and 2³⁷², which
+//! are normal numbers of float64. Every operation therefore has a *relative* error of at most
+//! u = 2⁻⁵³, and a sum whose error bound is 0 is a sum of exact zeros, which is exact.
 //!
-//! **What is rounded.** With (k) for a relative error of at most k·u, up to terms in u²:
-//! - p, v componentwise and r are one operation on float32 values: (1).
-//! - p·p, v·v, of positive terms: (1) + (1) for the factors, 1 for the product, 2 for the sums: (5).
-//! - r·r: (3). So c is off by at most 5u·(p·p + r·r).
-//! - p·v: the same count, but terms may cancel: at most 5u·Σ|pₖvₖ|.
+//! **Rounding errors.** (k) stands for a relative error of at most k·u, up to terms in u²:
+//! - p and v, componentwise, and r are one operation on float32 values: (1).
+//! - p·p and v·v are sums of positive terms: (1) + (1) for the factors, 1 for the product, 2 for
+//!   the sums: (5).
+//! - r·r: (3). So the error of c is at most 5u·(p·p + r·r).
+//! - p·v: the same count, but its terms may cancel, so the error is at most 5u·Σ|pₖvₖ|.
 //! - a·dt: (6).
-//! - q = p + v·dt: u|pₖ| and 2u|vₖ|dt from before, and u|qₖ| for the sum: eₖ = 4u(|pₖ| + |vₖ|dt) is
-//!   enough. An error of eₖ in qₖ moves its square by at most eₖ(2|qₖ| + eₖ); squaring and adding
-//!   rounds by another 3u·q·q.
-//! - x = p × v, a component pᵢvⱼ − pⱼvᵢ: 3 for each product, 1 for the difference, so
-//!   eₖ = 4u(|pᵢvⱼ| + |pⱼvᵢ|), and x·x as q·q.
+//! - q = p + v·dt: u|pₖ| for p, 2u|vₖ|dt for v·dt, and u|qₖ| for the sum, so eₖ = 4u(|pₖ| + |vₖ|dt)
+//!   is a bound on the error of qₖ. An error of eₖ in qₖ changes its square by at most
+//!   eₖ(2|qₖ| + eₖ). Squaring and adding contribute another 3u·q·q.
+//! - x = p × v, with components pᵢvⱼ − pⱼvᵢ: 3 for each product, 1 for the difference, so the bound
+//!   is eₖ = 4u(|pᵢvⱼ| + |pⱼvᵢ|). x·x is bounded like q·q.
 //! - r²·a: 3 + 5 + 1 = (9).
 //!
-//! Every bound below takes 8u where at most 5u or 6u is needed, and 16u for the 9u, which more than
+//! Every bound below takes 8u where at most 6u is needed, and 16u where 9u is. This more than
 //! covers the terms in u² and the rounding of the bound itself.
 //!
-//! **How sharp it is.** b² − a·c cancels; Lagrange's identity b² + |p × v|² = |p|²·|v|² makes it
-//! r²·a − |p × v|², which does so only near tangency. A pair is left undecided only when its closest
-//! approach d differs from r by some 20u·|p| or 20u·r: relative to those, 2·10⁻¹⁵.
+//! **Sharpness.** b² − a·c cancels. Lagrange's identity b² + |p × v|² = |p|²·|v|² turns it into
+//! r²·a − |p × v|², which cancels only near tangency. So a pair is left undecided only when its
+//! closest approach d differs from r by at most about 20u·|p| or 20u·r, a relative difference of
+//! 2·10⁻¹⁵.
 
 use std::cmp::Ordering;
 
 use carom::Sphere;
 
-/// Half a unit in the last place of 1.
+/// Half an ulp of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A computed number, and how far it may be from the true one.
+/// A computed number, and a bound on its error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounded {
     pub(crate) value: f64,
@@ -43,7 +45,7 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// The sign of the true number, if that can be told.
+    /// Returns the sign of the exact number, if it is certain.
     pub(crate) fn sign(self) -> Option<Ordering> {
         let known = self.value.abs() > self.error || self.error == 0.0;
         if known {
@@ -54,7 +56,7 @@ impl Bounded {
     }
 }
 
-/// The motion of one sphere as seen from another.
+/// The motion of one sphere relative to another.
 pub(crate) struct Relative {
     p: [f64; 3],
     v: [f64; 3],
@@ -63,7 +65,7 @@ pub(crate) struct Relative {
 }
 
 impl Relative {
-    /// Of `b` as seen from `a`.
+    /// Returns the motion of `b` relative to `a`.
     pub(crate) fn new(a: &Sphere, b: &Sphere, dt: f32) -> Self {
         let difference =
             |a: [f32; 3], b: [f32; 3]| std::array::from_fn(|k| f64::from(b[k]) - f64::from(a[k]));
@@ -79,22 +81,22 @@ impl Relative {
         self.r * self.r
     }
 
-    /// v·v.
+    /// Returns a = v·v.
     fn a(&self) -> f64 {
         sum(|k| self.v[k] * self.v[k])
     }
 
-    /// The distance of the centres at the start.
+    /// Returns the distance of the centres at the start.
     pub(crate) fn distance(&self) -> f64 {
         sum(|k| self.p[k] * self.p[k]).sqrt()
     }
 
-    /// The sum of the radii.
+    /// Returns the sum of the radii.
     pub(crate) fn r(&self) -> f64 {
         self.r
     }
 
-    /// c = p·p − r².
+    /// Returns c = p·p − r².
     pub(crate) fn outside(&self) -> Bounded {
         let [pp, rr] = [sum(|k| self.p[k] * self.p[k]), self.r_squared()];
         Bounded {
@@ -103,7 +105,7 @@ impl Relative {
         }
     }
 
-    /// −b = −p·v.
+    /// Returns −b = −p·v.
     pub(crate) fn closing(&self) -> Bounded {
         let product = |k: usize| self.p[k] * self.v[k];
         Bounded {
@@ -112,7 +114,7 @@ impl Relative {
         }
     }
 
-    /// −b − a·dt: positive when the closest approach comes after the step.
+    /// Returns −b − a·dt, which is positive when the closest approach is after the step.
     fn after_step(&self) -> Bounded {
         let closing = self.closing();
         let at_end = self.a() * self.dt;
@@ -122,7 +124,7 @@ impl Relative {
         }
     }
 
-    /// c + 2b·dt + a·dt² = q·q − r² with q = p + v·dt.
+    /// Returns c + 2b·dt + a·dt² = q·q − r² with q = p + v·dt.
     fn outside_at_end(&self) -> Bounded {
         let q = |k: usize| self.p[k] + self.v[k] * self.dt;
         let error = |k: usize| 8.0 * U * (self.p[k].abs() + (self.v[k] * self.dt).abs());
@@ -135,7 +137,7 @@ impl Relative {
         }
     }
 
-    /// b² − a·c = r²·a − |p × v|².
+    /// Returns b² − a·c = r²·a − |p × v|².
     pub(crate) fn discriminant(&self) -> Bounded {
         let products = |k: usize| {
             let [i, j] = [(k + 1) % 3, (k + 2) % 3];
@@ -152,7 +154,7 @@ impl Relative {
         }
     }
 
-    /// Whether they collide, if that can be told.
+    /// Returns whether the spheres collide, or `None` if float64 cannot decide it.
     pub(crate) fn collides(&self) -> Option<bool> {
         if self.outside().sign()? != Ordering::Greater {
             return Some(true);
@@ -168,7 +170,7 @@ impl Relative {
     }
 }
 
-/// Whether two spheres collide; `None` when float64 cannot tell.
+/// Returns whether two spheres collide, or `None` if float64 cannot decide it.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> Option<bool> {
     Relative::new(a, b, dt).collides()
 }

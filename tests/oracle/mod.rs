@@ -1,14 +1,15 @@
-//! The true set of colliding pairs, by trying every pair, straight from the definition:
+//! The exact set of colliding pairs, found by testing every pair by the definition:
 //!
-//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the pair collides when |p + v·t| ≤ r for some t in
-//! [0, dt]. With c = p·p − r², b = p·v, a = v·v that is
-//! 1. when c ≤ 0; or else not at all
-//! 2. when b ≥ 0; or else
-//! 3. if −b > a·dt, exactly when c + 2b·dt + a·dt² ≤ 0;
-//! 4. if not, exactly when b² ≥ a·c.
+//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, a pair collides when |p + v·t| ≤ r for some t in
+//! [0, dt]. With c = p·p − r², b = p·v, a = v·v, this means:
+//! 1. If c ≤ 0, the pair collides.
+//! 2. Otherwise, if b ≥ 0, it does not.
+//! 3. Otherwise, if −b > a·dt, it collides exactly when c + 2b·dt + a·dt² ≤ 0.
+//! 4. Otherwise, it collides exactly when b² ≥ a·c.
 //!
-//! Float64 with a proven bound decides nearly all ([`filter`]), fractions of integers the rest ([`exact`]), so
-//! no pair is left undecided. Nothing here is the library's, but for the type of its input.
+//! Float64 with a proven bound decides nearly all pairs ([`filter`]), and fractions of integers
+//! decide the rest ([`exact`]), so no pair is left undecided. No code of the library is used,
+//! except the type of the spheres.
 
 #![allow(
     dead_code,
@@ -32,28 +33,30 @@ pub(crate) use times::{depth, toi};
 /// Every pair that collides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Oracle {
-    /// Sorted. In one set the smaller index first; between two, that in the first set.
+    /// The pairs, sorted. Within one set, the smaller index is first; between two sets, the index
+    /// in the first set.
     pub(crate) hits: Vec<(u32, u32)>,
-    /// How many pairs, hits or not, float64 could not tell, so that integers had to.
+    /// Number of pairs, hits or not, that float64 could not decide, so that integers did.
     pub(crate) decided_exactly: u64,
 }
 
-/// Every pair of `spheres` that collides during a step of `dt`, by trying all.
+/// Returns every pair of `spheres` that collides during a step of `dt`, by testing all pairs.
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32) -> Oracle {
     try_all(spheres, spheres, dt, |i| i + 1)
 }
 
-/// Every pair of one of `first` and one of `second` that collides, by trying all.
+/// Returns every pair of a sphere of `first` and one of `second` that collides, by testing all
+/// pairs.
 pub(crate) fn brute_force_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Oracle {
     try_all(first, second, dt, |_| 0)
 }
 
-/// Whether two spheres collide, their groups aside.
+/// Returns whether two spheres collide, regardless of their groups.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     filter::collides(a, b, dt).unwrap_or_else(|| exact::collides(a, b, dt))
 }
 
-/// Sphere i of `first` against those of `second` from `from(i)` on, for all i.
+/// Tests each sphere i of `first` against the spheres of `second` with index `from(i)` and above.
 fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usize) -> Oracle {
     let [bodies, others] = [first, second].map(|set| Reach::of_all(set, dt));
     let decided_exactly = AtomicU64::new(0);
@@ -88,15 +91,15 @@ fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usiz
     }
 }
 
-/// The rule of [`Sphere::with_groups`]: a pair is left out when one of the two ignores a group
-/// that the other is in.
+/// Implements the rule of [`Sphere::with_groups`]: a pair is left out when one of the two spheres
+/// ignores a group that the other one is in.
 fn ignore_each_other(a: &Sphere, b: &Sphere) -> bool {
     let member_of = |sphere: &Sphere| sphere.groups % (1 << 16);
     let ignored = |sphere: &Sphere| sphere.groups / (1 << 16);
     member_of(a) & ignored(b) != 0 || member_of(b) & ignored(a) != 0
 }
 
-/// A ball that a sphere does not leave during the step, to reject most pairs quickly.
+/// A ball that a sphere does not leave during the step. It rejects most pairs quickly.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -119,7 +122,8 @@ impl Reach {
         spheres.iter().map(of).collect()
     }
 
-    /// Surely out of reach: what is rounded here is a few units of 10⁻¹⁶, and the slack 10⁻¹².
+    /// Returns whether the balls certainly do not meet. Relative rounding errors here are a few
+    /// times 10⁻¹⁶, much smaller than the margin of 10⁻¹².
     fn too_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;

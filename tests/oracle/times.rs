@@ -1,13 +1,13 @@
-//! When a pair meets and how deep it overlaps: in float64 with a bound, and whether a float32 is the
-//! one next to the truth.
+//! The time of impact and the penetration depth of a pair in float64, with error bounds, and
+//! whether a float32 is the exact value rounded to nearest.
 
 use carom::{Collision, Sphere};
 
 use super::filter::{Bounded, Relative};
 use super::{collides, exact::Exact};
 
-/// The earliest time in [0, dt] at which two spheres touch, to about what float64 can tell; `None`
-/// when they do not. Their groups are not looked at.
+/// Returns the earliest time in [0, dt] at which two spheres touch, or `None` if they do not. The
+/// error is infinite where float64 leaves too few digits. Groups are ignored.
 pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     if !collides(a, b, dt) {
         return None;
@@ -24,7 +24,7 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
             error: 0.0,
         });
     }
-    // c / (−b + √(b² − a·c)): each of the three with the error it has.
+    // The time is c / (−b + √(b² − a·c)). Each of these three terms has its own error bound.
     let (closing, discriminant) = (pair.closing(), pair.discriminant());
     let root = discriminant.value.max(0.0).sqrt();
     let root_error = if discriminant.value > discriminant.error {
@@ -34,7 +34,8 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     };
     let denominator = closing.value + root;
     let value = outside.value / denominator;
-    // At most half of the denominator may be wrong, so that this is no less than the error.
+    // If the relative error of the denominator is below 1/2, twice this error bounds that of its
+    // inverse.
     let wrong = (closing.error + root_error) / denominator;
     let told = denominator > 0.0 && wrong < 0.5;
     let relative = 2.0 * wrong + 1e-15;
@@ -48,7 +49,7 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     })
 }
 
-/// How deep two spheres overlap at the start, to about what float64 can tell; 0 if they do not.
+/// Returns how deep two spheres overlap at the start, or 0 if they do not.
 pub(crate) fn depth(a: &Sphere, b: &Sphere) -> Bounded {
     let pair = Relative::new(a, b, 0.0);
     let outside = pair.outside();
@@ -65,7 +66,8 @@ pub(crate) fn depth(a: &Sphere, b: &Sphere) -> Bounded {
     }
 }
 
-/// The float32 next to a number that is not negative, where its error leaves no doubt.
+/// Returns a number, which is not negative, rounded to the nearest float32, if its error leaves no
+/// doubt about the result.
 fn rounded(x: Bounded) -> Option<f32> {
     let [low, high] = [(x.value - x.error).max(0.0), x.value + x.error];
     #[allow(
@@ -76,8 +78,8 @@ fn rounded(x: Bounded) -> Option<f32> {
     (low == high).then_some(low)
 }
 
-/// What is wrong with the time and depth of a pair that does collide: each should be the float32
-/// next to the true number.
+/// Describes what is wrong with the time and depth of a pair that collides, or returns `None`. Both
+/// have to be the exact value rounded to the nearest float32.
 pub(crate) fn wrong(pair: &Collision, a: &Sphere, b: &Sphere, dt: f32) -> Option<String> {
     let (true_toi, true_depth) = (toi(a, b, dt)?, depth(a, b));
     let toi_right = match rounded(true_toi) {

@@ -1,5 +1,4 @@
-//! Pairs of spheres that touch by a hair or miss by one: made to be hard for whoever computes in
-//! floating point.
+//! Pairs of spheres that barely touch or barely miss, which are hard to decide in floating point.
 
 #![allow(
     dead_code,
@@ -14,8 +13,8 @@ use carom::{MAX_MAGNITUDE, Sphere};
 use fastrand::Rng;
 use glam::DVec3;
 
-/// Directions of flight, each with two across it that are as long: in whole numbers, so that
-/// tangents along them are exact.
+/// For each entry: a direction of motion, and two vectors of the same length that are perpendicular
+/// to it. All are whole numbers, so that tangency along these directions is exact.
 const EXACT: [[DVec3; 3]; 4] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [
@@ -35,32 +34,32 @@ const EXACT: [[DVec3; 3]; 4] = [
     ],
 ];
 
-/// What is special about a pair.
+/// The property that makes a pair hard to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Nearest within the step, in a direction of whole numbers: tangent to the last bit.
+    /// Closest within the step. In whole numbers, tangent to the last bit.
     Exact,
-    /// Nearest within the step, anyhow.
+    /// Closest within the step. These pairs are drawn like those of [`Kind::Exact`].
     Passing,
-    /// Still approaching when the step ends.
+    /// Closest at the end of the step, and mostly still approaching then.
     AtTheEnd,
-    /// Touching at the start, and leaving.
+    /// Touching at the start, and parting after it.
     Leaving,
-    /// At rest, a whole number of units apart along all three axes.
+    /// At rest relative to each other.
     Resting,
-    /// With velocities that are the same but for some last bits.
+    /// With velocities that differ by some ulps only.
     Alike,
-    /// Fast together, slow past one another.
+    /// With a large common velocity and a small relative one.
     Formation,
-    /// Far from the origin, beside the distance of the two.
+    /// Far from the origin, compared with the distance of the two spheres.
     Offset,
-    /// A fast and very small one past a large one.
+    /// With a relative displacement many times as long as the sum of the radii.
     Bullet,
-    /// Both far smaller than the world they are in.
+    /// Both far smaller than their world.
     Specks,
-    /// All lengths so small that float32 has few digits of them.
+    /// With lengths so small that float32 has few digits for them.
     Subnormal,
-    /// Lengths at the other end of what is valid.
+    /// With lengths at the upper end of the valid range.
     Huge,
 }
 
@@ -79,12 +78,12 @@ pub(crate) const KINDS: [Kind; 12] = [
     Kind::Huge,
 ];
 
-/// Two spheres and a step.
+/// Two spheres and a time step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) spheres: [Sphere; 2],
     pub(crate) dt: f32,
-    /// The largest length of the world they are in.
+    /// Largest length in the world of the two spheres.
     pub(crate) extent: f32,
 }
 
@@ -97,13 +96,13 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// 2^x with x anywhere in a range.
+/// Returns 2^x for a random x in a range.
 fn scale(range: std::ops::Range<i32>, rng: &mut Rng) -> f64 {
     2_f64.powi(rng.i32(range)) * (1.0 + rng.f64())
 }
 
 impl Pair {
-    /// A pair of this kind.
+    /// Returns a random pair of this kind.
     pub(crate) fn new(kind: Kind, rng: &mut Rng) -> Self {
         let exact = rng.bool();
         let dt = match kind {
@@ -115,7 +114,8 @@ impl Pair {
         Self::with_step(kind, exact, dt as f32, rng)
     }
 
-    /// A pair of this kind; with a step that is a power of two, perhaps made of whole numbers.
+    /// Returns a random pair of this kind for this time step. With `whole`, its numbers are whole
+    /// multiples of a power of two; the step must then be a power of two.
     pub(crate) fn with_step(kind: Kind, whole: bool, step: f32, rng: &mut Rng) -> Self {
         let dt = f64::from(step);
         let unit = match kind {
@@ -124,13 +124,14 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // The sum of the radii, in units; where they are nearest, or at the end; and how far they
-        // fly past one another.
+        // The distance of the centres at the closest approach, and so about the sum of the radii,
+        // in units of `unit` and in lengths of `across`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
+        // The relative displacement during the step, in units of `unit` and in lengths of `along`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -151,7 +152,8 @@ impl Pair {
         } else {
             rng.f64()
         };
-        // The vector from one to the other then, and what the other does to the one until the end.
+        // The vector between the centres at the closest approach, the relative displacement, and
+        // the time of the closest approach as a fraction of the step.
         let (miss, flight, part) = match kind {
             Kind::Resting if whole => (across * size, DVec3::ZERO, 0.0),
             Kind::Resting => (direction(rng) * size, DVec3::ZERO, 0.0),
@@ -187,7 +189,7 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The sum of the radii goes by what rounding has left of the rest.
+        // The sum of the radii follows from the rounded positions and velocities.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;
@@ -217,7 +219,7 @@ impl Pair {
     }
 }
 
-/// How near their centres come in the step, to some digits.
+/// Returns approximately the smallest distance of the two centres during the step.
 fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     let [p, v] = [|s: &Sphere| s.center, |s: &Sphere| s.velocity].map(|of| {
         let [one, other] = spheres
@@ -233,7 +235,7 @@ fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     }
 }
 
-/// Moves one number of a sphere by one or two units in its last place.
+/// Changes one number of a sphere by one or two ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let number = match rng.usize(0..7) {
         k @ 0..3 => &mut sphere.center[k],

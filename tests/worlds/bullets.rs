@@ -1,4 +1,4 @@
-//! Worlds of spheres that move far beyond their size.
+//! Worlds of spheres that move much farther than their size.
 
 use carom::Sphere;
 use fastrand::Rng;
@@ -7,10 +7,10 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas_side, in_cube, lattice};
 
-/// Three thousand diameters a step, along no axis, in whole numbers.
+/// Velocity of 3000 diameters per step, oblique to the axes, in whole numbers.
 const FLIGHT: Vec3 = Vec3::new(2000.0, 1000.0, -2000.0);
 
-/// Half of them rays (radius 0) right through a box of spheres at rest.
+/// Returns a box of spheres at rest, and as many rays (spheres of radius 0) that cross it.
 pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n / 2);
@@ -24,8 +24,8 @@ pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     ("rays through spheres", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Side by side with one velocity: neighbours touch exactly, or miss or overlap by the last bit of
-/// a radius.
+/// Returns bullets side by side with one velocity. Neighbours touch exactly, or miss or overlap by
+/// an ulp of a radius.
 pub(crate) fn formation(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let spheres =
@@ -33,7 +33,8 @@ pub(crate) fn formation(n: usize, seed: u64) -> World {
     ("bullets in formation", spheres.collect(), 1.0)
 }
 
-/// The same, each velocity off by a last bit or two, so that the gaps open and close on the way.
+/// Returns a formation whose velocities differ by some ulps, so that the gaps between neighbours
+/// open and close during the step.
 pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     let (_, mut spheres, dt) = formation(n, seed);
     let rng = &mut Rng::with_seed(seed);
@@ -49,18 +50,20 @@ pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     ("bullets in a ragged formation", spheres, dt)
 }
 
-/// Half of them fly through a lattice of the others, each along a lane between two rows in which
-/// it touches every sphere exactly, or not by the last bit of its radius.
+/// Returns a lattice of spheres at rest, and as many bullets that fly through it. Each bullet flies
+/// between two rows of the lattice and touches every sphere of them exactly, or misses or overlaps
+/// by an ulp of its radius.
 pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let resting = lattice(n / 2).map(|site| Sphere::new(site * 2.0, 0.5));
     let length = 2.0 * (n as f32).cbrt() + 20.0;
     let bullets = lattice(n - n / 2).map(|site| {
-        // Odd in y: one away from the rows at y ± 1. Spaced in x so that bullets of one lane touch.
+        // y is odd, so the rows at y ± 1 are at distance 1. In x, neighbouring bullets are at
+        // distance 1, so that they touch.
         let start = Vec3::new(-10.0 - site.x, 2.0 * site.y + 1.0, 2.0 * site.z);
         Sphere::new(start, about_half(rng)).with_velocity([2.0 * length, 0.0, 0.0])
     });
-    // Mixed in memory, so that either may be the first of a pair.
+    // Shuffled, so that the bullet may be the first or the second sphere of a pair.
     let mut spheres: Vec<_> = resting.collect();
     let bullets: Vec<_> = bullets.collect();
     spheres.extend(bullets);
@@ -68,7 +71,7 @@ pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     ("bullets in formation through a lattice", spheres, 1.0)
 }
 
-/// 0.5, or the next float32 below or above.
+/// Returns 0.5, or the next float32 below or above.
 fn about_half(rng: &mut Rng) -> f32 {
     match rng.u32(0..3) {
         0 => 0.5_f32.next_down(),

@@ -1,5 +1,4 @@
-//! Hard worlds: each a name, the spheres, and the length of the step. Every one of them breaks some
-//! simpler way to find pairs.
+//! Hard worlds. Each of them breaks some simpler method to find pairs.
 
 #![allow(
     dead_code,
@@ -24,13 +23,14 @@ pub(crate) use scales::{
     far_off, far_off_in_flight, giant_in_dust, micrometers, stray, stray_inbound, wild_scales,
 };
 
-/// A name, the spheres, and dt.
+/// The name of a world, its spheres, and the time step.
 pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 
-/// The number of spheres at most in the worlds in which a good part of all pairs touch.
+/// Largest number of spheres in worlds in which a large part of all pairs touch.
 const CROWD: usize = 1000;
 
-/// Every hard world, of `n` spheres each, or a thousand where a good part of all pairs touch.
+/// Returns every hard world, with `n` spheres each, but at most [`CROWD`] where a large part of all
+/// pairs touch.
 pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
     let crowd = n.min(CROWD);
     vec![

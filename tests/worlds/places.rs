@@ -1,4 +1,4 @@
-//! Worlds whose spheres share a line, a plane, a point or a moment.
+//! Worlds whose spheres share a line, a plane, a point or an instant.
 
 use carom::Sphere;
 use fastrand::Rng;
@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas, in_cube};
 
-/// All on the x axis, moving along it through several others.
+/// All spheres are on the x axis and move along it through several others.
 pub(crate) fn line_moving(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -20,14 +20,14 @@ pub(crate) fn line_moving(n: usize, seed: u64) -> World {
     ("a line, moving along it", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// All on the x axis, at rest.
+/// All spheres are on the x axis, at rest.
 pub(crate) fn line_at_rest(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| Sphere::new([rng.f32() * 2.0 * n as f32, 0.0, 0.0], 0.5);
     ("a line at rest", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// All on the diagonal of space, moving along it: as long as its box is empty.
+/// All spheres are on the diagonal of space and move along it. Their bounding box is almost empty.
 pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -41,7 +41,7 @@ pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
     )
 }
 
-/// Two dimensions: circles of several sizes, z = 0.
+/// A world in two dimensions: circles of several sizes in the plane z = 0.
 pub(crate) fn flat(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = (2.0 * n as f32).sqrt();
@@ -53,7 +53,7 @@ pub(crate) fn flat(n: usize, seed: u64) -> World {
     ("two dimensions", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// From all sides to the origin, where all meet in the middle of the step.
+/// All spheres fly to the origin from all sides and meet there in the middle of the step.
 pub(crate) fn to_the_center(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -61,13 +61,13 @@ pub(crate) fn to_the_center(n: usize, seed: u64) -> World {
         Sphere::new(center, 0.5).with_velocity(center * -2.0)
     };
     (
-        "everything to the center",
+        "everything to the centre",
         (0..n).map(sphere).collect(),
         1.0,
     )
 }
 
-/// All in one place, going slowly apart.
+/// All spheres start at one point and move slowly apart.
 pub(crate) fn one_point(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere =
@@ -75,20 +75,20 @@ pub(crate) fn one_point(n: usize, seed: u64) -> World {
     ("one point", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// The same sphere many times: same place, same size, same velocity.
+/// The same sphere many times, with the same position, radius and velocity.
 pub(crate) fn all_equal(n: usize) -> World {
     let sphere = Sphere::new([0.1, 0.2, 0.3], 0.7).with_velocity([100.0, 20.0, -30.0]);
     ("all equal", vec![sphere; n], 1.0)
 }
 
-/// Points of radius 0 at rest, four in each place: they touch only one another.
+/// Points of radius 0 at rest, four at each place. Only points at the same place touch.
 pub(crate) fn coinciding_points(n: usize) -> World {
     let place = |site: usize| [site % 17, site / 17 % 19, site / 323].map(|k| k as f32 * 0.1);
     let points = (0..n).map(|k| Sphere::new(place(k / 4), 0.0));
     ("coinciding points", points.collect(), 1.0)
 }
 
-/// dt = 0: nothing moves, whatever the velocities.
+/// The time step is 0, so nothing moves, whatever the velocities.
 pub(crate) fn stopped_clock(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let mut spheres = gas(n, Vec3::ZERO, rng);

@@ -7,7 +7,8 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas, gas_side, in_cube, log_uniform};
 
-/// One sphere a thousand times as large as the dust in it, around it, and most of all on its surface.
+/// One sphere is a thousand times as large as the dust grains in it and around it. Most grains are
+/// near its surface.
 pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let (giant, grain) = (50.0, 0.05);
@@ -19,7 +20,8 @@ pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
         Sphere::new(direction(rng) * distance, grain).with_velocity(direction(rng) * 0.2)
     };
     let mut spheres: Vec<_> = (1..n).map(dust).collect();
-    // In the middle of the list, so that its index is larger than some and smaller than others.
+    // The giant is in the middle of the list, so that it is the first sphere of some pairs and the
+    // second one of others.
     spheres.insert(
         spheres.len() / 2,
         Sphere::new([0.0; 3], giant).with_velocity([0.05, -0.02, 0.01]),
@@ -27,14 +29,14 @@ pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
     ("one giant in dust", spheres, 1.0)
 }
 
-/// A gas, and one sphere 10⁹ away.
+/// A gas, and one sphere at a distance of 10⁹.
 pub(crate) fn stray(n: usize, seed: u64) -> World {
     let mut spheres = gas(n.saturating_sub(1), Vec3::ZERO, &mut Rng::with_seed(seed));
     spheres.push(Sphere::new([1e9, -1e9, 0.0], 0.5).with_velocity([0.3, 0.0, 0.0]));
     ("a stray at 1e9", spheres, 1.0)
 }
 
-/// A gas, and one sphere that comes from 10⁹ away and crosses it within the step.
+/// A gas, and one sphere that comes from a distance of 10⁹ and crosses the gas within the step.
 pub(crate) fn stray_inbound(n: usize, seed: u64) -> World {
     let mut spheres = gas(n.saturating_sub(1), Vec3::ZERO, &mut Rng::with_seed(seed));
     spheres.insert(
@@ -44,7 +46,7 @@ pub(crate) fn stray_inbound(n: usize, seed: u64) -> World {
     ("a stray that comes in from 1e9", spheres, 1.0)
 }
 
-/// A gas so far from the origin that its coordinates have but seven bits after the point.
+/// A gas so far from the origin that its coordinates have only seven bits after the binary point.
 pub(crate) fn far_off(n: usize, seed: u64) -> World {
     let center = Vec3::new(1e5, -1e5, 1.2e5);
     (
@@ -54,8 +56,8 @@ pub(crate) fn far_off(n: usize, seed: u64) -> World {
     )
 }
 
-/// The same, all flying together as far again. The common velocity is a whole number, but swallows
-/// most digits of the own ones.
+/// The same gas, with a common velocity that moves it as far again. The common velocity is a whole
+/// number, but leaves few digits for the individual velocities.
 pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     let (_, mut spheres, _) = far_off(n, seed);
     for sphere in &mut spheres {
@@ -64,7 +66,8 @@ pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     ("1e5 from the origin, flying", spheres, 1.0)
 }
 
-/// A box of a tenth of a millimetre, in metres and seconds.
+/// A gas of spheres of about a micrometre, in metres and seconds. With 10 000 spheres, its box is a
+/// tenth of a millimetre wide.
 pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n) * 2e-6;
@@ -75,7 +78,7 @@ pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     ("micrometers", (0..n).map(sphere).collect(), 1e-3)
 }
 
-/// Places, radii and velocities over 24 decades. About half of all pairs touch.
+/// Positions, radii and velocities range over 24 decades. About half of all pairs touch.
 pub(crate) fn wild_scales(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {

@@ -1,5 +1,5 @@
-//! The readers and writers of the command-line tool `carom`: spheres from CSV, LAMMPS dumps and
-//! NumPy arrays, and lists of colliding pairs as CSV or NumPy arrays.
+//! Readers and writers of the command-line tool `carom`. They read spheres from CSV, LAMMPS dumps
+//! and NumPy arrays, and write lists of colliding pairs as CSV or as NumPy arrays.
 //!
 //! ```
 //! use carom_cli::read::{ReadOptions, csv};
@@ -10,8 +10,9 @@
 //! # anyhow::Ok(())
 //! ```
 //!
-//! A file may claim any size: memory is taken only for what has been read. What cannot
-//! be read right is an error that names the file, the line (of an array, the row) and the field.
+//! A reader allocates memory only for the spheres that it has read, whatever number of spheres the
+//! file claims to hold. If it cannot read a file correctly, it returns an error that names the
+//! file, the line (in an array, the row) and the field.
 
 pub mod read;
 pub mod write;

@@ -1,4 +1,4 @@
-//! `carom`: collides the spheres of a file, and times the library.
+//! The command-line tool `carom`: finds the colliding spheres in a file, and times the library.
 
 mod bench;
 mod collide;
@@ -10,22 +10,35 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Finds every pair of moving spheres that touch during a time step, and when.
+/// Finds every pair of moving spheres that touch during a time step, and when they first touch.
 #[derive(Debug, Parser)]
 #[command(name = "carom", version, max_term_width = 100, after_help = AFTER_HELP)]
 enum Command {
-    /// Find the colliding pairs of a file: CSV, LAMMPS dump or NumPy arrays
+    /// Find the colliding pairs in a file: CSV, LAMMPS dump or NumPy arrays
+    ///
+    /// Every sphere moves with constant velocity during the time step. A pair counts if its two
+    /// spheres touch or overlap at any time from 0 to the end of the step, both included. Numbers
+    /// are rounded once, to the nearest float32, and the pairs are exact for the rounded numbers.
     Collide(Box<collide::Args>),
-    /// Measure how fast carom is on this machine
+    /// Measure how fast carom runs on this machine
+    ///
+    /// Times carom on its benchmark scenes, or on a file. A table goes to standard error, and one
+    /// JSON object for each run to standard output. A run is one call to warm up, which also grows
+    /// the buffers, followed by the timed calls. Compare only times measured on the same machine.
+    /// Times on a software adapter (llvmpipe, lavapipe, WARP) say nothing about any GPU.
+    ///
+    /// The floor is the time in which the memory can move the bytes that any method must move: each
+    /// sphere is read (32 bytes), a sorted copy of it is written and read (64 bytes), and each pair
+    /// is written (16 bytes).
     Bench(Box<bench::Args>),
 }
 
 const AFTER_HELP: &str = "\
 Examples:
-  carom collide grains.csv --dt 0.001             list the first pairs
+  carom collide grains.csv --dt 0.001             print the first pairs
   carom collide dump.pour --dt 1e-4 --radius 0.5 --output pairs.csv
   carom bench --scene gas --n 1000000
-`carom collide --help` and `carom bench --help` explain all options.";
+Run `carom collide --help` or `carom bench --help` for all options.";
 
 fn main() -> ExitCode {
     let done = match Command::parse() {
@@ -39,7 +52,7 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|error| {
-        // Whoever reads the output has seen enough, as with `| head`.
+        // A broken pipe is no failure: a reader such as `head` closes the pipe when it has enough.
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
@@ -48,7 +61,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Ends the process with exit code 2, saying why these arguments do not go together.
+/// Prints the usage error `what`, and ends the process with exit code 2.
 fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     use clap::CommandFactory;
 
@@ -62,14 +75,14 @@ fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     }
 }
 
-/// Whether nobody reads the output any more.
+/// Whether the error is a write to a pipe that its reader has closed.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<std::io::Error>();
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a line to standard error. Where nobody listens there is nobody to tell, so a failure is
-/// ignored, where `eprintln!` would panic.
+/// Writes a line to standard error. Ignores a failure to write, on which `eprintln!` would panic:
+/// if standard error is closed, the failure cannot be reported anywhere.
 fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }

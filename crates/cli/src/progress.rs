@@ -1,4 +1,4 @@
-//! What is being done, for people who wait in front of a terminal.
+//! A progress bar for users at a terminal.
 
 use std::io::{IsTerminal, stderr};
 use std::thread;
@@ -7,14 +7,15 @@ use std::time::Duration;
 use carom_cli::read;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long nothing is shown: most runs are over by then.
+/// Delay before the bar appears. Most runs end sooner and show no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A bar on standard error, if that is a terminal. It goes when this is dropped.
+/// A progress bar on standard error, shown only if standard error is a terminal. Dropping this
+/// value removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar that shows itself after a second.
+    /// Creates a bar that appears after one second.
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::hidden();
         if stderr().is_terminal() {
@@ -28,7 +29,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Prints something while the bar is out of the way.
+    /// Calls `print` while the bar is hidden, and returns its result.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.0.suspend(print)
     }

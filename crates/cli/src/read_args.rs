@@ -1,23 +1,23 @@
-//! The arguments that say how to read an input.
+//! The options of both subcommands that control how an input is read.
 
 use std::path::Path;
 
 use carom_cli::read::{self, Input, Radii, ReadOptions};
 use clap::{Args, ValueEnum};
 
-/// How to read an input.
+/// The options that control how an input is read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Format of the input, where its name does not tell
+    /// Format of the input, if its name does not tell the format
     #[arg(long, value_enum, help_heading = "Reading")]
     pub(crate) format: Option<Format>,
 
-    /// Radius of all spheres, for a file without radii
+    /// Radius of all spheres, for an input without radii
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = radius,
         conflicts_with = "radius_by_type", help_heading = "Reading")]
     radius: Option<f32>,
 
-    /// Radius of each type, for a file without radii but with a column `type`: 1=0.5,2=0.8
+    /// Radius of each type (1=0.5,2=0.8), for an input with a column type but without radii
     #[arg(long, value_name = "TYPE=R,...", value_parser = Radii::by_type, help_heading = "Reading")]
     radius_by_type: Option<Radii>,
 }
@@ -25,13 +25,13 @@ pub(crate) struct ReadArgs {
 /// The values of `--format`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
-    /// Comma-separated values under a header
+    /// Comma-separated values with a header line
     Csv,
     /// LAMMPS text dump
     Lammps,
-    /// NumPy array
+    /// NumPy array (.npy)
     Npy,
-    /// Named NumPy arrays
+    /// Archive of named NumPy arrays (.npz)
     Npz,
 }
 
@@ -47,17 +47,17 @@ impl From<Format> for read::Format {
 }
 
 impl ReadArgs {
-    /// Whether any of these was given.
+    /// Whether any of these options was given.
     pub(crate) fn is_given(&self) -> bool {
         self.format.is_some() || self.radius.is_some() || self.radius_by_type.is_some()
     }
 
-    /// The input that a path names, or why it cannot be read so.
+    /// Returns the input at a path, or an error message if these options do not fit its format.
     pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
         let input = Input::new(path, self.format.map(Into::into))?;
         if self.radius_by_type.is_some() && is_array(&input) {
             return Err(
-                "`--radius-by-type` is for files with a column type; arrays have none".into(),
+                "`--radius-by-type` needs a column type, which arrays lack; use `--radius`".into(),
             );
         }
         Ok(input)
@@ -73,12 +73,12 @@ impl ReadArgs {
     }
 }
 
-/// Whether an input is NumPy arrays, which have neither ids nor types.
+/// Whether an input consists of NumPy arrays, which have neither ids nor types.
 pub(crate) fn is_array(input: &Input) -> bool {
     matches!(input.format, read::Format::Npy | read::Format::Npz)
 }
 
-/// The length of a step, as it stands on a command line.
+/// Parses the length of a time step from the command line.
 pub(crate) fn time_step(text: &str) -> Result<f32, String> {
     read::magnitude("time step", text)
 }

@@ -1,4 +1,4 @@
-//! The library and the tool, both built without the GPU backend:
+//! Tests of the library and the tool without the GPU backend:
 //! `cargo test --release -p carom-cli --no-default-features --test without_gpu`.
 
 #![cfg(not(feature = "native"))]
@@ -7,7 +7,8 @@ use std::process::Command;
 
 use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
 
-/// The GPU is refused with the name of the missing feature. `Auto` takes the CPU, and gives that reason.
+/// `Backend::Gpu` is an error that names the missing feature. `Backend::Auto` selects the CPU and
+/// states the reason.
 #[test]
 fn the_library_works_on_the_cpu() -> Result<(), Error> {
     match Detector::new(Options::new().with_backend(Backend::Gpu)) {
@@ -24,7 +25,7 @@ fn the_library_works_on_the_cpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// So does the tool.
+/// `carom bench --backend gpu` fails with the name of the missing feature. `--backend auto` works.
 #[test]
 fn the_tool_refuses_the_gpu() -> std::io::Result<()> {
     let run = |backend: &str| {

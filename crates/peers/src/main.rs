@@ -1,4 +1,4 @@
-//! Times carom's CPU backend against its peers, in the same run.
+//! Times carom's CPU backend and its peers, other ways to find the same pairs, in the same run.
 //!
 //! ```sh
 //! cargo run --release -p carom-peers -- --scene gas,fast --n 100000,1000000
@@ -22,42 +22,44 @@ use serde::Serialize;
 use contenders::{Contender, NAMES};
 use step::{World, differences};
 
-/// Times carom's CPU backend against its peers.
+/// Times carom's CPU backend and its peers, other ways to find the same pairs.
 ///
-/// All get the same spheres and give the same list: every pair that touches within the step, with
-/// its time of impact, sorted. A peer that finds boxes or neighbours is given swept ones, and the
-/// same test in float64 for each of its candidates. What it takes to bring the spheres into a peer's
-/// own form counts; making the scene does not. Trees that are kept have seen the step before, which
-/// does not count either.
+/// All contenders get the same spheres and return the same list: every pair that touches during the
+/// step, with its time of impact, sorted. A peer that finds overlapping boxes or neighbouring
+/// points gets swept boxes or balls, and the same float64 test decides each of its candidates. The
+/// time to convert the spheres to a peer's own format counts. The time to generate the scene does
+/// not. Contenders that keep a tree start from the tree of the previous step, and the time to build
+/// that tree does not count either.
 ///
-/// Each contender runs once to warm up, which is also when its list is held against the exact one,
-/// and then all take turns: each steps for 40 ms or more untimed, then once timed. Medians are
-/// given, and their ratios to carom on the first number of threads: of the clock's time, and of the
-/// processors' time, of all threads together, which tells more where other programs run, too.
+/// Each contender first runs once to warm up, and its list is compared with the exact list. Then
+/// the contenders take turns: each runs untimed for 40 ms or more, then once timed. The output has
+/// medians and their ratios to the median of carom on the first number of threads: elapsed time,
+/// and processor time summed over all threads. Where other programs run on the machine, processor
+/// time is the more reliable.
 #[derive(Parser)]
 #[command(after_help = help_of_names())]
 struct Arguments {
-    /// Scenes by name, or `all`: gas, dense, polydisperse, fast, clustered, lattice, touching,
+    /// Names of scenes, or `all`: gas, dense, polydisperse, fast, clustered, lattice, touching,
     /// thermal.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
     /// Numbers of spheres.
     #[arg(long, default_value = "100000", value_delimiter = ',')]
     n: Vec<usize>,
-    /// Threads of carom, which runs once for each number. All peers run on one.
+    /// Numbers of threads. carom runs once with each number. All peers run on one thread.
     #[arg(long, default_value = "1", value_delimiter = ',',
         value_parser = clap::value_parser!(u16).range(1..))]
     threads: Vec<u16>,
-    /// Timed rounds.
+    /// Number of timed runs of each contender.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
-    /// Contenders by name, or `all`. carom always runs.
+    /// Names of contenders, or `all`. carom always runs.
     #[arg(long, default_value = "all", value_delimiter = ',')]
     contenders: Vec<String>,
-    /// Seconds after which a contender is given no second run.
+    /// A contender whose first run takes longer than this many seconds does not run again.
     #[arg(long, default_value_t = 10.0)]
     patience: f64,
-    /// Seed of the scenes' random numbers.
+    /// Seed of the random numbers from which scenes are generated.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print JSON lines instead of tables.
@@ -65,7 +67,7 @@ struct Arguments {
     json: bool,
 }
 
-/// What one `--scene` name stands for.
+/// The scenes that one name after `--scene` selects.
 type Scenes = Vec<Scene>;
 
 fn scenes_of(name: &str) -> Result<Scenes, String> {
@@ -80,7 +82,7 @@ fn help_of_names() -> String {
     format!("Contenders:{}", lines.concat())
 }
 
-/// One line of output: a contender in a scene of one size.
+/// One line of output: the results of one contender in one scene with one number of spheres.
 #[derive(Serialize)]
 struct Row {
     scene: &'static str,
@@ -88,21 +90,25 @@ struct Row {
     seed: u64,
     contender: &'static str,
     threads: usize,
-    /// Runs that the median is of; 1 if it took too long for a second.
+    /// Number of runs from which the medians are taken. 1 if the first run took longer than
+    /// `--patience`.
     runs: usize,
     median_seconds: Option<f64>,
-    /// Of all threads together, and not while others had the processor.
+    /// Median processor time, summed over all threads of this process. Time in which other programs
+    /// had the processor does not count.
     median_cpu_seconds: Option<f64>,
     pairs: Option<usize>,
     candidates: Option<u64>,
-    /// Pairs that are not as in the exact list.
+    /// Number of pairs that differ from the exact list (see [`differences`]).
     differences: Option<u64>,
-    /// Pairs so near to tangency that float32 may not tell them: no more may differ.
+    /// Number of pairs so close to tangency that float32 may not decide them: the most that may
+    /// differ from the exact list.
     grazing: u64,
-    /// The median over that of carom.
+    /// `median_seconds` divided by that of carom.
     ratio: Option<f64>,
+    /// `median_cpu_seconds` divided by that of carom.
     cpu_ratio: Option<f64>,
-    /// Why it did not run.
+    /// The reason why the contender did not run, if it did not.
     not_applicable: Option<String>,
 }
 
@@ -126,7 +132,11 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The contenders asked for, carom first.
+/// Returns the names of the requested contenders, carom first.
+///
+/// # Errors
+///
+/// Returns an error if there is no contender of a requested name.
 fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let all = || NAMES.map(|(name, _)| name).into_iter();
     if let Some(name) = asked.iter().find(|&a| a != "all" && !all().any(|b| a == b)) {
@@ -137,7 +147,8 @@ fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     Ok(all().filter(wanted).collect())
 }
 
-/// Runs all contenders in one scene of one size, in turns.
+/// Runs all contenders in one scene with `n` spheres, and returns their results. The timed runs of
+/// the contenders take turns.
 fn race(
     scene: Scene,
     n: usize,
@@ -179,7 +190,8 @@ fn race(
             let again = row.not_applicable.is_none()
                 && warm_up(&mut runner, world, &exact, &mut row)? <= arguments.patience;
             if again {
-                // A first run also grows what is kept, so it does not count.
+                // The first run also allocates the memory that later runs reuse, so it does not
+                // count.
                 runner.seconds.clear();
                 runner.cpu_seconds.clear();
             }
@@ -208,14 +220,16 @@ fn race(
     Ok(rows)
 }
 
-/// What all are held against: carom's list, which is exact.
+/// The list with which all others are compared: carom's, which is exact.
 struct Exact {
     pairs: Vec<Collision>,
-    /// Pairs that would touch with slightly larger radii, but not with smaller ones.
+    /// Number of pairs that touch if all radii are larger by [`GRAZING`], but not if they are
+    /// smaller by it.
     grazing: u64,
 }
 
-/// How much larger or smaller: more than float32 is off by in any contender.
+/// Relative change of the radii by which grazing pairs are counted. It exceeds the float32 rounding
+/// error of every contender.
 const GRAZING: f32 = 1.0 / 65536.0;
 
 impl Exact {
@@ -235,20 +249,20 @@ impl Exact {
     }
 }
 
-/// A contender, and how long its runs took.
+/// A contender, and the elapsed and processor times of its runs.
 struct Runner {
     contender: Box<dyn Contender>,
     seconds: Vec<f64>,
     cpu_seconds: Vec<f64>,
 }
 
-/// How long a contender steps before a timed step.
+/// Minimum time for which a contender runs untimed before each timed step.
 const AWAKE: Duration = Duration::from_millis(40);
 
 impl Runner {
-    /// Steps once or more, untimed, so that no contender is timed with the caches as another left
-    /// them, or on threads that have slept while others ran and that the system takes some
-    /// milliseconds to spread over the cores.
+    /// Runs the step one or more times, untimed, for [`AWAKE`]. Otherwise the timed step would find
+    /// the caches filled by the previous contender, and threads that slept while others ran: the
+    /// system takes some milliseconds to spread such threads over the cores.
     fn wake(&mut self, world: World<'_>) -> anyhow::Result<()> {
         let start = Instant::now();
         while start.elapsed() < AWAKE {
@@ -258,7 +272,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Times a step. The list is thrown away after the clock has stopped.
+    /// Runs and times one step. The time to free the list does not count.
     fn run(&mut self, world: World<'_>) -> anyhow::Result<step::Found> {
         self.contender.prepare(world)?;
         let (start, cpu_start) = (Instant::now(), ProcessTime::try_now()?);
@@ -270,7 +284,12 @@ impl Runner {
     }
 }
 
-/// Runs a contender for the first time, checks its list, and says how long it took.
+/// Runs a contender for the first time, compares its list with the exact list, and returns the time
+/// of the run in seconds.
+///
+/// # Errors
+///
+/// Returns an error if the contender fails, or if more pairs differ than are grazing.
 fn warm_up(
     runner: &mut Runner,
     world: World<'_>,
@@ -281,7 +300,7 @@ fn warm_up(
     let differences = differences(&found.pairs, &exact.pairs, world.dt);
     ensure!(
         differences <= exact.grazing,
-        "{} has {} pairs where there are {}, and {differences} of them differ, but only {} graze",
+        "{} found {} pairs, the exact list has {}; {differences} differ, but only {} are grazing",
         row.contender,
         found.pairs.len(),
         exact.pairs.len(),
@@ -337,7 +356,8 @@ fn print_table(out: &mut impl Write, rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The value in the middle, or the mean of the two there.
+/// Returns the median: the middle value, or the mean of the two middle values. `None` if there are
+/// no values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,30 +1,33 @@
-//! What all contenders share: the swept test in float64, the bounds that a sphere does not leave
-//! during the step, the order of the list, and how two lists are compared.
+//! Functions that all contenders share: the swept test in float64, bounds that contain a sphere
+//! during the whole step, the sort of the list, and the comparison of two lists.
 
 use carom::{Collision, Sphere};
 
-/// Relative slack of bounds in float32, so that rounding never parts two that touch.
+/// Relative amount by which float32 bounds are enlarged, so that in spite of rounding the bounds of
+/// two touching spheres always overlap.
 const SLACK: f32 = 8.0 * f32::EPSILON;
 
-/// One step: the spheres, and how long it is.
+/// One step: the spheres and the length of the step.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
-    /// The spheres at its start.
+    /// The spheres at the start of the step.
     pub(crate) spheres: &'a [Sphere],
-    /// Its length.
+    /// Length of the step.
     pub(crate) dt: f32,
 }
 
-/// What a contender found in a step.
+/// Results of a contender for one step.
 pub(crate) struct Found {
-    /// Every pair that touches, sorted by (a, b). Only carom tells depths.
+    /// Every pair that touches, sorted by (a, b). Only carom computes penetration depths. The
+    /// depths of the others are 0.
     pub(crate) pairs: Vec<Collision>,
-    /// Pairs that had the swept test, or a test by bounds just before it.
+    /// Number of pairs that got the swept test, or the test of bounds that directly precedes it.
     pub(crate) candidates: u64,
 }
 
-/// When two spheres first touch, if they do within the step: in float64, from float32 differences
-/// that float64 holds exactly or nearly so.
+/// Returns the time of impact of two spheres, or `None` if they do not touch during the step.
+/// Computed in float64 from the differences of float32 values, which float64 represents exactly or
+/// almost exactly.
 #[inline]
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
     let difference =
@@ -51,13 +54,13 @@ pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "times of impact are given as float32; rounding is meant"
+    reason = "times of impact are float32; rounding is intended"
 )]
 fn single(x: f64) -> f32 {
     x as f32
 }
 
-/// An index of a sphere, as lists have it.
+/// Returns the index of a sphere in the type that lists of pairs use.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "carom takes at most 2³⁰ spheres"
@@ -66,7 +69,7 @@ pub(crate) fn index(i: usize) -> u32 {
     i as u32
 }
 
-/// The entry of two spheres, whichever comes first.
+/// Returns the list entry of two spheres, given in either order.
 #[inline]
 pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     Collision {
@@ -77,7 +80,7 @@ pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     }
 }
 
-/// Tests two spheres, and lists them if they touch.
+/// Tests two spheres with [`impact`], and appends them to `pairs` if they touch.
 #[inline]
 pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>) {
     let World { spheres, dt } = world;
@@ -88,17 +91,17 @@ pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>)
     }
 }
 
-/// A ball that a sphere does not leave during the step.
+/// A ball that contains a sphere during the whole step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// The centre halfway.
+    /// Centre of the ball: the centre of the sphere at half the step.
     pub(crate) center: [f32; 3],
-    /// Its radius.
+    /// Radius of the ball.
     pub(crate) reach: f32,
 }
 
 impl Ball {
-    /// The ball around the way of a sphere.
+    /// Returns the ball around the motion of a sphere during the step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let half = sphere.velocity.map(|v| 0.5 * dt * v);
         let center = [0, 1, 2].map(|k| sphere.center[k] + half[k]);
@@ -111,7 +114,7 @@ impl Ball {
         }
     }
 
-    /// Whether two spheres may touch, going by their balls.
+    /// Returns whether two balls overlap. If they do not, their spheres do not touch.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let [x, y, z] = [0, 1, 2].map(|k| self.center[k] - other.center[k]);
@@ -120,17 +123,17 @@ impl Ball {
     }
 }
 
-/// A box that a sphere does not leave during the step.
+/// A box that contains a sphere during the whole step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Its lower corner.
+    /// Lower corner of the box.
     pub(crate) min: [f32; 3],
-    /// Its upper corner.
+    /// Upper corner of the box.
     pub(crate) max: [f32; 3],
 }
 
 impl Bounds {
-    /// The box around the way of a sphere.
+    /// Returns the box around the motion of a sphere during the step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let &Sphere {
             center: from,
@@ -147,7 +150,8 @@ impl Bounds {
     }
 }
 
-/// The spheres as they were so many steps before, had they always moved like this.
+/// Returns the spheres as they were the given number of steps earlier, if their velocities were
+/// constant.
 pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     let back = |sphere: &Sphere| Sphere {
         center: [0, 1, 2].map(|k| sphere.center[k] - steps * world.dt * sphere.velocity[k]),
@@ -156,7 +160,8 @@ pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     world.spheres.iter().map(back).collect()
 }
 
-/// Sorts a list by (a, b): a counting sort by a, and what little each a has by b.
+/// Returns the list sorted by (a, b): a counting sort by a, then a sort by b of the few pairs of
+/// each a. `spheres` is the number of spheres.
 pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     let mut starts = vec![0_usize; spheres + 2];
     for pair in pairs {
@@ -179,8 +184,8 @@ pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     list
 }
 
-/// How many pairs differ between a list and the exact one: those in one of the two only, and those
-/// whose times are more than a ten thousandth of the step apart.
+/// Returns how many pairs differ between a list and the exact one. A pair differs if only one of
+/// the lists has it, or if its times of impact differ by more than a ten-thousandth of the step.
 pub(crate) fn differences(list: &[Collision], exact: &[Collision], dt: f32) -> u64 {
     let key = |pair: &Collision| (pair.a, pair.b);
     let mut rest = exact.iter().peekable();

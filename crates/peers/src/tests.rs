@@ -1,4 +1,4 @@
-//! All contenders find the same pairs, in every scene.
+//! Tests that all contenders find the same pairs in every scene.
 
 use carom::Sphere;
 
@@ -7,6 +7,7 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
+/// Checks that no contender's list differs from the exact list in more pairs than are grazing.
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -17,7 +18,8 @@ fn agree(spheres: &[Sphere], what: &str) {
                 assert_eq!(name, "dynamis", "{what}");
                 continue;
             }
-            // Twice, for what is kept must not tell.
+            // The second run starts from the state that the first one left. Its result must be as
+            // good.
             for _ in 0..2 {
                 let found = contender
                     .prepare(world)
@@ -41,14 +43,14 @@ fn all_contenders_find_the_same_pairs() {
 }
 
 #[test]
-fn few_spheres_do_as_well() {
+fn all_contenders_agree_on_one_to_five_spheres() {
     for n in 1..6 {
         agree(&Scene::Dense.generate(n, 1), "a few");
     }
 }
 
 #[test]
-fn a_missing_an_invented_and_a_late_pair_differ() {
+fn missing_extra_and_late_pairs_count_as_differences() {
     let spheres = Scene::Dense.generate(500, 1);
     let world = World {
         spheres: &spheres,
@@ -78,7 +80,7 @@ fn the_step_before_ends_where_this_one_begins() {
 }
 
 #[test]
-fn medians() {
+fn the_median_is_the_middle_value_or_the_mean_of_two() {
     assert_eq!(median(vec![]), None);
     assert_eq!(median(vec![3.0]), Some(3.0));
     assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));

@@ -1,7 +1,8 @@
-//! The benchmark scenes, by name, from a seeded generator: the same name, size and seed give the
-//! same world. Every scene is one step of dt = 1, in a cube around the origin.
+//! The benchmark scenes of carom: moving spheres from a seeded generator. The same scene, number of
+//! spheres and seed always give the same spheres. Every scene is one step of dt = 1, in a cube
+//! around the origin.
 //!
-//! Densities are the sum of the spheres' volumes over the cube's volume.
+//! The density of a scene is the sum of the spheres' volumes divided by the volume of the cube.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -14,45 +15,47 @@ use fastrand::Rng;
 
 use sample::{direction, in_cube, log_uniform, normal, single};
 
-/// The radius of the scenes in which all spheres are of one size.
+/// Radius of the spheres in scenes in which all spheres have the same size.
 const RADIUS: f32 = 0.5;
-/// The largest radius of the others.
+/// Largest radius in scenes in which radii differ.
 const LARGEST: f32 = 5.0;
 
-/// What a scene is made with: what is published, or something else.
+/// Parameters of a scene. [`Scene::parameters`] returns those with which carom's published figures
+/// were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// The sum of the spheres' volumes over the cube's.
+    /// Sum of the spheres' volumes divided by the volume of the cube.
     pub density: f64,
-    /// The largest radius there can be over the smallest.
+    /// Upper limit of the radii divided by their lower limit.
     pub ratio: f32,
-    /// How far one sphere in a hundred moves, in diameters; 0 where there is no such kind.
+    /// Distance that one sphere in a hundred moves during the step, in diameters. 0 in scenes
+    /// without bullets.
     pub bullets: f32,
 }
 
 /// A benchmark scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scene {
-    /// One size, 5 % dense, short moves.
+    /// Spheres of one size at a density of 5 %. They move up to one radius.
     Gas,
-    /// One size, 30 % dense, very short moves.
+    /// Spheres of one size at a density of 30 %. They move up to a fifth of a radius.
     Dense,
-    /// Radii over 100 : 1, moves in proportion to them.
+    /// Radii of a ratio of 100 : 1. Each sphere moves up to half its radius.
     Polydisperse,
-    /// One in a hundred moves 50 diameters.
+    /// Spheres of one size, of which one in a hundred moves 50 diameters and the others 0.1.
     Fast,
-    /// Nine in ten are in Gaussian clusters.
+    /// Spheres of one size, of which nine in ten are in Gaussian clusters.
     Clustered,
-    /// A cubic lattice in which 26 neighbours overlap, at rest.
+    /// A cubic lattice at rest, in which each inner sphere overlaps 26 neighbours.
     Lattice,
-    /// A cubic lattice in which 6 neighbours touch exactly, at rest.
+    /// A cubic lattice at rest, in which each inner sphere touches 6 neighbours exactly.
     Touching,
-    /// Radii over 1000 : 1, all moving equally far.
+    /// Radii of a ratio of 1000 : 1. All spheres move equally far, one radius of the largest.
     Thermal,
 }
 
 impl Scene {
-    /// Every scene, in the order of the published table.
+    /// All scenes, in the order of the table in carom's `docs/performance.md`.
     pub const ALL: [Self; 8] = [
         Self::Gas,
         Self::Dense,
@@ -64,7 +67,7 @@ impl Scene {
         Self::Thermal,
     ];
 
-    /// The name on a command line and in a table.
+    /// Returns the name of the scene, as in tables and on the command line of `carom bench`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gas => "gas",
@@ -78,7 +81,7 @@ impl Scene {
         }
     }
 
-    /// What the scene stands for.
+    /// Returns a short description of the kind of data that the scene represents.
     pub fn description(self) -> &'static str {
         match self {
             Self::Gas => "the classic particle box",
@@ -86,18 +89,18 @@ impl Scene {
             Self::Polydisperse => "grains and powders, radii 100 : 1",
             Self::Fast => "bullets, tunnelling",
             Self::Clustered => "swarms, galaxies",
-            Self::Lattice => "26 overlapping neighbours each, as in published cell lists",
+            Self::Lattice => "26 overlapping neighbours each, as in published work on cell lists",
             Self::Touching => "every contact exactly tangent",
-            Self::Thermal => "light grains fast, heavy ones slow, radii 1000 : 1",
+            Self::Thermal => "grains of all sizes at one speed, radii 1000 : 1",
         }
     }
 
-    /// The scene of that name, if there is one.
+    /// Returns the scene of the given name, or `None` if there is no such scene.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
-    /// What the published scene is made with.
+    /// Returns the scene's own parameters, which [`Self::generate`] uses.
     pub fn parameters(self) -> Parameters {
         let (density, ratio, bullets) = match self {
             Self::Gas => (0.05, 1.0, 0.0),
@@ -115,27 +118,29 @@ impl Scene {
         }
     }
 
-    /// Whether the density is free.
+    /// Returns whether [`Parameters::density`] has an effect. In a lattice, the spacing fixes the
+    /// density.
     pub fn has_density(self) -> bool {
         !matches!(self, Self::Lattice | Self::Touching)
     }
 
-    /// Whether the radii differ.
+    /// Returns whether radii differ, so that [`Parameters::ratio`] has an effect.
     pub fn has_ratio(self) -> bool {
         matches!(self, Self::Polydisperse | Self::Thermal)
     }
 
-    /// Whether some spheres are bullets.
+    /// Returns whether some spheres are bullets, so that [`Parameters::bullets`] has an effect.
     pub fn has_bullets(self) -> bool {
         matches!(self, Self::Fast)
     }
 
-    /// `n` spheres of this scene, moving for a step of dt = 1.
+    /// Returns `n` spheres of this scene. Their velocities are meant for a step of dt = 1.
     pub fn generate(self, n: usize, seed: u64) -> Vec<Sphere> {
         self.generate_with(&self.parameters(), n, seed)
     }
 
-    /// The same with other parameters. Those that the scene does not have do nothing.
+    /// Returns `n` spheres like [`Self::generate`], but with other parameters. Parameters that do
+    /// not apply to the scene have no effect.
     pub fn generate_with(self, with: &Parameters, n: usize, seed: u64) -> Vec<Sphere> {
         let rng = &mut Rng::with_seed(seed);
         let density = with.density;
@@ -153,11 +158,12 @@ impl Scene {
         }
     }
 
-    /// From one site of a lattice to the next.
+    /// Returns the distance between neighbouring sites of the lattice.
     fn spacing(self) -> f32 {
         match self {
             Self::Lattice => 0.57,
-            // Whole numbers and halves, so that not even a square is rounded.
+            // With this spacing, coordinates are integers and radii are halves, so squares are
+            // exact, too.
             _ => 1.0,
         }
     }
@@ -180,7 +186,7 @@ impl std::fmt::Display for Scene {
     }
 }
 
-/// The same spheres, none of them moving.
+/// Returns the same spheres with all velocities set to 0.
 pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     for sphere in &mut spheres {
         sphere.velocity = [0.0; 3];
@@ -188,13 +194,15 @@ pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     spheres
 }
 
-/// `polydisperse` with radii of any range instead of 0.05 to 5.
+/// Returns `n` spheres like [`Scene::Polydisperse`], but with radii in the given range instead of
+/// 0.05 to 5.
 pub fn polydisperse_of(n: usize, radii: std::ops::Range<f32>, seed: u64) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(seed);
     grains(n, 0.10, radii, rng, |radius, rng| 0.5 * radius * rng.f32())
 }
 
-/// The sphere's part of a cell, which is above 1 where they overlap.
+/// Returns the density of a cubic lattice: the volume of a sphere divided by that of a lattice
+/// cell. It exceeds 1 where spheres overlap enough.
 fn density_of_lattice(spacing: f32) -> f64 {
     volume(RADIUS) / f64::from(spacing).powi(3)
 }
@@ -203,12 +211,12 @@ fn volume(radius: f32) -> f64 {
     4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3)
 }
 
-/// The side of the cube that spheres of these radii fill to `density`.
+/// Returns the edge of the cube in which spheres of these radii have the given density.
 fn side(radii: impl Iterator<Item = f32>, density: f64) -> f64 {
     (radii.map(volume).sum::<f64>() / density).cbrt()
 }
 
-/// Spheres of one size, uniform in a cube, that move `length` in a random direction.
+/// Returns spheres of one size, uniform in a cube, that move by `length` in random directions.
 fn equal_in_box(
     n: usize,
     density: f64,
@@ -223,7 +231,8 @@ fn equal_in_box(
     (0..n).map(sphere).collect()
 }
 
-/// Spheres of log-uniform radii, uniform in a cube, that move `length` in a random direction.
+/// Returns spheres with log-uniform radii, uniform in a cube, that move by `length` in random
+/// directions. `length` takes the radius.
 fn grains(
     n: usize,
     density: f64,
@@ -240,8 +249,8 @@ fn grains(
     radii.into_iter().map(sphere).collect()
 }
 
-/// A gas in which exactly one sphere in a hundred, but never the same neighbours in memory, moves
-/// `far` and the others 0.1.
+/// Returns spheres of one size, uniform in a cube. `n / 100` of them, at random indices, move by
+/// `far`, and the others by 0.1.
 fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     let mut lengths = vec![0.1; n];
     lengths
@@ -256,11 +265,13 @@ fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     spheres
 }
 
-/// Nine in ten in Gaussian clusters, which are not cut off at the faces of the cube.
+/// Returns spheres of one size, nine in ten of them in Gaussian clusters and the others uniform in
+/// a cube. The clusters may extend beyond the cube.
 fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     let side = side(std::iter::repeat_n(RADIUS, n), density);
     let count = (n / 5000).max(2);
-    // count · 4/3 π (2σ)³ is 1 % of the cube.
+    // The balls of radius 2σ around the clusters' centres have 1 % of the cube's volume:
+    // count · 4/3 π (2σ)³ = 0.01 · side³.
     let balls = 4.0 / 3.0 * std::f64::consts::PI * count as f64;
     let sigma = single((0.01 * side.powi(3) / balls).cbrt() / 2.0);
     let side = single(side);
@@ -275,7 +286,8 @@ fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     (0..n).map(sphere).collect()
 }
 
-/// The first `n` sites of the smallest cubic lattice that has as many, x running fastest.
+/// Returns spheres at rest on the first `n` sites of the smallest cubic lattice with at least `n`
+/// sites. x varies fastest.
 fn lattice(n: usize, spacing: f32) -> Vec<Sphere> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     let at = |k: usize| (k as f32 - (side / 2) as f32) * spacing;

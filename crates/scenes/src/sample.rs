@@ -1,34 +1,35 @@
-//! Random numbers of the distributions that the scenes are made of.
+//! Random numbers of the distributions that the scenes use.
 
 use fastrand::Rng;
 use glam::Vec3;
 
-/// A float64 as the nearest float32.
+/// Returns the float32 nearest to a float64.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "scenes are float32; rounding is meant"
+    reason = "scenes are float32; rounding is intended"
 )]
 pub(crate) fn single(x: f64) -> f32 {
     x as f32
 }
 
-/// Uniform in a cube of this side around the origin.
+/// Returns a uniformly distributed point in a cube of the given edge around the origin.
 pub(crate) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| (rng.f32() - 0.5) * side))
 }
 
-/// A unit vector, uniform over all directions.
+/// Returns a unit vector, uniformly distributed over all directions.
 pub(crate) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
-        // Not so near the centre that few directions are left.
+        // Points close to the centre are rejected: their coordinates have few steps of resolution,
+        // and so few directions.
         if (0.001..=1.0).contains(&inside.length_squared()) {
             return inside.normalize();
         }
     }
 }
 
-/// Three normally distributed numbers of variance 1 (Box and Muller).
+/// Returns three normally distributed numbers of mean 0 and variance 1 (Box and Muller).
 pub(crate) fn normal(rng: &mut Rng) -> Vec3 {
     let mut one = || {
         let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
@@ -37,7 +38,7 @@ pub(crate) fn normal(rng: &mut Rng) -> Vec3 {
     Vec3::new(one(), one(), one())
 }
 
-/// A number whose logarithm is uniform over that of the range.
+/// Returns a number in the range whose logarithm is uniformly distributed.
 pub(crate) fn log_uniform(range: &std::ops::Range<f32>, rng: &mut Rng) -> f32 {
     let [low, high] = [range.start, range.end].map(|x| f64::from(x).ln());
     single((low + (high - low) * rng.f64()).exp())

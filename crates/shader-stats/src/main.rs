@@ -1,5 +1,5 @@
-//! Compiles every kernel of carom's with Mesa's RADV, for an AMD GPU that need not be there, and tells
-//! what registers, memory and instructions it takes.
+//! Compiles every kernel of carom with RADV, Mesa's Vulkan driver for AMD GPUs, and prints the
+//! registers, memory and instructions that each kernel uses. No AMD GPU is needed.
 //!
 //! ```sh
 //! cargo run --release -p carom-shader-stats -- --check crates/shader-stats/navi21.txt
@@ -23,36 +23,37 @@ use radv::Radv;
 use shader::Shader;
 use table::{Row, Table, differences};
 
-/// Compiles every kernel of carom's with Mesa's RADV, for an AMD GPU that need not be there, and
-/// prints what registers, memory and instructions it takes.
+/// Compiles every kernel of carom with RADV, Mesa's Vulkan driver for AMD GPUs, and prints the
+/// registers, memory and instructions that each kernel uses. No AMD GPU is needed.
 ///
-/// These are counts, not times, and another version of Mesa gives others. The kernels are translated
-/// as wgpu does it, so that the driver gets what it gets in a user's program.
+/// The values are counts, not times, and differ between versions of Mesa. The kernels are
+/// translated to SPIR-V as wgpu does, so the driver gets the same code as in a user's program.
 #[derive(Parser)]
 #[command(after_help = "\
-Columns: registers and the memory of a workgroup (LDS) and of an invocation (scratch), in bytes; how \
-many waves a SIMD may have in flight, more being better; spilled registers; instructions, and the bytes \
-they take.")]
+Columns: vector registers (VGPRs) and scalar registers (SGPRs); number of waves that a SIMD can \
+have in flight (more is better); memory of a workgroup (LDS) and of an invocation (scratch), in \
+bytes; spilled registers; number of instructions, and their size in bytes.")]
 struct Arguments {
-    /// The family of the GPU.
+    /// Family of the GPU for which the kernels are compiled.
     #[arg(long, default_value = "navi21", value_parser = PossibleValuesParser::new(FAMILIES))]
     family: String,
-    /// Compiles only these kernels.
+    /// Compile only these kernels.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Compares with the table in this file, and fails where a value differs by more than a tenth.
-    /// Where the file was written with another version of Mesa, nothing is compared.
+    /// Compare with the table in this file, and fail if a value differs by more than a tenth.
+    /// Nothing is compared if the file was written with another version of Mesa.
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     check: Option<PathBuf>,
-    /// Writes the table to this file.
+    /// Write the table to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "only")]
     write: Option<PathBuf>,
-    /// Writes what the driver has made of each kernel, down to the assembly, to files in this folder.
+    /// Write the driver's intermediate representations of each kernel, and the assembly, to files
+    /// in this folder.
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
 }
 
-/// One of each generation. RADV ends the process when it does not know a family.
+/// Accepted families, one for each generation. RADV ends the process if the family is unknown.
 const FAMILIES: [&str; 5] = ["polaris10", "vega10", "navi10", "navi21", "gfx1100"];
 
 fn main() -> ExitCode {
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> anyhow::Result<()> {
     let kernels = chosen(&arguments.only)?;
     let committed = arguments.check.as_deref().map(read).transpose()?;
-    // SAFETY: no other thread runs yet.
+    // SAFETY: this is the only thread of the process.
     let radv = unsafe { Radv::open(&arguments.family) }?;
     let rows = kernels.iter().map(|kernel| {
         compile(&radv, kernel, arguments.ir.as_deref())
@@ -79,7 +80,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         rows: rows.collect::<anyhow::Result<_>>()?,
         family: arguments.family,
     };
-    write!(stdout(), "{table}").context("cannot write to the standard output")?;
+    write!(stdout(), "{table}").context("cannot write to standard output")?;
     if let Some(path) = &arguments.write {
         fs::write(path, table.to_string())
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -95,13 +96,17 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The kernels that are asked for.
+/// Returns the kernels named by `--only`, or all kernels if there are no names.
+///
+/// # Errors
+///
+/// Returns an error if there is no kernel of one of the names.
 fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     for name in only {
         if !kernels().any(|kernel| kernel.name == name) {
             let names: Vec<&str> = kernels().map(|kernel| kernel.name).collect();
             bail!(
-                "--only {name}: there is no such kernel. There are {}",
+                "--only {name}: there is no such kernel; the kernels are {}",
                 names.join(", ")
             );
         }
@@ -111,14 +116,16 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     Ok(kernels().filter(is_chosen).collect())
 }
 
+/// Reads a table that `--write` wrote.
 fn read(path: &Path) -> anyhow::Result<Table> {
     let name = path.display();
     fs::read_to_string(path)
-        .with_context(|| format!("cannot read {name}; --write {name} makes it"))?
+        .with_context(|| format!("cannot read {name}; create it with --write {name}"))?
         .parse()
-        .with_context(|| format!("{name} is no table as --write makes it"))
+        .with_context(|| format!("{name} is not a table written by --write"))
 }
 
+/// Compiles a kernel. Writes its texts to the folder `ir`, if given.
 fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Row> {
     let compiled = radv.compile(&Shader::new(kernel)?, ir.is_some())?;
     if let Some(folder) = ir {
@@ -132,27 +139,28 @@ fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Ro
     Row::new(kernel.name, &compiled.statistics)
 }
 
-/// Fails when the kernels are not what the committed table says.
+/// Compares the table with the committed one. Fails if they differ by more than [`differences`]
+/// allows.
 fn check(path: &Path, committed: &Table, table: &Table) -> anyhow::Result<()> {
     let path = path.display();
     let (old, new) = (&committed.family, &table.family);
     ensure!(
         old == new,
-        "{path} is of another family than {new}: add `--family {old}`"
+        "{path} is for the family {old}, not {new}: add `--family {old}`"
     );
     let (old, new) = (&committed.driver, &table.driver);
     if old != new {
-        eprintln!("Not compared: {path} is of {old}, and this is {new}.");
+        eprintln!("Not compared: {path} was written with {old}, this is {new}.");
         return Ok(());
     }
     let found = differences(committed, table);
     ensure!(
         found.is_empty(),
-        "{path} does not hold any more:\n  {}\nWhere that is meant, commit a new table: \
+        "{path} is out of date:\n  {}\nIf the changes are intended, commit a new table: \
          cargo run --release -p carom-shader-stats -- --family {} --write {path}",
         found.join("\n  "),
         table.family
     );
-    eprintln!("All values are as in {path}, to within a tenth.");
+    eprintln!("All values agree with {path} to within a tenth.");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Mesa's Vulkan driver for AMD GPUs, whose compiler runs without one.
+//! RADV, Mesa's Vulkan driver for AMD GPUs. Its compiler runs without a GPU.
 
 use std::env;
 use std::ffi::CStr;
@@ -10,57 +10,64 @@ use ash::{ext, vk};
 
 use crate::shader::Shader;
 
-/// A device that compiles and does nothing else. It and what is made on it end with the process.
+/// A device that only compiles. The device and all objects made on it live until the process ends.
 pub(crate) struct Radv {
     version: String,
     executables: executables::Device,
     device: ash::Device,
 }
 
-/// What the driver tells of a kernel.
+/// The driver's report on a compiled kernel.
 pub(crate) struct Compiled {
-    /// Numbers by the names that the driver has for them.
+    /// Names and values of the driver's statistics.
     pub(crate) statistics: Vec<(String, u64)>,
-    /// The kernel as it was on the way to the assembly, and that, by names fit for files.
+    /// Names and texts of the intermediate representations and of the assembly. The names are fit
+    /// for files.
     pub(crate) texts: Vec<(String, Vec<u8>)>,
 }
 
-/// What to do when there is no RADV.
-const INSTALL: &str = "install Mesa's Vulkan drivers (Debian, Ubuntu: apt-get install libvulkan1 \
-                       mesa-vulkan-drivers; Fedora: dnf install vulkan-loader mesa-vulkan-drivers; \
-                       Arch: pacman -S vulkan-icd-loader vulkan-radeon), and have neither \
-                       VK_DRIVER_FILES nor VK_ICD_FILENAMES set to other drivers";
+/// The remedy in error messages if RADV is missing.
+const INSTALL: &str = "install the Vulkan loader and Mesa's Vulkan drivers (Debian, Ubuntu: \
+                       apt-get install libvulkan1 mesa-vulkan-drivers; Fedora: dnf install \
+                       vulkan-loader mesa-vulkan-drivers; Arch: pacman -S vulkan-icd-loader \
+                       vulkan-radeon), and make sure that neither VK_DRIVER_FILES nor \
+                       VK_ICD_FILENAMES selects other drivers";
 
 impl Radv {
-    /// For a GPU of this family.
+    /// Opens a device that compiles for GPUs of the given family.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no Vulkan loader or no RADV with Vulkan 1.3.
     ///
     /// # Safety
     ///
-    /// Sets environment variables, so no other thread may read or write any.
+    /// The function sets environment variables, so no other thread may read or write any.
     pub(crate) unsafe fn open(family: &str) -> anyhow::Result<Self> {
         for (name, value) in [
             ("RADV_FORCE_FAMILY", family),
-            // What comes from the cache may come without statistics.
+            // Kernels from the shader cache may lack statistics.
             ("MESA_SHADER_CACHE_DISABLE", "true"),
-            // Mesa's layer that asks a window system for its favourite device, and complains of none.
+            // Disables Mesa's device selection layer, which prints a warning if there is no window
+            // system.
             ("NODEVICE_SELECT", "1"),
         ] {
-            // SAFETY: the caller sees to it.
+            // SAFETY: the caller guarantees that no other thread accesses the environment.
             unsafe { env::set_var(name, value) };
         }
-        // SAFETY: the system's Vulkan loader may be loaded, and is never unloaded.
+        // SAFETY: loading the system's Vulkan loader is sound, and it is never unloaded.
         let entry = unsafe { ash::Entry::load() }
             .map(ManuallyDrop::new)
             .map_err(|error| anyhow!("there is no Vulkan loader ({error}): {INSTALL}"))?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: the loader stays, and so does the instance.
+        // SAFETY: neither the loader nor the instance is ever destroyed.
         let instance = unsafe { entry.create_instance(&info, None) }
             .map_err(|error| anyhow!("there is no Vulkan driver ({error}): {INSTALL}"))?;
         let (physical, version) = find(&instance)?
-            .with_context(|| format!("there is no RADV with Vulkan 1.3: {INSTALL}"))?;
+            .with_context(|| format!("there is no RADV driver with Vulkan 1.3: {INSTALL}"))?;
         let device = device(&instance, physical)
-            .with_context(|| format!("RADV of {version} cannot be used"))?;
+            .with_context(|| format!("cannot create a device on RADV of {version}"))?;
         Ok(Self {
             version,
             executables: executables::Device::new(&instance, &device),
@@ -68,12 +75,12 @@ impl Radv {
         })
     }
 
-    /// Mesa's version.
+    /// Returns the version of Mesa.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles a kernel. Texts take longer, so they come only if wanted.
+    /// Compiles a kernel. The texts take longer, so they are returned only if `with_texts` is set.
     pub(crate) fn compile(&self, shader: &Shader, with_texts: bool) -> anyhow::Result<Compiled> {
         let bindings = shader.bindings.iter().map(|&(index, kind)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -90,8 +97,8 @@ impl Radv {
             flags |= vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
         }
         let device = &self.device;
-        // SAFETY: all that is made here is of this device, and is never destroyed. The SPIR-V is what naga
-        // has made of a valid module, and the layout has all of its bindings.
+        // SAFETY: all objects used here are of this device, and none is ever destroyed. naga made
+        // the SPIR-V from a validated module, and the layout has all bindings of that module.
         unsafe {
             let sets = [device.create_descriptor_set_layout(&set, None)?];
             let layout = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
@@ -112,32 +119,36 @@ impl Radv {
         }
     }
 
-    /// What the driver tells of a pipeline.
+    /// Returns the driver's report on a pipeline.
     ///
     /// # Safety
     ///
-    /// The pipeline has to be this device's, and to be compiled with what is asked for.
+    /// The pipeline must be of this device, and must have been created with the flag that captures
+    /// statistics, and also with the flag that captures texts if `with_texts` is set.
     unsafe fn ask(&self, pipeline: vk::Pipeline, with_texts: bool) -> anyhow::Result<Compiled> {
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees that the pipeline is of this device.
         let count = unsafe { self.executables.get_pipeline_executable_properties(&info) }?.len();
-        ensure!(count == 1, "RADV has made {count} programs of it, not one");
+        ensure!(
+            count == 1,
+            "RADV made {count} programs of the kernel, not one"
+        );
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees that statistics were captured.
         let statistics = unsafe { self.executables.get_pipeline_executable_statistics(&info) }?;
         let statistics = statistics.iter().map(|statistic| {
             ensure!(
                 statistic.format == vk::PipelineExecutableStatisticFormatKHR::UINT64,
-                "RADV tells {:?} in another form than a count",
+                "RADV's statistic {:?} is not an unsigned 64-bit integer",
                 statistic.name_as_c_str()
             );
-            // SAFETY: the format says which field there is.
+            // SAFETY: the format was checked above, so `u64` is the valid field of the union.
             let value = unsafe { statistic.value.u64 };
             Ok((text(statistic.name_as_c_str()?), value))
         });
         let statistics = statistics.collect::<anyhow::Result<_>>()?;
         let texts = if with_texts {
-            // SAFETY: by the caller.
+            // SAFETY: the caller guarantees that texts were captured.
             unsafe { self.texts(&info) }?
         } else {
             Vec::new()
@@ -145,24 +156,27 @@ impl Radv {
         Ok(Compiled { statistics, texts })
     }
 
+    /// Returns the names and texts of a pipeline's intermediate representations and assembly.
+    ///
     /// # Safety
     ///
-    /// The pipeline has to be this device's, and to be compiled with these texts.
+    /// The pipeline must be of this device, and must have been created with the flag that captures
+    /// texts.
     unsafe fn texts(
         &self,
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // Their names and lengths.
-        // SAFETY: by the caller.
+        // This call returns names and lengths only.
+        // SAFETY: the caller guarantees that texts were captured.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // ash has no function that also gets the texts themselves.
-        // SAFETY: there are `count` structs, and each points to as many bytes as it says.
+        // ash has no function that also returns the texts.
+        // SAFETY: `all` has `count` structs, and each points to as many bytes as its `data_size`.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(
@@ -182,7 +196,7 @@ impl Radv {
         let names = all.iter().map(name);
         let names = names.collect::<anyhow::Result<Vec<_>>>()?;
         for text in &mut texts {
-            // Theirs are C strings.
+            // The texts are C strings, so they end with zero bytes.
             while text.last() == Some(&0) {
                 text.pop();
             }
@@ -195,19 +209,21 @@ fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// RADV's device and the version of Mesa, if there is one.
+/// Returns the physical device of RADV and the version of Mesa, or `None` if no driver is RADV with
+/// Vulkan 1.3.
 fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, String)>> {
-    // SAFETY: the instance stays, here and in the two calls below.
+    // SAFETY: the instance is never destroyed.
     for physical in unsafe { instance.enumerate_physical_devices() }? {
-        // SAFETY: as above.
+        // SAFETY: the device is of this instance, which is never destroyed.
         let version = unsafe { instance.get_physical_device_properties(physical) }.api_version;
-        // Older ones lack what is asked for below.
+        // `VkPhysicalDeviceDriverProperties` below needs Vulkan 1.2, and `device` needs 1.3.
         if version < vk::API_VERSION_1_3 {
             continue;
         }
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-        // SAFETY: the device has Vulkan 1.3, where this struct is known.
+        // SAFETY: the device has Vulkan 1.3, so the driver fills in this struct. The instance is
+        // never destroyed.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         if driver.driver_id == vk::DriverId::MESA_RADV {
             return Ok(Some((physical, text(driver.driver_info_as_c_str()?))));
@@ -216,13 +232,15 @@ fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, 
     Ok(None)
 }
 
-/// A device with what wgpu has on RADV, as far as it matters to compiled kernels.
+/// Makes a device with the features that wgpu enables on RADV, as far as they affect compiled
+/// kernels.
 fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Result<ash::Device> {
     let names = [executables::NAME, ext::robustness2::NAME].map(CStr::as_ptr);
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(0)
         .queue_priorities(&[1.0])];
-    // Loads and stores outside of a buffer do nothing: that costs instructions.
+    // The driver checks that loads and stores are within their buffer. The checks cost
+    // instructions.
     let core = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
     let mut robustness =
         vk::PhysicalDeviceRobustness2FeaturesEXT::default().robust_buffer_access2(true);
@@ -237,6 +255,7 @@ fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Res
         .push_next(&mut robustness)
         .push_next(&mut vulkan13)
         .push_next(&mut executables);
-    // SAFETY: RADV refuses what it does not have, and the instance stays.
+    // SAFETY: RADV returns an error if it lacks a feature or extension. The instance is never
+    // destroyed.
     Ok(unsafe { instance.create_device(physical, &info, None) }?)
 }

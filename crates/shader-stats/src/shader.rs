@@ -1,4 +1,4 @@
-//! A kernel as SPIR-V, translated as wgpu does it.
+//! Translation of a kernel to SPIR-V, as wgpu does it.
 
 use std::ffi::CString;
 
@@ -10,20 +10,24 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
 
-/// What the driver gets of a kernel.
+/// A kernel in the form that the driver compiles.
 pub(crate) struct Shader {
+    /// Name of the entry point.
     pub(crate) entry: CString,
+    /// Code of the kernel.
     pub(crate) spirv: Vec<u32>,
-    /// Indices and types of the bindings of group 0, the only one.
+    /// Indices and types of the bindings of bind group 0, the only group.
     pub(crate) bindings: Vec<(u32, DescriptorType)>,
 }
 
 impl Shader {
+    /// Translates a kernel, with its override constants, to SPIR-V.
     pub(crate) fn new(kernel: &Kernel) -> anyhow::Result<Self> {
         let wgsl = kernel.wgsl()?;
         let module = naga::front::wgsl::parse_str(&wgsl)
             .map_err(|error| anyhow!(error.emit_to_string(&wgsl)))?;
-        // With no capabilities, so that none that a device may lack decides what is translated how.
+        // No optional capabilities are permitted, so the translation cannot depend on one that a
+        // device may lack.
         let info =
             Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module)?;
         let bindings = bindings(&module)?;
@@ -50,6 +54,7 @@ impl Shader {
     }
 }
 
+/// Returns the indices and types of a module's bindings.
 fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     let mut found = Vec::new();
     for (_, variable) in module.global_variables.iter() {
@@ -57,21 +62,21 @@ fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
             continue;
         };
         let name = variable.name.as_deref().unwrap_or("a variable");
-        ensure!(binding.group == 0, "{name} is not in group 0");
+        ensure!(binding.group == 0, "{name} is not in bind group 0");
         let kind = match variable.space {
             AddressSpace::Uniform => DescriptorType::UNIFORM_BUFFER,
             AddressSpace::Storage { .. } => DescriptorType::STORAGE_BUFFER,
-            _ => bail!("{name} is no buffer"),
+            _ => bail!("{name} is not a buffer"),
         };
         found.push((binding.binding, kind));
     }
     Ok(found)
 }
 
-/// What wgpu-hal 30 asks of naga in `vulkan::Adapter::device_from_raw` and
-/// `vulkan::Device::compile_stage`, for a device that can do what RADV can, from an instance without
-/// debugging. No field is left to its default, so that an option that a later naga adds is looked up
-/// there.
+/// Returns the options that wgpu-hal 30 passes to naga in `vulkan::Adapter::device_from_raw` and
+/// `vulkan::Device::compile_stage`, for a device with the features of RADV and an instance without
+/// debugging. Every field is given: if a later naga adds an option, this function no longer
+/// compiles, and the value must be looked up in wgpu-hal.
 fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
     let binding_map = bindings.iter().map(|&(binding, _)| {
         let target = spv::BindingInfo {
@@ -82,16 +87,16 @@ fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
         (naga::ResourceBinding { group: 0, binding }, target)
     });
     spv::Options {
-        // Of Vulkan 1.3.
+        // The version of SPIR-V in Vulkan 1.3.
         lang_version: (1, 6),
         flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: false,
         binding_map: binding_map.collect(),
-        // Any: the kernels need none that is not always there.
+        // `None` permits all capabilities. The kernels need only those that every device has.
         capabilities: None,
         bounds_check_policies: BoundsCheckPolicies {
             index: BoundsCheckPolicy::Restrict,
-            // The driver's `robustBufferAccess2` does it.
+            // The driver's `robustBufferAccess2` checks buffer accesses.
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,

@@ -1,11 +1,12 @@
-//! The table of all kernels: as text, from text, and against another.
+//! The table of all kernels: writing, parsing and comparison.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use anyhow::{Context, bail, ensure};
 
-/// The columns after the kernel's name: their names here and RADV's.
+/// The columns after the kernel's name: the name of each in the table, and the name of its
+/// statistic in RADV.
 const COLUMNS: [(&str, &str); 9] = [
     ("VGPRs", "VGPRs"),
     ("SGPRs", "SGPRs"),
@@ -18,17 +19,17 @@ const COLUMNS: [(&str, &str); 9] = [
     ("bytes", "Code size"),
 ];
 
-/// The only column in which less is dearer.
+/// Name of the only column in which larger values are better.
 const WAVES: &str = "waves";
 
-/// A kernel and its values, one for each of the columns.
+/// The name of a kernel and its values, one for each of [`COLUMNS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) kernel: String,
     values: Vec<u64>,
 }
 
-/// What a version of the driver makes of the kernels for a family of GPUs.
+/// The statistics of all kernels, compiled by one version of the driver for one family of GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) driver: String,
@@ -37,13 +38,20 @@ pub(crate) struct Table {
 }
 
 impl Row {
-    /// From the driver's statistics.
+    /// Makes the row of a kernel from the driver's statistics.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the statistic of a column is missing.
     pub(crate) fn new(kernel: &str, statistics: &[(String, u64)]) -> anyhow::Result<Self> {
         let value = |&(_, wanted): &(&str, &str)| {
             let found = statistics.iter().find(|(name, _)| name == wanted);
             let (_, value) = found.with_context(|| {
                 let names: Vec<&str> = statistics.iter().map(|(name, _)| name.as_str()).collect();
-                format!("RADV does not tell `{wanted}`, only {}", names.join(", "))
+                format!(
+                    "RADV reports no statistic `{wanted}`, only {}",
+                    names.join(", ")
+                )
             })?;
             Ok(*value)
         };
@@ -54,6 +62,7 @@ impl Row {
     }
 }
 
+/// Returns the names of all columns.
 fn header() -> Vec<String> {
     let names = COLUMNS.iter().map(|&(name, _)| name.to_owned());
     ["kernel".to_owned()].into_iter().chain(names).collect()
@@ -97,7 +106,10 @@ impl FromStr for Table {
             let values: Result<Vec<u64>, _> = words.map(str::parse).collect();
             match values {
                 Ok(values) if values.len() == COLUMNS.len() => Ok(Row { kernel, values }),
-                _ => bail!("line {number} is not a kernel and {} counts", COLUMNS.len()),
+                _ => bail!(
+                    "line {number} is not a kernel's name and {} counts",
+                    COLUMNS.len()
+                ),
             }
         };
         Ok(Self {
@@ -108,18 +120,18 @@ impl FromStr for Table {
     }
 }
 
-/// What of a committed table does not hold any more, a line each: values that are off by more than a
-/// tenth, be it upwards or downwards, and kernels that are in one table only. What has become cheaper
-/// counts, too, because it could become as dear again unnoticed.
+/// Returns a line for each difference between a committed table and the current one: a value that
+/// changed by more than a tenth in either direction, or a kernel that only one of the tables has.
+/// Lower cost counts, too: if the committed value stayed, the cost could return to it unnoticed.
 pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
     let mut found = Vec::new();
     for Row { kernel, values } in &committed.rows {
         let Some(now) = table.rows.iter().find(|row| row.kernel == *kernel) else {
-            found.push(format!("{kernel}: there is no such kernel any more"));
+            found.push(format!("{kernel}: this kernel no longer exists"));
             continue;
         };
         for ((&(name, _), &old), &new) in COLUMNS.iter().zip(values).zip(&now.values) {
-            // Of nothing there is no tenth, so the first spill is one too many.
+            // If the committed value is 0, any other value differs. So a first spill is reported.
             if old.abs_diff(new).saturating_mul(10) > old {
                 let is_dearer = (new > old) == (name != WAVES);
                 let verdict = if is_dearer { "dearer" } else { "cheaper" };
@@ -129,7 +141,7 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
     }
     for Row { kernel, .. } in &table.rows {
         if !committed.rows.iter().any(|row| row.kernel == *kernel) {
-            found.push(format!("{kernel}: not in the table"));
+            found.push(format!("{kernel}: missing from the committed table"));
         }
     }
     found
@@ -139,7 +151,7 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A table of one kernel.
+    /// Returns a table of one kernel.
     fn table(values: [u64; COLUMNS.len()]) -> Table {
         Table {
             driver: "Mesa 22.3.6, patched".to_owned(),
@@ -164,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_told_by_its_line() {
+    fn a_parse_error_names_the_line() {
         let text = table(VALUES).to_string();
         for (line, bad) in [
             (1, String::new()),
@@ -185,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_a_tenth_is_alike() {
+    fn changes_of_up_to_a_tenth_are_accepted() {
         let old = table(VALUES);
         assert_eq!(differences(&old, &old), Vec::<String>::new());
         for within in [VALUES.map(|n| n + n / 10), VALUES.map(|n| n - n / 10)] {
@@ -194,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn every_column_is_held_to_a_tenth() {
+    fn changes_of_more_than_a_tenth_are_reported_in_every_column() {
         for (k, (name, _)) in COLUMNS.iter().enumerate() {
             let old = VALUES[k];
             let more = old + old / 10 + 1;
@@ -211,19 +223,22 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_in_one_table_only_is_told() {
+    fn a_kernel_in_only_one_table_is_reported() {
         let with = table(VALUES);
         let mut without = with.clone();
         without.rows.clear();
         let told = differences(&with, &without);
-        assert_eq!(told, ["pairs: there is no such kernel any more"]);
-        assert_eq!(differences(&without, &with), ["pairs: not in the table"]);
+        assert_eq!(told, ["pairs: this kernel no longer exists"]);
+        assert_eq!(
+            differences(&without, &with),
+            ["pairs: missing from the committed table"]
+        );
     }
 
     #[test]
-    fn a_statistic_that_is_missing_is_told() {
+    fn a_missing_statistic_is_reported() {
         let some = [("VGPRs".to_owned(), 96)];
         let error = Row::new("pairs", &some).unwrap_err().to_string();
-        assert_eq!(error, "RADV does not tell `SGPRs`, only VGPRs");
+        assert_eq!(error, "RADV reports no statistic `SGPRs`, only VGPRs");
     }
 }

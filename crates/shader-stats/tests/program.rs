@@ -1,10 +1,10 @@
-//! The program as it is called. It needs Mesa's RADV, but no GPU.
+//! Tests of the program as users call it. They need Mesa's RADV, but no GPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The program, in the root of the repository.
+/// Returns a command that runs the program in the root of the repository.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_carom-shader-stats"));
     command
@@ -17,18 +17,19 @@ fn run(arguments: &[&str]) -> Output {
     program(arguments).output().unwrap()
 }
 
-/// What it prints when all is well.
+/// Runs the program, which must succeed, and returns its standard output.
 fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What it says when it fails.
+/// Runs the program, which must fail with an error message, and returns its standard error.
 fn error(arguments: &[&str]) -> String {
     error_of(program(arguments))
 }
 
+/// Like [`error`], for a given command.
 fn error_of(mut command: Command) -> String {
     let output = command.output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -40,14 +41,15 @@ fn error_of(mut command: Command) -> String {
     error
 }
 
-/// A path that is this test's own.
+/// Returns the path of a file or folder in Cargo's folder for temporary files of tests.
 fn own(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// The committed table. The child prints to where this process does, so the log has the new one.
+/// Compares the kernels with the committed table. The program inherits standard output, so the test
+/// log contains the new table.
 #[test]
-fn the_kernels_are_what_the_committed_table_says() {
+fn the_kernels_match_the_committed_table() {
     let status = program(&["--check", "crates/shader-stats/navi21.txt"]).status();
     assert!(status.unwrap().success());
 }
@@ -75,7 +77,7 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     printed(&["--check", path]);
     printed(&check);
 
-    // A half of the instructions that there are.
+    // The committed table has half of the real number of instructions.
     let row = whole.lines().find(|row| row.starts_with("pairs ")).unwrap();
     let count = row.split_whitespace().nth(8).unwrap();
     let half = (count.parse::<u32>().unwrap() / 2).to_string();
@@ -89,11 +91,11 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     }
     printed(&["--only", "gather", "--check", path]);
 
-    // A kernel that the table does not know.
+    // A kernel is missing from the committed table.
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
-    assert!(error(&check).contains("pairs: not in the table"));
+    assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // Another driver's table is not compared with, whatever it says.
+    // A table of another version of the driver is not compared, whatever its values.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(
         path,
@@ -107,28 +109,30 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     assert!(output.status.success());
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(
-        note.contains(&format!("is of Mesa 1.2.3, and this is {driver}")),
+        note.contains(&format!("with Mesa 1.2.3, this is {driver}")),
         "{note}"
     );
 
-    // Nor is another family's.
+    // A table of another family is an error.
     fs::write(path, whole.replacen("navi21", "vega10", 1)).unwrap();
     assert!(error(&check).contains("add `--family vega10`"));
 }
 
 #[test]
-fn arguments_that_cannot_be_are_told() {
+fn invalid_arguments_are_reported() {
     let none = own("none.txt");
     let none = none.to_str().unwrap();
-    assert!(error(&["--check", none]).contains(&format!("--write {none} makes it")));
-    assert!(error(&["--check", "README.md"]).contains("README.md is no table"));
-    assert!(error(&["--only", "pears"]).contains("there is no such kernel. There are measure_"));
+    assert!(error(&["--check", none]).contains(&format!("create it with --write {none}")));
+    assert!(error(&["--check", "README.md"]).contains("README.md is not a table"));
+    assert!(
+        error(&["--only", "pears"]).contains("there is no such kernel; the kernels are measure_")
+    );
     assert!(error(&["--family", "pears"]).contains("navi21"));
     assert!(error(&["--only", "pairs", "--write", none]).contains("--only"));
 }
 
 #[test]
-fn without_radv_it_is_told_what_to_install() {
+fn without_radv_the_error_names_the_packages_to_install() {
     let mut command = program(&[]);
     for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
         command.env(variable, "/dev/null");
@@ -137,7 +141,7 @@ fn without_radv_it_is_told_what_to_install() {
 }
 
 #[test]
-fn the_assembly_is_written_and_changes_no_count() {
+fn the_option_ir_writes_the_assembly_and_changes_no_count() {
     let folder = own("ir");
     let path = folder.to_str().unwrap();
     assert_eq!(

@@ -1,6 +1,5 @@
-//! What a sample tells of how the spheres lie in space: the frame, the trimmed box, the
-//! spacing, the correlation curve and the length of segments. Twin of
-//! `shaders/measure_curve.wgsl`.
+//! Computes from the sample how the spheres lie in space: the frame, the trimmed box, the spacing,
+//! the correlation curve and the length of segments. Twin of `shaders/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -28,17 +27,17 @@ use crate::shared::units::Scale;
 pub(crate) struct SpaceMemory {
     /// The sample.
     sample: ReusedVec<ScaledSphere>,
-    /// Its centres half way through the step.
+    /// The centres of the sample half way through the step.
     centers: ReusedVec<Vec3>,
-    /// Values to take a median of.
+    /// Scratch memory: the values to take a median of.
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// The paths of the sample that may be cut.
+    /// The paths of the sample that the shortest length of segments cuts.
     cut: ReusedVec<SpherePath>,
 }
 
 impl SpaceMemory {
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(crate) fn bytes(&self) -> usize {
         self.sample.bytes()
             + self.centers.bytes()
@@ -48,7 +47,7 @@ impl SpaceMemory {
     }
 }
 
-/// Measures from a sample how the spheres lie in space.
+/// Estimates from a sample how the spheres lie in space.
 pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut SpaceMemory) -> Space {
     let SpaceMemory {
         sample,
@@ -61,7 +60,8 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
     let count = sample_size(spheres.len());
     let of_sample = (0..count).map(|k| scale.sphere(sampled(spheres, count, k)));
     let sample = &*sample.refill(of_sample);
-    // Half way through the step: it is neither before a burst nor after a crush.
+    // The positions half way through the step stand for the whole step, even if the spheres burst
+    // apart or rush together: at the start or the end they would be much denser.
     let half_way = |sphere: &ScaledSphere| {
         Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
     };
@@ -84,8 +84,8 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // Worlds as small as a fuzzer makes them are never worth cutting; and a list
-    // must not depend on how they are cut.
+    // The fuzzer's worlds are so small that cutting them is never worth the cost. So the groups of
+    // the first sphere choose the length of segments: the list must not depend on it.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -93,7 +93,7 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
     space
 }
 
-/// The frame, and in it the box that holds most of the sample.
+/// Returns the frame, and the box in the frame that holds most of the sample.
 fn frame_and_box(
     sample: &[ScaledSphere],
     centers: &[Vec3],
@@ -106,7 +106,7 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // The middle at the start of the step.
+        // `middle` is the median half way through the step. The origin is its place at the start.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -115,13 +115,13 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Edge of the cube that each of `spheres` has to itself: the median over the sample, so
-/// that a dense clump speaks only for the spheres within it.
+/// Returns the edge of the cube that each of `spheres` has to itself. It is a median over the
+/// sample, so that a dense clump affects only the spheres within it.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
         ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
-    // Whether they fill space, a sheet, or a line.
+    // The dimension that the spheres fill: 1 for a line, 2 for a sheet, 3 for space.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
     let apart = medians[1] - medians[0];
     let dimension = if apart > 0.0 {
@@ -133,10 +133,9 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// The curve of [`Space::log_others`], from the ordered pairs of the sample by octaves of
-/// distance.
+/// Computes [`Space::log_others`] from the ordered pairs of the sample by octaves of distance.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
-    // All ordered pairs nearer than the upper end of each octave.
+    // Number of ordered pairs nearer than the upper end of each octave.
     let mut within = pairs;
     let mut sum = 0;
     for pairs in &mut within {
@@ -151,10 +150,12 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // `within[i]` counts up to 2^(i − 126): one octave more than the curve does.
+        // `within[i]` counts up to the distance 2^(i − 126), one octave more than entry i of the
+        // curve.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres that all lie in one place do so at every scale.
+            // Spheres that all lie in one place do so at every scale, so the curve does not fall
+            // off.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are fewer size classes than a 16-bit word tells apart"
+    reason = "there are fewer than 2¹⁶ size classes"
 )]
 
 use std::iter::repeat_n;
@@ -17,18 +17,19 @@ use crate::shared::size_class::SIZE_CLASSES;
 /// The proxies of one size class, or of several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
-    /// Proxies in it.
+    /// Number of proxies.
     pub(crate) count: u32,
-    /// How many of them are of spheres that begin and end within the trimmed box.
+    /// Number of these proxies whose sphere has the middles of its first and its last segment
+    /// within the trimmed box.
     pub(crate) inside: u32,
-    /// The largest half cell that one of them needs.
+    /// The largest half cell that a proxy needs.
     pub(crate) half_cell: f32,
-    /// The box of their centres, in the frame: its lower and its upper corner.
+    /// The lower and the upper corner of the box around the middles of the proxies, in the frame.
     pub(crate) bounds: [Vec3; 2],
 }
 
 impl SizeClass {
-    /// A class of no proxies.
+    /// A class without proxies.
     pub(crate) const EMPTY: Self = Self {
         count: 0,
         inside: 0,
@@ -48,8 +49,8 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] that is being filled: its lower corner; its upper corner, and in the last
-/// lane its largest half cell.
+/// A [`SizeClass`] that is being filled. The first three lanes of `low` and `high` are the corners
+/// of the box, and the last lane of `high` is the largest half cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -67,7 +68,7 @@ impl RunningClass {
         self.high = self.high.fast_max(other.high);
     }
 
-    /// The class as it is now.
+    /// Returns the class as it is now.
     pub(super) fn size_class(&self) -> SizeClass {
         let ([x, y, z, _], [u, v, w, half_cell]) = (self.low.to_array(), self.high.to_array());
         SizeClass {
@@ -87,23 +88,24 @@ pub(super) struct HistogramMemory {
 }
 
 impl HistogramMemory {
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(super) fn bytes(&self) -> usize {
         self.places.bytes() + self.classes.bytes()
     }
 }
 
-/// The size classes in use, in the order in which they came: of thousands, most worlds use a
-/// few.
+/// The size classes in use, in the order in which they were first used. There are thousands of
+/// classes, of which most worlds use a few.
 pub(super) struct Histogram<'a> {
-    /// For the number of each class its place among the classes in use, from 1, if it has one.
+    /// For each class number, the place of the class in `classes`, counted from 1. `None` if the
+    /// class is not in use.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
-    /// The classes in use, and their numbers.
+    /// The classes in use, with their numbers.
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }
 
 impl<'a> Histogram<'a> {
-    /// An empty histogram.
+    /// Returns an empty histogram.
     pub(super) fn new(memory: &'a HistogramMemory) -> Self {
         let (mut places, mut classes) = (memory.places.take(), memory.classes.take());
         places.refill(repeat_n(None, SIZE_CLASSES));
@@ -111,7 +113,7 @@ impl<'a> Histogram<'a> {
         Self { places, classes }
     }
 
-    /// Adds proxies to the class of this number.
+    /// Adds proxies to the class with this number.
     #[inline(always)]
     pub(super) fn add(&mut self, number: usize, proxies: &RunningClass) {
         match self.places[number] {
@@ -123,7 +125,7 @@ impl<'a> Histogram<'a> {
         }
     }
 
-    /// Two histograms as one.
+    /// Joins two histograms.
     pub(super) fn merge(mut self, other: Self) -> Self {
         for (number, proxies) in other.classes.iter() {
             self.add(*number, proxies);

@@ -1,9 +1,9 @@
-//! `measure`: how far apart the spheres are, how each is cut into segments, and how many
-//! proxies there are of each size, and where.
+//! `measure`: estimates the distribution of the spheres, cuts them into segments, and counts the
+//! proxies of each size class, with the box around them.
 //!
-//! As on a GPU, a sample of the spheres comes first: [`spacing`] counts its pairs by
-//! distance, [`ranks`] takes medians, and [`curve`] makes of both a [`Space`]. Then
-//! [`sizes`] cuts all spheres.
+//! As on a GPU, a sample of the spheres comes first: [`spacing`] counts its pairs by distance,
+//! [`ranks`] takes medians, and [`curve`] computes a [`Space`] from both. Then [`sizes`] cuts all
+//! spheres.
 //!
 //! [`Space`]: crate::shared::space::Space
 

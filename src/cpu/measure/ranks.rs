@@ -3,15 +3,15 @@
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::TRIM_DIVISOR;
 
-/// The median of some values.
+/// Returns the median of some values.
 pub(super) fn median(memory: &mut ReusedVec<f32>, values: impl Iterator<Item = f32>) -> f32 {
     let values = memory.refill(values);
     let middle = values.len() / 2;
     *values.select_nth_unstable_by(middle, f32::total_cmp).1
 }
 
-/// The lowest value, the median and the highest value when one of [`TRIM_DIVISOR`] is left
-/// out at each end.
+/// Returns the lowest value, the median and the highest value, after one of [`TRIM_DIVISOR`] values
+/// is left out at each end.
 pub(super) fn trimmed_range(
     memory: &mut ReusedVec<f32>,
     values: impl Iterator<Item = f32>,

@@ -1,4 +1,5 @@
-//! How long time segments should be, as `shaders/measure_curve.wgsl` weighs it.
+//! Chooses the length of time segments. `shaders/measure_curve.wgsl` does the same, but there no
+//! segment searches for uncut spheres, even if the segments are few.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};
@@ -7,8 +8,9 @@ use crate::shared::tuning::{
     COARSER_RANGES, MAX_WEIGHED, MIN_SEGMENT_PER_EXTENT, OWN_RANGES, SEARCH_COST, SEGMENT_LENGTHS,
 };
 
-/// The length of segments that is expected to cost least: the spacing, or where that would
-/// make more segments than they save tests, more. `sample` are the paths of the sample.
+/// Returns the length of segments with the least expected cost: the spacing, or more if segments as
+/// short as the spacing would cost more than the tests that they save. `sample` has the paths of
+/// the sample.
 pub(super) fn segment_length(
     space: &Space,
     spacing: f32,
@@ -19,13 +21,13 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // The others cost the same, whatever the length.
+    // Every path that the shortest length does not cut costs the same at any length.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // Spheres that are cut though none of the sample is are rare: this is what costs
-        // them least.
+        // If any sphere is cut although no sampled sphere is, such spheres are rare. This length
+        // costs them least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -37,13 +39,13 @@ pub(super) fn segment_length(
     };
     let mut best = (f32::MAX, spacing);
     let lengths = (0..SEGMENT_LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
-    // The last does not cut at all.
+    // The last length cuts no sphere.
     for length in lengths.chain([f32::MAX]) {
         let (cost, cuts_any) = weighing.cost(length);
         if cost < best.0 {
             best = (cost, length);
         }
-        // Longer ones cut nothing either.
+        // Longer segments would cut no sphere either.
         if !cuts_any {
             break;
         }
@@ -51,31 +53,31 @@ pub(super) fn segment_length(
     best.1
 }
 
-/// The spheres of the sample by which lengths are weighed against each other.
+/// The sampled spheres by which segment lengths are compared.
 struct Weighing<'a> {
     space: &'a Space,
-    /// The paths that may be cut.
+    /// The paths that the shortest length cuts.
     cut: &'a [SpherePath],
-    /// How many are never cut.
+    /// Number of sampled spheres that no length cuts.
     uncut: f32,
-    /// How many there are.
+    /// Number of sampled spheres.
     all: f32,
     /// Edge of the narrowest cells.
     least_edge: f32,
 }
 
 impl Weighing<'_> {
-    /// The expected cost when each segment is within `length`, and whether any of the
-    /// weighed spheres is cut then.
+    /// Returns the expected cost of segments of at most `length`, and whether this length cuts any
+    /// of the weighed spheres.
     fn cost(&self, length: f32) -> (f32, bool) {
         let each = self.cut.len().div_ceil(MAX_WEIGHED);
         let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // Where segments are few, they search the levels of the spheres that are never cut,
-        // and no farther than they reach (`coarse_searches_fine`); or else all are in cells
-        // as wide as the segments.
+        // If the segments are fewer than the uncut spheres, the segments search the levels of the
+        // uncut spheres, and only as far as they reach (`coarse_searches_fine`). Otherwise all
+        // proxies are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -87,8 +89,9 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Not half of the others, for they do not search for the segment; and the cells
-            // are theirs, so the search reaches up to one cell farther on each side.
+            // This number is not halved, because the uncut spheres do not search for the segment.
+            // The segment searches cells of the uncut spheres, so it reaches up to one cell
+            // farther on each side.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

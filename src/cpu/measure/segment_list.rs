@@ -1,4 +1,4 @@
-//! The list of time segments after the first of each sphere.
+//! Lists the time segments after the first of each sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,8 +13,8 @@ use crate::limits::CHUNK;
 use crate::shared::segments::Segment;
 use crate::shared::size_class::class_power;
 
-/// Lists the segments after the first of each sphere, as many as there are, from the size
-/// class of each sphere.
+/// Fills `segments` with the segments after the first of each sphere. The size class of a sphere
+/// determines their number, and `segments` has room for exactly all of them.
 pub(super) fn list_segments(class_of: &[u16], segments: &mut [Segment]) -> Result<(), Error> {
     let after_first = |class: &u16| (1_usize << class_power(usize::from(*class))) - 1;
     let classes = |chunks: Range<usize>| {

@@ -1,8 +1,8 @@
-//! The size class of each sphere.
+//! Computes the size class of each sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "there are fewer size classes than a 16-bit word tells apart"
+    reason = "there are fewer than 2¹⁶ size classes"
 )]
 
 use std::array::from_fn;
@@ -17,7 +17,7 @@ use crate::shared::segments::{Cut, ProxySize};
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 
-/// Sorts spheres into size classes, their segments being within `length`.
+/// Assigns spheres to size classes, cut into segments of `length` by [`ProxySize::new`].
 pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
@@ -25,7 +25,7 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the spheres of one set, and writes the class of each.
+    /// Adds the spheres of one set to the histogram, and writes the class of each.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -69,7 +69,8 @@ impl Sizer<'_> {
         number as u16
     }
 
-    /// Adds several spheres of a set, if none is cut. The same as one by one.
+    /// Adds [`LANES`] spheres of a set if none of them is cut, and returns their classes. The
+    /// result is the same as that of [`Sizer::add`] for each. Returns `None` if a sphere is cut.
     #[inline(always)]
     fn add_uncut(
         &self,

@@ -1,4 +1,4 @@
-//! How each sphere is cut, and how many proxies there are of each size. Twin of
+//! Cuts each sphere into segments, and counts the proxies of each size class. Twin of
 //! `shaders/measure_sizes.wgsl`.
 
 #![allow(
@@ -23,14 +23,14 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 #[derive(Debug, Default)]
 pub(crate) struct SizesMemory {
     histograms: HistogramMemory,
-    /// See [`Sizes`].
+    /// The vectors of [`Sizes`].
     class_of: ReusedVec<u16>,
     segments: ReusedVec<Segment>,
     classes: ReusedVec<(usize, SizeClass)>,
 }
 
 impl SizesMemory {
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(crate) fn bytes(&self) -> usize {
         self.histograms.bytes()
             + self.class_of.bytes()
@@ -39,18 +39,19 @@ impl SizesMemory {
     }
 }
 
-/// How the spheres are cut, and how many proxies there are of each size.
+/// How the spheres are cut, and how many proxies each size class has.
 pub(crate) struct Sizes<'a> {
     /// The size class of each sphere.
     pub(crate) class_of: &'a [u16],
-    /// The segments after the first of each sphere: proxies from N on.
+    /// The segments after the first of each sphere. With N spheres, these are the proxies from
+    /// number N on.
     pub(crate) segments: &'a [Segment],
-    /// The size classes in use, each with its number, in the order of these.
+    /// The size classes in use with their numbers, in ascending order of these numbers.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
 
 impl Sizes<'_> {
-    /// The sphere of a proxy, and the number of its segment.
+    /// Returns the sphere of a proxy and the number of its segment.
     pub(crate) fn segment(&self, proxy: usize) -> Segment {
         match proxy.checked_sub(self.class_of.len()) {
             Some(further) => self.segments[further],
@@ -62,8 +63,8 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every sphere into segments and counts the proxies of each size. The segments
-/// become longer than planned as far as it takes to have at most `max_proxies`.
+/// Cuts every sphere into segments and counts the proxies of each size class. Doubles the length of
+/// segments until there are at most `max_proxies` proxies, or the length exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
@@ -92,7 +93,7 @@ pub(crate) fn measure_sizes<'a>(
         if proxies <= max_proxies || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
-        // From 0, too.
+        // The lower bound makes a length of 0 grow, too.
         length = (2.0 * length).max(f32::MIN_POSITIVE);
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
@@ -122,7 +123,7 @@ fn count<'a>(
     let first_len = sets.first_len(spheres.len());
     let add_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
         let (k, (spheres, class_of)) = chunk;
-        // Spheres of the chunk in the first set.
+        // Number of spheres of the chunk that are in the first set.
         let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
         for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
             let class_of = &mut class_of[range.clone()];

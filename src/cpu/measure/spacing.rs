@@ -17,8 +17,9 @@ use crate::lanes::{LANES, each, largest};
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
-/// Sphere number `k` of a sample of `count`: one of each stretch of the input, which one by
-/// chance, so that no regular order of the spheres shows.
+/// Returns sphere number `k` of a sample of `count` spheres. The sample has one sphere of each of
+/// `count` stretches of the input. A hash chooses the sphere within its stretch, so that a regular
+/// order of the spheres does not bias the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -28,18 +29,19 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     &spheres[begin(k) + chance as usize % (begin(k + 1) - begin(k))]
 }
 
-/// How many of a sample are in each octave of distance around each sphere of it. Octaves go
-/// by the exponent of a float32.
+/// For each sphere of a sample, the number of other sampled spheres in each octave of distance. A
+/// distance is the largest difference of coordinates along any axis, and its octave is its exponent
+/// as a float32.
 #[derive(Debug)]
 pub(super) struct Octaves {
-    /// Spheres of the sample.
+    /// Number of spheres in the sample.
     count: usize,
-    /// A row of counts, one for each sphere, for each octave: near spheres are in few
-    /// octaves, so few rows are worked on.
+    /// One row for each octave, with a count for each sphere. Most distances are in few octaves, so
+    /// most of the counting touches few rows.
     rows: ReusedVec<u16>,
-    /// The sum of each row: ordered pairs.
+    /// The sum of each row: the number of ordered pairs in the octave.
     pub(super) pairs: [u32; OCTAVES],
-    /// No pair is in an octave before this.
+    /// The first octave that has a pair.
     first: usize,
     /// The sample, [`LANES`] spheres side by side, and their distances from one sphere.
     blocks: ReusedVec<[f32x4; 3]>,
@@ -63,7 +65,7 @@ impl Octaves {
     /// Counts all pairs of a sample.
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // The lanes that fill up the last block are not looked at.
+        // The lanes that fill up the last block are not counted.
         let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
@@ -79,13 +81,14 @@ impl Octaves {
         self.count = count;
     }
 
-    /// log₂ of the distance from sphere `i` to its nearest neighbour of this rank.
+    /// Returns log₂ of the distance from sphere `i` to its nearest neighbour of this rank.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // As if they filled space no more than evenly.
+                // Interpolates within the octave. The growth is at most that of spheres that fill
+                // space evenly.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -94,15 +97,15 @@ impl Octaves {
         128.0
     }
 
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(super) fn bytes(&self) -> usize {
         self.rows.bytes() + self.blocks.bytes() + self.distances.bytes()
     }
 }
 
-/// Counts the pairs in the rows of [`Octaves`]. `blocks` are the centres side by side, and
-/// `distances` is memory for as many. Not inlined, so that the compiler sees that the slices
-/// do not overlap.
+/// Counts the pairs in the rows of [`Octaves`]. `blocks` holds the centres side by side, and
+/// `distances` is scratch memory for as many. Not inlined, so that the compiler can assume that the
+/// slices do not overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

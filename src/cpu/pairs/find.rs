@@ -1,4 +1,4 @@
-//! All pairs: tasks on all threads, and what they found put together.
+//! Finds all pairs: runs the tasks on all threads and joins their results.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,7 +14,8 @@ use crate::exact::ReportedPair;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidates, and finds the pairs that touch, if they are no more than `limit`.
+/// Tests all candidates and fills `found`. Returns an error if there are more than `limit` pairs,
+/// or too many reports ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs(
     search: &PairSearch<'_>,
     limit: u64,
@@ -54,7 +55,7 @@ pub(crate) fn find_pairs(
     })
 }
 
-/// Adds a task's reports to those of all.
+/// Appends the reports of a task to the reports of all tasks.
 fn append(shared: &mut Vec<ReportedPair>, reports: &[ReportedPair]) -> Result<(), Error> {
     let more = reports.len();
     let room = shared.try_reserve(more);

@@ -1,4 +1,4 @@
-//! The pairs found, and how many they are.
+//! The pairs that were found, and their counts.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,49 +7,49 @@ use crate::cpu::buckets::Buckets;
 use crate::exact::{Grazing, ReportedPair};
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The pairs found, in memory that is kept from step to step.
+/// The pairs that were found, in memory that is kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct FoundPairs {
-    /// Pairs that touch, by a.
+    /// Pairs that touch, in buckets by a.
     pub(crate) pairs: Buckets<Collision>,
-    /// Pairs that several time segments may have reported: still to be decided.
+    /// Reports of pairs that several time segments may report, for the `decide` stage.
     pub(crate) shared: ReusedVec<ReportedPair>,
-    /// Such pairs of each task.
+    /// Scratch memory for the reports of each task.
     pub(super) reports: ScratchPool<ReportedPair>,
 }
 
 impl FoundPairs {
-    /// Bytes of memory kept.
+    /// Returns the number of bytes of memory kept.
     pub(crate) fn bytes(&self) -> usize {
         self.pairs.bytes() + self.shared.bytes() + self.reports.bytes()
     }
 }
 
-/// How many pairs were tested and found.
+/// Numbers of pairs that were tested and found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Pairs that touch, and need not be decided any more.
+    /// Number of pairs that touch, without the pairs that `decide` has yet to decide.
     pub(crate) pairs: u64,
-    /// Pairs of proxies that were tested.
+    /// Number of pairs of proxies that were tested.
     pub(crate) candidates: u64,
-    /// Grazing pairs, except for those still to be decided.
+    /// Number of grazing pairs, without the pairs that `decide` has yet to decide.
     pub(crate) grazing: Grazing,
 }
 
-/// What all tasks have found so far. Goes on past the limit, so that an error can tell how
-/// many pairs there are.
+/// Counts of the pairs and reports that all tasks have found so far. The counts go on past the
+/// limit, so that an error can state the number of pairs.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Most pairs there may be.
+    /// Maximum number of pairs.
     limit: u64,
-    /// Pairs that touch.
+    /// Number of pairs that touch.
     pairs: AtomicU64,
-    /// Reports of pairs that are still to be decided, some of them more than once.
+    /// Number of reports of pairs that `decide` has yet to decide. A pair may have several reports.
     shared: AtomicU64,
 }
 
 impl Progress {
-    /// Nothing yet.
+    /// Returns counts of zero.
     pub(super) fn new(limit: u64) -> Self {
         Self {
             limit,
@@ -58,17 +58,16 @@ impl Progress {
         }
     }
 
-    /// Counts some more pairs and reports, and tells whether there are too many
-    /// ([`Progress::is_too_much`]).
+    /// Adds to the counts. Returns whether they are too large now ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
         self.exceeded(pairs, shared)
     }
 
-    /// Whether the pairs are certainly too many, or the reports more than are worth their
-    /// memory: they are of pairs that do not touch, too, and some come more than once, so
-    /// eight times as many are allowed, or 2¹⁹.
+    /// Whether the pairs exceed the limit, or the reports need more memory than they are worth.
+    /// Some reports are of pairs that do not touch, and some are repeats. So eight times the limit
+    /// is allowed, and at least 2¹⁹ reports.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }
@@ -77,12 +76,12 @@ impl Progress {
         pairs > self.limit || shared / 8 > self.limit.max(1 << 16)
     }
 
-    /// Pairs that touch.
+    /// Returns the number of pairs that touch.
     pub(super) fn pairs(&self) -> u64 {
         self.pairs.load(Relaxed)
     }
 
-    /// Pairs that touch, and all reports.
+    /// Returns the number of pairs that touch and of all reports together.
     pub(super) fn all(&self) -> u64 {
         self.pairs() + self.shared.load(Relaxed)
     }

@@ -1,10 +1,10 @@
-//! `pairs`: tests every proxy against those in reach of it: by their balls first, and those
-//! that pass with the swept test, which decides most of them at once. Twin of
+//! `pairs`: tests every proxy against the proxies in its reach. The ball test comes first. Pairs
+//! that pass it take the swept test, which decides most of them at once. Twin of
 //! `shaders/pairs.wgsl`.
 //!
-//! [`tally`](mod@tally) counts the candidates alone. [`find`] shares out the proxies among tasks. A
-//! [`task`] searches for the partners of its proxies, collects those whose balls meet in
-//! [`near`], and hands these to the [`sweeper`].
+//! [`tally`](mod@tally) only counts the candidates. [`find`] divides the proxies among tasks. A
+//! [`task`] searches for the partners of its proxies, collects pairs that pass the ball test in
+//! [`near`], and passes them to the [`sweeper`].
 
 mod find;
 mod found;

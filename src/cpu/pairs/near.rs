@@ -1,4 +1,4 @@
-//! Pairs whose balls meet, collected for the swept test.
+//! Pairs that pass the ball test, collected for the swept test.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -10,11 +10,11 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Pairs that are collected before the next test, so that neither test has to wait for the
-/// other: so many at most.
+/// Maximum number of pairs that are collected before they are swept. Collecting them keeps the two
+/// tests apart, so that neither has to wait for the other.
 pub(super) const MAX_NEAR: usize = 4096;
 
-/// For each mask of [`LANES`] bits: the indices of its set bits, and how many there are.
+/// For each 4-bit mask: the indices of its set lanes, and how many there are.
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     let mut patterns = [([0; LANES], 0); 1 << LANES];
     let mut mask = 0;
@@ -33,18 +33,18 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs whose balls meet, by their places among the sorted proxies.
+/// Pairs of proxies that pass the ball test, by their indices among the sorted proxies.
 pub(super) struct NearPairs {
-    /// Of each pair the proxy that searches.
+    /// The searching proxy of each pair.
     pub(super) searchers: [u32; MAX_NEAR],
-    /// Of each pair the proxy that was found.
+    /// The found proxy of each pair.
     pub(super) found: [u32; MAX_NEAR],
     /// Number of pairs.
     pub(super) count: usize,
 }
 
 impl NearPairs {
-    /// No pairs.
+    /// Returns an empty collection.
     pub(super) fn new() -> Self {
         Self {
             searchers: [0; MAX_NEAR],
@@ -53,14 +53,15 @@ impl NearPairs {
         }
     }
 
-    /// Whether there is room for so many more pairs.
+    /// Whether there is room for `more` pairs. Writing in blocks may need up to [`LANES`] further
+    /// places.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Collects the proxies of some ranges whose balls the searcher's probe meets. There has
-    /// to be room for all.
+    /// Collects the proxies of some ranges whose balls meet the searcher's probe. There has to be
+    /// room for all proxies of the ranges.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -73,7 +74,8 @@ impl NearPairs {
         let end = ranges
             .iter()
             .fold(begin, |end, range| self.add(end, probe, balls, range));
-        // Most searchers find no more than LANES, so that many are filled without asking.
+        // Most searchers find at most LANES proxies, so LANES entries are filled without a branch
+        // on their number.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(searcher);
@@ -84,9 +86,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Adds those of a range whose balls the probe meets to the ones found, up to `end`, and
-    /// returns the new end. Most ranges are so short that one block will do, even if in vain:
-    /// nothing is asked but whether that is so.
+    /// Writes the proxies of a range whose balls meet the probe, from place `end` on. Returns the
+    /// new end. Most ranges fit in one block. One block is tested even for an empty range, so that
+    /// a short range takes a single branch.
     #[inline(always)]
     fn add(
         &mut self,
@@ -107,7 +109,8 @@ impl NearPairs {
         self.add_block(end, probe, balls, block, there & ((1 << rest) - 1))
     }
 
-    /// The same for the proxies of a block that are in the range, one bit each.
+    /// Does the work of `add` for one block. `there` is a bit mask of its proxies that are in the
+    /// range.
     #[inline(always)]
     fn add_block(
         &mut self,
@@ -120,7 +123,7 @@ impl NearPairs {
         let Some(balls) = balls.get(block) else {
             return end;
         };
-        // Adds all without a branch for each, which would be guessed wrong often.
+        // Writes all lanes without a branch for each, which would often be mispredicted.
         let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
         let first = (block * LANES) as u32;
         if let Some(found) = self.found.get_mut(end..end + LANES) {

@@ -1,4 +1,4 @@
-//! The swept test of the pairs whose balls meet.
+//! The swept test of the pairs that pass the ball test.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,26 +15,26 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Proxies that are prefetched before they are swept.
+/// Number of pairs whose found proxies are prefetched before the pairs are swept.
 const PREFETCHED: usize = 64;
 
-/// Sweeps pairs, and lists those that touch.
+/// Sweeps pairs and lists those that touch.
 pub(super) struct Sweeper<'a> {
     search: &'a PairSearch<'a>,
-    /// What all tasks have found so far.
+    /// Counts of the pairs and reports of all tasks so far.
     progress: &'a Progress,
     /// Pairs that touch.
     pairs: &'a mut Vec<Collision>,
-    /// Pairs that several time segments may report.
+    /// Reports of pairs that several time segments may report.
     shared: &'a mut Vec<ReportedPair>,
     grazing: Grazing,
-    /// Whether there was enough memory for the pairs.
+    /// The error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
 impl<'a> Sweeper<'a> {
-    /// A sweeper that writes the pairs that touch, and those that are still to be decided,
-    /// into vectors of its own.
+    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for `decide` to
+    /// `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -51,33 +51,35 @@ impl<'a> Sweeper<'a> {
         }
     }
 
-    /// How many pairs were grazing, and the pairs that are still to be decided.
+    /// Returns the number of grazing pairs and the reports for `decide`, or the error if memory ran
+    /// out.
     pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportedPair]), Error> {
         self.memory?;
         Ok((self.grazing, self.shared))
     }
 
-    /// Sweeps the pairs collected, lists those that touch, and leaves none.
+    /// Sweeps the collected pairs, lists those that touch, and empties the collection.
     #[inline(never)]
     pub(super) fn sweep(&mut self, near: &mut NearPairs) {
         let count = std::mem::take(&mut near.count);
         let begin = self.pairs.len();
         let reported = self.shared.len();
-        // Two are swept at a time, and written at the end, even if in vain.
+        // Two pairs are swept at a time, and both are written whether they touch or not. So there
+        // has to be room for one more.
         let room = count + 1;
         if self.pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         self.pairs.resize(begin + room, Collision::default());
-        // What is swept past the end has to be some proxy.
+        // If the number of pairs is odd, the last sweep reads one pair more, which has to be valid.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // So that the processor waits for all of them at once.
+            // Prefetches the found proxies, so that their cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].sphere);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -91,15 +93,15 @@ impl<'a> Sweeper<'a> {
         }
         self.pairs.truncate(begin + hits);
         if self.progress.add(hits, self.shared.len() - reported) {
-            // There will be no list.
+            // The step ends with an error, so the pairs are not needed.
             self.pairs.clear();
             self.shared.clear();
         }
     }
 
-    /// Sweeps two pairs, or the first of them, and adds those that touch to the `hits` that
-    /// are already listed from `begin` on. Returns how many there are then. In `near` the
-    /// pairs that touch take the places of the first pairs.
+    /// Sweeps two pairs, or only the first of them, by the bit mask `there`. Appends those that
+    /// touch to the `hits` pairs already listed from `begin` on, and returns the new number of
+    /// hits. Also moves them to the front of `near`: entry k of `near` becomes the one of hit k.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -121,7 +123,8 @@ impl<'a> Sweeper<'a> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Those that are for others to report are not counted.
+                // `decide_open` decides these pairs, and counts them as grazing only where the two
+                // proxies own them.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -136,7 +139,7 @@ impl<'a> Sweeper<'a> {
                 swept.hits |= 1 << lane;
             }
         }
-        // Writes both without a branch for each, which would be guessed wrong often.
+        // Writes both without a branch for each, which would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = two(spheres[lane], |sphere| sphere.sphere);
             let Impact { toi, depth } = swept.impacts[lane];
@@ -153,7 +156,8 @@ impl<'a> Sweeper<'a> {
         hits
     }
 
-    /// Decides a pair that the sweep left open, if it is these proxies'.
+    /// Decides a pair that the sweep left open, if it passes [`Sweeper::is_own`]. Counts it as
+    /// grazing if `grazing` is set.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -169,13 +173,15 @@ impl<'a> Sweeper<'a> {
         impact
     }
 
-    /// Whether some pairs are not for the proxies that meet to report.
+    /// Whether a hit has to pass [`Sweeper::is_own`]: groups may exclude the pair, or other
+    /// segments may own it.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
     }
 
-    /// Of the pairs that touch, from `begin` on, keeps those that are these proxies'.
+    /// Keeps, of the `hits` pairs listed from `begin` on, those that pass [`Sweeper::is_own`].
+    /// Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -187,7 +193,8 @@ impl<'a> Sweeper<'a> {
         kept
     }
 
-    /// Whether a pair counts, and is for these two proxies to report.
+    /// Whether groups allow a pair and these two proxies own it. If the pair is shared, reports it
+    /// for `decide`, and returns false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch { sorted, step, .. } = self.search;
@@ -196,12 +203,12 @@ impl<'a> Sweeper<'a> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Most are of spheres that are not cut.
+        // Most pairs are of two spheres that are not cut.
         let tags = two(places, |place| sorted.tags[place]);
         if two(tags, segment_power) == [0, 0] {
             return true;
         }
-        // Two segments of one sphere.
+        // The proxies are two segments of one sphere.
         if a == b {
             return false;
         }
@@ -211,7 +218,8 @@ impl<'a> Sweeper<'a> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // Not to be told yet, be it grazing or not.
+                // `decide` counts the pair once, however many segments report it. It expects
+                // GRAZING in all of these reports, even if the pair is not close to tangency.
                 let [a, b] = [a.min(b), a.max(b) | GRAZING];
                 self.shared.push(ReportedPair { a, b });
                 false

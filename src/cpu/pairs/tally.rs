@@ -1,4 +1,4 @@
-//! `tally`: counts the candidates.
+//! `tally`: counts the candidates before they are tested.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::search::PairSearch;
 
-/// Number of pairs of proxies to test.
+/// Returns the number of candidates.
 pub(crate) fn tally(search: &PairSearch<'_>) -> u64 {
     (0..search.proxies)
         .into_par_iter()

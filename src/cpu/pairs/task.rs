@@ -18,18 +18,18 @@ use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 use crate::{Collision, Error};
 
-/// Some of the proxies, being tested.
+/// A task in progress.
 pub(super) struct Task<'a> {
     search: &'a PairSearch<'a>,
-    /// Pairs whose balls meet, until they are swept.
+    /// Pairs that passed the ball test and are not swept yet.
     near: NearPairs,
     sweeper: Sweeper<'a>,
     candidates: u64,
 }
 
 impl<'a> Task<'a> {
-    /// A task that writes the pairs that touch, and those that are still to be decided, into
-    /// vectors of its own.
+    /// Makes a task that writes the pairs that touch to `pairs`, and the reports for `decide` to
+    /// `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -66,8 +66,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Sweeps the last pairs collected. Returns how many pairs there were, and those that are
-    /// still to be decided.
+    /// Sweeps the remaining pairs. Returns the task's counts, and the reports for `decide`.
     pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportedPair]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
@@ -79,7 +78,7 @@ impl<'a> Task<'a> {
         Ok((counts, shared))
     }
 
-    /// Collects those of some ranges whose balls meet.
+    /// Collects the proxies of some ranges that pass the ball test.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -92,7 +91,8 @@ impl<'a> Task<'a> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects from ranges that do not fit.
+    /// Collects from ranges with more proxies than there is room for: sweeps the collected pairs
+    /// before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -106,8 +106,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Collects from ranges of which some may lie outside the boxes, where several cells
-    /// share a slot.
+    /// Collects from ranges that may lie outside the box, where several cells share a slot. Only
+    /// proxies that lie in `row` are collected.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -122,7 +122,7 @@ impl<'a> Task<'a> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // Counted there once more.
+                // `collect` counted the candidate once more.
                 self.candidates -= 1;
             }
         }

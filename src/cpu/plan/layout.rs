@@ -1,4 +1,4 @@
-//! A level's time slabs, cells and slots. Twin of `shaders/shared/plan_layout.wgsl`.
+//! Chooses a level's time slabs, cells and slots. Twin of `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,22 +18,22 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to share out a level's slots.
+/// A way to divide a level's slots between the box and the hash.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// The box of cells that have a slot each: its lower and its upper corner.
+    /// The lower and the upper corner of the box. Each cell in the box has a slot of its own.
     bounds: [Vec3; 2],
-    /// Slots for the cells in the box.
+    /// Number of slots for the cells in the box.
     boxed_slots: f32,
-    /// Slots for the cells outside it, found by a hash.
+    /// Number of slots for the cells outside the box, which are found by a hash.
     hashed_slots: f32,
-    /// The part of the proxies outside the box; 1 if there is none.
+    /// The fraction of the proxies outside the box; 1 if there is no box.
     outside: f32,
 }
 
 impl Layout {
-    /// The three ways with `share` slots: a box around all proxies, a box around most of them
-    /// with a hash for the rest, and only a hash.
+    /// Returns the three layouts with `share` slots: a box around all proxies, a box around most of
+    /// them with a hash for the rest, and only a hash.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -55,13 +55,13 @@ impl Layout {
         ]
     }
 
-    /// Whether any proxy is in the box.
+    /// Whether the layout has a box with proxies in it.
     fn has_box(&self) -> bool {
         self.outside < 1.0
     }
 
-    /// The edge of the cells: the least one from `edge` up for which the slots are enough in
-    /// each of so many time slabs, if there is any.
+    /// Returns the smallest edge of cells, from `edge` up, with which the box has enough slots for
+    /// each of `slabs` time slabs, or `None` if there is none.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -71,19 +71,19 @@ impl Layout {
     }
 }
 
-/// A layout with all that the cost of searching depends on.
+/// A layout, with the other values that determine the cost of searching.
 #[derive(Clone, Copy)]
 struct Arrangement {
     layout: Layout,
     /// Edge of the cells.
     cell: f32,
-    /// 2^this time slabs.
+    /// The level has 2^`time_power` time slabs.
     time_power: u32,
 }
 
-/// Gives a level its time slabs, cells and slots, the slots counted from 0 and at most
-/// `share` of them, in the way that is expected to cost least. `range` are all size ranges
-/// of the level, `ranges` those of all levels.
+/// Gives a level its time slabs, cells and slots, at the least expected cost. The slots are counted
+/// from 0. There are at most `share` + [`MIN_HASHED_SLOTS`] of them. `range` has all size ranges of
+/// the level, merged, and `ranges` are the size ranges of all levels.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -125,8 +125,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// The expected cost of searching the level of a size range. `finer` are the ranges whose
-    /// proxies search it beside its own.
+    /// Returns the expected cost of searching the level of a size range. The proxies of `finer`
+    /// ranges search the level as well as its own proxies.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -149,8 +149,8 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A range that has longer segments searches several slabs, and meets there as
-            // many as in its own time.
+            // A proxy with longer segments searches several slabs. In all of them it meets as many
+            // proxies as in one slab as long as its segment.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -158,7 +158,7 @@ impl Arrangement {
         cost
     }
 
-    /// The level of a size range.
+    /// Makes the level of a size range.
     fn level(&self, range: &SizeRange) -> Level {
         let mut level = Level {
             of_set: range.set,
@@ -172,7 +172,7 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // One more on each side, so that most rows lie within.
+                // One more cell on each side, so that most neighbourhoods lie within the box.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }
@@ -184,8 +184,8 @@ impl Arrangement {
     }
 }
 
-/// The least edge, from `edge` up, with which the box has at most `slots` cells. `None` if
-/// the box has no volume, or no reasonable edge would do.
+/// Returns the smallest edge, from `edge` up, with which the box has at most `slots` cells. Returns
+/// `None` if the box is empty, or if none of the edges tried is large enough.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {

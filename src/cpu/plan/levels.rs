@@ -1,4 +1,4 @@
-//! Which size ranges become one level. Twin of `shaders/shared/plan_levels.wgsl`.
+//! Chooses the size ranges that become one level. Twin of `shaders/shared/plan_levels.wgsl`.
 
 use super::size_ranges::{PerLevel, SizeRange};
 use crate::shared::sets::Sets;
@@ -6,12 +6,12 @@ use crate::shared::space::Space;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
-/// The ends of the runs of size ranges that become one level each, at the least total cost,
-/// by dynamic programming. What a level costs depends on how many proxies are smaller than
-/// its smallest, not on the levels of those; so the best division up to each end follows from
-/// the best ones up to the ends before it.
+/// Returns the end of each run of size ranges that becomes one level. This division has the least
+/// total cost, and is found by dynamic programming: the cost of a level depends on the number of
+/// proxies smaller than its smallest one, not on the levels of these smaller proxies. So the best
+/// division up to each end follows from the best divisions up to the earlier ends.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // For each end: the least cost of all levels up to it, and where the last one begins.
+    // For each end: the least cost of all levels up to it, and where the last of them begins.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();
@@ -41,8 +41,8 @@ pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> Per
     ends
 }
 
-/// What a level is expected to cost: the searches of its own proxies in it, and those of
-/// finer ones.
+/// Returns the expected costs of a level: of the searches by its own proxies, and of the searches
+/// by finer proxies.
 fn level_costs(space: &Space, level: &SizeRange, sets: Sets) -> (f32, f32) {
     let proxies = level.all.count as f32;
     let slab = proxies / (1_u32 << level.power) as f32;

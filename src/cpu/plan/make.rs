@@ -1,4 +1,4 @@
-//! The plan of a step, from the size classes to the levels.
+//! Makes the plan of a step: from the size classes to the levels.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,27 +24,27 @@ use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 pub(crate) struct Plan<'a> {
     /// The levels, finest first.
     pub(crate) levels: PerLevel<Level>,
-    /// Proxies of each level.
+    /// Number of proxies of each level.
     pub(crate) proxies: PerLevel<u32>,
-    /// For each level, the levels that its proxies search: one bit each.
+    /// For each level, a bit mask of the levels that its proxies search.
     pub(crate) searched: PerLevel<u64>,
     /// The level of each size class.
     pub(crate) level_of_class: &'a [u8],
-    /// Slots in use.
+    /// Number of slots in use.
     pub(crate) slots: u32,
 }
 
-/// A level before all are in order.
+/// A level before the levels are sorted by the size of their cells.
 struct Draft {
     level: Level,
-    /// All of its size ranges.
+    /// All size ranges of the level, merged.
     range: SizeRange,
     /// The numbers of its size classes.
     classes: Range<usize>,
 }
 
-/// Makes the plan from the size classes in use, with at most `slots` slots.
-/// `level_of_class` is memory.
+/// Makes the plan from the size classes in use, with at most `slots` slots. `level_of_class` is a
+/// vector whose memory is reused.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -53,7 +53,7 @@ pub(crate) fn plan<'a>(
     level_of_class: &'a mut ReusedVec<u8>,
 ) -> Plan<'a> {
     let mut drafts = draft_levels(space, classes, sets, slots);
-    // Finest first.
+    // Finest level first.
     drafts.sort_unstable_by(|one, other| {
         let by_cell = one.level.cell.total_cmp(&other.level.cell);
         by_cell.then(one.classes.start.cmp(&other.classes.start))
@@ -79,7 +79,7 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// The levels in the order of their size classes, each with slots counted from 0.
+/// Returns the levels in the order of their size classes, each with its slots counted from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -114,8 +114,8 @@ fn draft_levels(
 }
 
 impl Plan<'_> {
-    /// An upper bound of the number of candidates, if no slot holds more than `fullest`
-    /// proxies.
+    /// Returns an upper bound of the number of candidates, given that no slot holds more than
+    /// `fullest` proxies.
     pub(crate) fn max_candidates(&self, fullest: u32) -> u64 {
         max_candidates(&self.levels, &self.proxies, &self.searched, fullest)
     }

@@ -1,4 +1,4 @@
-//! Which levels search which.
+//! Decides which levels search which.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -11,14 +11,14 @@ use crate::shared::sets::Sets;
 use crate::shared::space::Space;
 use crate::shared::tuning::{MAX_COARSER_CELLS, MAX_OWN_CELLS, SEARCH_COST};
 
-/// A level, and all of its size ranges.
+/// A level, and all of its size ranges merged.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) level: &'a Level,
     pub(super) range: &'a SizeRange,
 }
 
-/// For each level, finest first, the levels that its proxies search: one bit each.
+/// Returns, for each level, finest first, a bit mask of the levels that its proxies search.
 pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> PerLevel<u64> {
     let mut searched: PerLevel<u64> = sides.iter().map(|_| 0).collect();
     for (coarse, &coarse_side) in sides.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
             if sets.are_two() && fine_side.range.set == coarse_side.range.set {
                 continue;
             }
-            // One of them searches the other: the one to which it costs less.
+            // Only one of the two levels searches the other: the one for which it costs less.
             if coarse_searches_fine(space, coarse_side, fine_side) {
                 searched[coarse] |= 1 << fine;
             } else {
@@ -37,11 +37,12 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Whether it costs less when the proxies of a coarse level search a fine one than when
-/// those of the fine one search the coarse one: when the coarse ones are few.
+/// Whether it costs less if the proxies of the coarse level search the fine level than the reverse,
+/// as it does when the coarse proxies are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // Rows are ranges only within a box, and slabs would be many.
+    // A coarse proxy reaches many cells of the fine level. Their ranges are few only within the
+    // box, where a row is one range, and without time slabs.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -49,18 +50,19 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     if !all_in_box || level.time_power > 0 {
         return false;
     }
-    // A level with longer segments searches several slabs.
+    // Fine proxies with segments longer than a slab of the coarse level search several slabs.
     let shift = coarse.level.time_power;
     let slabs = (1_u32 << shift.saturating_sub(fine.range.power)) as f32;
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// What it costs when the proxies of one level search so many slabs of another.
+/// Returns the expected cost of the search by the proxies of `from` in `slabs` time slabs of `to`.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // Beyond the box there are none.
+    // A box limits the number of rows. A level without a box has dimensions of 0, which set no
+    // limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -68,10 +70,11 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// An upper bound of the number of candidates, if no slot holds more than `fullest`: each
-/// proxy searches half its neighbourhood, and along each axis at most 4 cells of coarser
-/// levels, in all time slabs, and of finer ones as many as its own cell is wide, and 3 more,
-/// but no more than there are. Twin of `shaders/shared/crowd.wgsl`, where no level searches a
+/// Returns an upper bound of the number of candidates, given that no slot holds more than `fullest`
+/// proxies. Each proxy searches half its neighbourhood in its own level. In a coarser level it
+/// searches at most 4 cells along each axis. In a finer level it searches as many cells along each
+/// axis as its own cell is wide, and 3 more, but no more than the box has. The cells of other
+/// levels count once per time slab. Twin of `shaders/shared/crowd.wgsl`, where no level searches a
 /// finer one.
 pub(super) fn max_candidates(
     levels: &[Level],

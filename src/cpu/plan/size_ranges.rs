@@ -1,4 +1,5 @@
-//! Runs of size classes: what levels are made of. Twin of `shaders/shared/plan_ranges.wgsl`.
+//! Size ranges: the runs of size classes that levels are made of. Twin of
+//! `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 
@@ -11,29 +12,31 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 /// One item for each level, or for each size range.
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A run of size classes of one set and one power of segments, with some proxies; or the
-/// runs of a level together.
+/// A run of size classes of one set and one power of segments that has proxies; or several such
+/// runs, merged into a level.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     /// All of its proxies.
     pub(super) all: SizeClass,
-    /// The power of segments; of several runs the least.
+    /// The power of segments, or the least power of several runs.
     pub(super) power: u32,
     /// The set of its spheres.
     pub(super) set: u32,
     /// The number of its last size class.
     pub(super) last_class: usize,
-    /// Half of the cell size that decides who searches this range. In one set it is that of
-    /// the smallest run, for the other runs of the level are no finer. Between two sets it is
-    /// that of the largest, for smaller proxies search the level's cells.
+    /// Half the cell size at which other ranges search this one ([`SizeRange::searches`]). In one
+    /// set, a level takes it from its smallest run, so that no run of the level itself counts as
+    /// finer. Between two sets, a level takes it from its largest run, because all smaller proxies
+    /// search the cells of the level.
     reference: f32,
-    /// Proxies of all smaller ranges that search this one.
+    /// Number of proxies in the ranges that search this one.
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Whether its proxies search for those of another range, and not those for them;
-    /// between two sets, ranges of one size may search each other.
+    /// Whether the proxies of this range search the other range, rather than the reverse. Between
+    /// two sets, ranges of equal size search each other. This rule only serves to estimate costs:
+    /// `searched_levels` decides about the final levels.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -42,9 +45,9 @@ impl SizeRange {
         }
     }
 
-    /// Whether both may be in one level: ranges of spheres that are cut, whatever their power
-    /// of segments, or of spheres that are not. Uncut spheres would take all time slabs from
-    /// the others.
+    /// Whether both ranges may be in one level: they are of one set, and the spheres of both are
+    /// cut (into any number of segments) or the spheres of neither. An uncut sphere spans the whole
+    /// step, so its level cannot have time slabs.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
@@ -65,9 +68,9 @@ impl SizeRange {
     }
 }
 
-/// The shortest runs of size classes that are no more than there can be levels.
+/// Returns the shortest runs of size classes that are no more than [`MAX_LEVELS`].
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
-    // Neighbours whose numbers are the same but for some low bits.
+    // Neighbouring classes whose numbers differ in the low `shift` bits only.
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)
         .find(|&shift| runs(shift).count() <= MAX_LEVELS)

@@ -1,4 +1,4 @@
-//! All reductions that are wanted.
+//! All requested reductions, with their buffers and stages.
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
@@ -11,8 +11,8 @@ use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// What is asked for. Contacts and changes are made from the sorted list, so that
-/// either brings it.
+/// The requested reductions. Contacts and changes are computed from the sorted list, so a request
+/// for either includes the sorted list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -30,7 +30,7 @@ impl Wanted {
         changes: true,
     };
 
-    /// Whether the sorted list is wanted, or a reduction that is made from it.
+    /// Returns whether the sorted list, or a reduction that is computed from it, is requested.
     fn needs_sorted(self) -> bool {
         let Self {
             earliest: _,
@@ -42,23 +42,23 @@ impl Wanted {
     }
 }
 
-/// The buffers of all that is wanted, and the stages that fill them.
+/// The buffers of the requested reductions, and the stages that fill them.
 #[derive(Default)]
 pub(crate) struct Reductions {
-    /// Time and partner of each sphere's first impact.
+    /// Time and partner of each sphere's earliest impact.
     pub(crate) earliest: Option<wgpu::Buffer>,
     pub(crate) sorted: Option<SortedBuffers>,
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,
-    /// To be recorded after those that find the pairs.
+    /// The stages of the reductions, which run after the stages that find the pairs.
     stages: Vec<Stage>,
-    /// All buffers but what is kept from step to step.
+    /// All buffers except those whose contents are kept from step to step.
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
 
 impl Reductions {
-    /// For pairs in `buffers`, with the capacity of these.
+    /// Makes the requested reductions for the pairs in `buffers`, with the capacities of `buffers`.
     pub(crate) fn new(
         binder: Binder<'_>,
         stages: &Stages,
@@ -74,7 +74,7 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // All of it, so that a new reduction is not forgotten here.
+        // The pattern lists all fields, so that a new reduction is not forgotten here.
         let Wanted {
             earliest,
             sorted: _,
@@ -107,15 +107,15 @@ impl Reductions {
         Ok(all)
     }
 
-    /// The stages, to be appended to those that find the pairs. There are none the
-    /// second time.
+    /// Takes the stages, which have to run after the stages that find the pairs. A second call
+    /// returns none.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Takes over what was kept of the last complete step, so that changes go on
-    /// where new buffers replace smaller ones. Without this, or when they are not
-    /// as large, everything begins anew.
+    /// Records the copy of the pairs of the last complete step from `old`, so that changes continue
+    /// when new buffers replace smaller ones. Without this copy, or if the new buffers are smaller,
+    /// the next step is compared with an empty list.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

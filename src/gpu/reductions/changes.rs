@@ -1,4 +1,5 @@
-//! What changed since the last complete step. Twin of `src/reduce/changes.rs`.
+//! Changes: the pairs that began, lasted and ended since the last complete step. Twin of
+//! `src/reduce/changes.rs`.
 
 use wgpu::BufferUsages;
 
@@ -9,24 +10,25 @@ use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
 
-/// What changed since the last complete step.
+/// The buffers of the changes since the last complete step.
 pub(crate) struct ChangeBuffers {
-    /// Pairs: those that began, then those that last, then those that ended.
+    /// The pairs that began, then the pairs that last, then the pairs that ended.
     pub(crate) list: wgpu::Buffer,
-    /// The pairs of the last complete step, in order.
+    /// The pairs of the last complete step, sorted.
     kept: wgpu::Buffer,
-    /// How many these are.
+    /// Number of pairs in `kept`.
     kept_count: wgpu::Buffer,
 }
 
 impl ChangeBuffers {
-    /// Whether this buffer is kept from step to step.
+    /// Returns whether the contents of this buffer are kept from step to step.
     #[cfg(test)]
     pub(super) fn keeps(&self, buffer: &wgpu::Buffer) -> bool {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Takes over what smaller buffers have kept; does nothing if they are larger.
+    /// Records the copy of the kept pairs from `old`. Does nothing if the buffers of `old` are
+    /// larger.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -39,7 +41,7 @@ impl ChangeBuffers {
 }
 
 impl Maker<'_> {
-    /// Made from the sorted list.
+    /// Makes the buffers, and appends the stage. The sorted list must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
@@ -48,7 +50,7 @@ impl Maker<'_> {
         let list = made.array::<[u32; 2]>("changes", "changes", 2 * pairs, source)?;
         let flags = made.table("change_flags", "flags of changes", 2 * pairs + 1, none)?;
         let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
-        // Zero at first, as all new buffers are.
+        // The count is zero before the first step, because new buffers are filled with zeros.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =
             |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));

@@ -1,4 +1,4 @@
-//! Each sphere's contacts. Twin of `src/reduce/contacts.rs`.
+//! Contacts: the pairs of each sphere, in rows. Twin of `src/reduce/contacts.rs`.
 
 use wgpu::BufferUsages;
 
@@ -9,16 +9,17 @@ use super::maker::Maker;
 use super::sort::{By, Sorter};
 use crate::Error;
 
-/// The contacts of each sphere.
+/// The buffers of the contacts.
 pub(crate) struct ContactBuffers {
-    /// Where each sphere's row begins; one more word than spheres fit.
+    /// Index at which each sphere's row begins in `indices`. There is one word more than the
+    /// capacity for spheres.
     pub(crate) offsets: wgpu::Buffer,
-    /// Indices into the sorted list, row by row.
+    /// Indices into the sorted list of pairs, row by row.
     pub(crate) indices: wgpu::Buffer,
 }
 
 impl Maker<'_> {
-    /// Made from the sorted list.
+    /// Makes the buffers, and appends the stage. The sorted list must have been made before.
     pub(super) fn contacts(
         &mut self,
         sorter: &Sorter,
@@ -27,7 +28,7 @@ impl Maker<'_> {
         let (rows, pairs) = (self.buffers.capacity.spheres + 1, self.pairs());
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
         let made = &mut self.made;
-        made.array::<u32>("contact_starts", "first pairs of the spheres", rows, none)?;
+        made.array::<u32>("contact_starts", "first pair of each sphere", rows, none)?;
         let offsets = made.array::<u32>("contact_offsets", "offsets of contacts", rows, source)?;
         let indices =
             made.array::<u32>("contact_indices", "indices of contacts", 2 * pairs, source)?;

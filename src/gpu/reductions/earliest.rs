@@ -10,7 +10,8 @@ use super::maker::Maker;
 use crate::Error;
 
 impl Maker<'_> {
-    /// The buffer that has them, a row for each sphere that fits.
+    /// Makes the buffer of the earliest impacts, with one element per sphere of the capacity, and
+    /// appends the stage.
     pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<wgpu::Buffer, Error> {
         let spheres = self.buffers.capacity.spheres.max(1);
         let earliest = self.made.array::<GpuEarliest>(

@@ -1,4 +1,4 @@
-//! What every reduction is made with.
+//! Shared inputs for making the reductions.
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
@@ -8,25 +8,25 @@ use super::super::shader::kernels::{Compiled, Reduce, Stages};
 use super::super::shader::layout::CaromCollision;
 use crate::Error;
 
-/// Makes the buffers and dispatches of reductions.
+/// Makes the buffers and the dispatches of the reductions.
 pub(super) struct Maker<'a> {
     pub(super) binder: Binder<'a>,
-    /// Where the kernels of the scan are.
+    /// The kernels of the stages, among them those of the scan.
     pub(super) stages: &'a Stages,
     pub(super) kernels: &'a Reduce,
     /// The buffers of the step.
     pub(super) buffers: &'a Buffers,
-    /// The buffers of reductions.
+    /// The buffers of the reductions that have been made.
     pub(super) made: Allocator<'a>,
 }
 
 impl Maker<'_> {
-    /// How many pairs there is room for; at least one, as no binding is empty.
+    /// Returns the capacity for pairs. It is at least 1, because a binding cannot be empty.
     pub(super) fn pairs(&self) -> u64 {
         self.buffers.pairs.size() / size_of::<CaromCollision>() as u64
     }
 
-    /// A dispatch that binds buffers of the step, of reductions, and `more`.
+    /// Makes a dispatch that binds buffers of the step, of the reductions, and of `more`.
     pub(super) fn dispatch(
         &self,
         kernel: &Compiled,

@@ -1,8 +1,8 @@
-//! What is made of the list of pairs on the GPU for those who ask for it: each
-//! sphere's earliest impact, the sorted list, each sphere's contacts, and what
-//! changed since the last step.
+//! The reductions on the GPU, which are computed from the list of pairs if the options of the
+//! buffers request them: each sphere's earliest impact, the sorted list, each sphere's contacts,
+//! and the changes since the last complete step.
 //!
-//! Each reduction has a file here that makes its buffers and its stage, shaders of the
+//! Each reduction has a file in this folder that makes its buffers and its stage, shaders of the
 //! same name, and a twin on the CPU in `src/reduce/`.
 
 mod all;

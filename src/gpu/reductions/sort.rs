@@ -1,4 +1,4 @@
-//! The sorted list, each pair once. Twin of `src/reduce/sort.rs`.
+//! The list of pairs sorted by (a, b), with each pair once. Twin of `src/reduce/sort.rs`.
 
 use std::ops::Range;
 
@@ -14,36 +14,38 @@ use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
 
-/// Each pair once, in order.
+/// The buffers of the sorted list.
 pub(crate) struct SortedBuffers {
-    /// [`CaromCollision`]s, as many as the results say.
+    /// The sorted [`CaromCollision`]s. `CaromResults::sorted` is their number.
     pub(crate) list: wgpu::Buffer,
-    /// Arguments of indirect dispatches over them.
+    /// Arguments of an indirect dispatch over the sorted pairs.
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// Room for sorting as many items as there are pairs.
+/// The buffers of a radix sort of as many items as there may be pairs. An item is four words.
 pub(super) struct Sorter {
-    /// The [`Digit`] of each pass, [`UNIFORM_ALIGNMENT`] apart: see [`By`].
+    /// The [`Digit`] of each pass, at multiples of [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
-    /// How many digits an index of a sphere has.
+    /// Number of digits of the largest index of a sphere.
     count: u32,
-    /// The items before a pass and after it, in turns.
+    /// The items before and after a pass. The two buffers swap roles with each pass.
     pub(super) items: [wgpu::Buffer; 2],
-    /// How many of each digit, in each block.
+    /// Number of items with each digit in each block, digit by digit. A scan turns it into the
+    /// position of these items after the pass.
     table: ScanTable,
 }
 
-/// Words of the items by which passes sort.
+/// The key of a sort, and which items it sorts.
 #[derive(Clone, Copy)]
 pub(super) enum By {
-    /// By a, those of the same a by b.
+    /// Sorts the list of pairs by (a, b).
     Pair,
-    /// By the first word, items as many as sorted pairs.
+    /// Sorts items by their first word. There are as many items as pairs in the sorted list.
     FirstWord,
 }
 
-/// The digits of all passes: those of b and those of a, and then those of the first word.
+/// Returns the digits of all passes, the least significant digit first: those of b and then those
+/// of a for [`By::Pair`], and those of the first word for [`By::FirstWord`].
 fn digits(count: u32) -> impl Iterator<Item = Digit> {
     let passes = [(1, 0), (0, 0), (0, 1)];
     passes.into_iter().flat_map(move |(word, distinct)| {
@@ -56,7 +58,7 @@ fn digits(count: u32) -> impl Iterator<Item = Digit> {
     })
 }
 
-/// A uniform buffer of digits.
+/// Makes a uniform buffer of the digits, at multiples of [`UNIFORM_ALIGNMENT`].
 fn upload(
     device: &wgpu::Device,
     digits: impl Iterator<Item = Digit>,
@@ -89,21 +91,21 @@ impl Sorter {
         let count = (last.ilog2() + 1).div_ceil(DIGIT_BITS);
         let pairs = maker.pairs();
         let blocks = pairs.div_ceil(u64::from(SORT_BLOCK));
-        let mut items = || (maker.made).nameless::<[u32; 4]>("pairs while they are sorted", pairs);
+        let mut items = || (maker.made).nameless::<[u32; 4]>("the pairs being sorted", pairs);
         Ok(Self {
             items: [items()?, items()?],
             digits: upload(maker.binder.device, digits(count))?,
             count,
             table: maker.made.table(
                 "sort_counts",
-                "digits of the pairs",
+                "counts of the digits",
                 u64::from(DIGITS) * blocks,
                 BufferUsages::empty(),
             )?,
         })
     }
 
-    /// The passes that sort by these words, in order.
+    /// Returns the indices of the passes that sort by this key, in order.
     fn passes(&self, by: By) -> Range<u32> {
         match by {
             By::Pair => 0..2 * self.count,
@@ -111,13 +113,14 @@ impl Sorter {
         }
     }
 
-    /// The other buffer of items.
+    /// Returns the buffer of items that is not `one`.
     fn other(&self, one: &wgpu::Buffer) -> wgpu::Buffer {
         let [first, second] = &self.items;
         if one == first { second } else { first }.clone()
     }
 
-    /// Dispatches that sort the items in a buffer, and the buffer where they then are.
+    /// Returns the dispatches that sort the items in a buffer, and the buffer that has the sorted
+    /// items afterwards.
     pub(super) fn sort(
         &self,
         maker: &Maker<'_>,
@@ -147,6 +150,7 @@ impl Sorter {
 }
 
 impl Maker<'_> {
+    /// Makes the buffers of the sorted list, and appends the stage.
     pub(super) fn sorted(
         &mut self,
         sorter: &Sorter,
@@ -166,7 +170,7 @@ impl Maker<'_> {
         )?;
         let flags = self.made.table(
             "first_flags",
-            "first ones of repeated pairs",
+            "flags of the distinct pairs",
             pairs + 1,
             BufferUsages::empty(),
         )?;

@@ -1,3 +1,5 @@
+//! Tests of the reductions on the GPU against those on the CPU.
+
 use super::super::buffers::Capacity;
 use super::super::collision_buffers::CollisionBuffers;
 use super::super::detector_backend::{Gpu, encoder};
@@ -15,14 +17,15 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// A device, buffers full of noise, and what a step should say is new.
+/// A device, buffers that start out full of noise, and the pairs of the last complete step, which
+/// the changes of the next step are compared with.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
     previous: Vec<Collision>,
 }
 
-/// What a step left, as words.
+/// The contents of the result buffers after a step, as words.
 #[derive(Default)]
 struct Left {
     raw: Vec<u32>,
@@ -48,7 +51,7 @@ impl Rig {
         Self::with(adapter(), capacity)
     }
 
-    /// Dispatches may be no wider than `widest`.
+    /// Makes a rig whose dispatches have at most `widest` workgroups along each axis.
     fn folded(capacity: Capacity, widest: u32) -> Self {
         let mut gpu = adapter();
         gpu.limits().max_compute_workgroups_per_dimension = widest;
@@ -57,7 +60,7 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // Without `..`, so that a new reduction is not left out of this test.
+        // The pattern has no `..`, so that a new reduction is not left out of these tests.
         let Wanted {
             earliest,
             sorted,
@@ -101,7 +104,7 @@ impl Rig {
         ])
     }
 
-    /// One step, and what it left.
+    /// Runs a step, and returns its results and the contents of the buffers.
     fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
         self.try_step(spheres, split)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -141,7 +144,7 @@ impl Rig {
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
 
-    /// One step: what it left is what the CPU makes of its list.
+    /// Runs a step, and checks that each reduction equals the CPU's reduction of the GPU's list.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
@@ -158,7 +161,7 @@ impl Rig {
         let any_order = collisions(&raw);
         reduce::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
         let pairs = collisions(&raw);
-        // Repeats are the same in all their bits.
+        // Repeated pairs are equal in all bits.
         let mut found: Vec<[u32; 4]> = any_order.iter().map(bits).collect();
         found.sort_unstable();
         found.dedup();
@@ -170,7 +173,7 @@ impl Rig {
             "sorted"
         );
         let [x, y, z] = left.dispatch[..] else {
-            panic!("not three words");
+            panic!("expected three words");
         };
         assert_eq!((x, z), (results.sorted_columns, 1));
         let enough = workgroups(raw.len() as u64);
@@ -216,7 +219,7 @@ impl Rig {
     }
 }
 
-/// Two sets when a second one begins at `split`, which is not 0.
+/// Returns two sets of which the second begins at `split`, or one set if `split` is 0.
 fn sets(split: usize) -> Sets {
     match split {
         0 => Sets::One,
@@ -238,7 +241,7 @@ fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
     pairs.iter().map(collision).collect()
 }
 
-/// A gas with some bullets in it, `time` after its start.
+/// Returns a gas of slow spheres with some fast ones, `time` after its start.
 fn gas(count: usize, time: f32) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let side = (count as f32 * 6.0).cbrt();
@@ -253,7 +256,7 @@ fn gas(count: usize, time: f32) -> Vec<Sphere> {
 }
 
 #[test]
-fn steps_of_a_gas() {
+fn reductions_of_successive_steps_of_a_gas_match_the_cpu() {
     let mut rig = Rig::new(capacity(5000, 60_000, 9000));
     let steps = [
         (5000, 0.0),
@@ -279,7 +282,7 @@ fn steps_of_a_gas() {
 }
 
 #[test]
-fn nothing_leans_on_how_wide_dispatches_are() {
+fn results_do_not_depend_on_how_dispatches_are_folded() {
     for widest in [3, 13, 30] {
         let mut rig = Rig::folded(capacity(3000, 40_000, 5000), widest);
         for time in [0.0, 0.25] {
@@ -289,7 +292,7 @@ fn nothing_leans_on_how_wide_dispatches_are() {
 }
 
 #[test]
-fn two_sets() {
+fn reductions_of_two_sets_match_the_cpu() {
     let mut rig = Rig::new(capacity(3000, 60_000, 5000));
     for (split, time) in [(1, 0.0), (100, 0.25), (100, 0.5), (2900, 0.5), (2999, 0.0)] {
         let results = rig.check(&gas(3000, time), split);
@@ -298,7 +301,7 @@ fn two_sets() {
 }
 
 #[test]
-fn one_crowded_point() {
+fn reductions_of_coincident_spheres_match_the_cpu() {
     let mut rig = Rig::new(capacity(400, 10, 79_800));
     for count in [400, 300, 400] {
         let results = rig.check(&vec![Sphere::new([1.0; 3], 0.5); count], 0);
@@ -311,13 +314,13 @@ fn one_crowded_point() {
     );
 }
 
-/// Each has up to six neighbours that it touches at the same time, and just so.
+/// In the second world, each sphere touches up to six neighbours at the same time, without overlap.
 #[test]
-fn ties_in_a_lattice() {
+fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     let lattice: Vec<Sphere> = (0..4096)
         .map(|i: u32| {
             let at = [i % 16, i / 16 % 16, i / 256].map(|k| k as f32);
-            // Odd ones move at the even ones.
+            // Each sphere at an odd point moves towards an even neighbour.
             let speed = if at.iter().sum::<f32>() % 2.0 == 1.0 {
                 0.5
             } else {
@@ -337,10 +340,10 @@ fn ties_in_a_lattice() {
     assert!(results.sorted >= 11_520);
 }
 
-/// Bullets that meet half way, where one segment ends and the next begins, so
-/// that several report them.
+/// Fast spheres meet halfway through the step, where one time segment ends and the next begins, so
+/// that several segments report the same pair.
 #[test]
-fn pairs_that_stand_in_the_list_several_times() {
+fn a_pair_that_is_reported_several_times_is_sorted_once() {
     let mut spheres = gas(10_000, 0.0);
     for i in 0..20 {
         let [y, z] = [i % 5, i / 5].map(|k| 4.0 * k as f32 - 8.0);
@@ -362,7 +365,7 @@ fn pairs_that_stand_in_the_list_several_times() {
 }
 
 #[test]
-fn a_list_too_short_and_segments_too_few_change_nothing() {
+fn incomplete_steps_report_no_changes_and_keep_the_last_list() {
     let mut rig = Rig::new(capacity(3000, 10_000, 2500));
     assert_eq!(rig.check(&gas(3000, 0.0), 0).status, 0);
     let mut dense = gas(3000, 0.25);
@@ -385,7 +388,7 @@ fn a_list_too_short_and_segments_too_few_change_nothing() {
 }
 
 #[test]
-fn room_for_nothing() {
+fn buffers_with_no_capacity_for_pairs_give_empty_reductions() {
     let mut rig = Rig::new(capacity(2, 0, 0));
     assert_eq!(rig.check(&[], 0).status, 0);
     let truncated = rig.check(&[Sphere::new([0.0; 3], 1.0); 2], 0);
@@ -397,7 +400,7 @@ fn room_for_nothing() {
 }
 
 #[test]
-fn larger_buffers_go_on_from_smaller_ones() {
+fn changes_continue_when_the_buffers_grow() {
     let mut small = Rig::new(capacity(1000, 20_000, 2000));
     let before = small.check(&gas(1000, 0.0), 0);
     let mut large = small;
@@ -407,7 +410,7 @@ fn larger_buffers_go_on_from_smaller_ones() {
         pairs: 4000,
         segment: 0.0,
     };
-    // Twice, with no step in between.
+    // The buffers grow twice, with no step in between.
     for needed in [
         RequiredCapacity {
             pairs: 2001,
@@ -421,9 +424,10 @@ fn larger_buffers_go_on_from_smaller_ones() {
     assert_eq!((results.began, results.lasted), (0, before.sorted));
 }
 
-/// A row of a hundred thousand is no slower than so many rows.
+/// One row has about a hundred thousand pairs. The shaders use one invocation per pair, so that it
+/// takes no longer than as many short rows.
 #[test]
-fn a_giant_among_many() {
+fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
     let count = 100_000;
     let mut rng = fastrand::Rng::with_seed(5);
     let mut spheres: Vec<Sphere> = (0..count)

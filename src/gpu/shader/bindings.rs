@@ -1,4 +1,4 @@
-//! The bindings of a kernel, as its WGSL declares them.
+//! The bindings of a kernel, read from its WGSL.
 
 /// How a kernel uses one of its bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,20 +7,21 @@ pub(crate) enum Access {
     Uniform,
     /// A storage buffer that is only read.
     Read,
-    /// A storage buffer.
+    /// A storage buffer that is read and written.
     Write,
 }
 
-/// The type of a binding, but for how long an array is and whether words are atomic.
+/// The type of a binding, without the length of an array and without `atomic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// WGSL's name of the value, or of an array's elements.
+    /// Name in WGSL of the type, or of an array's element type.
     pub(crate) element: &'static str,
-    /// Whether it is an array.
+    /// Whether the type is an array.
     pub(crate) is_array: bool,
 }
 
-/// A variable of a kernel to which a buffer is bound. Its index is its place among them.
+/// A variable of a kernel to which a buffer is bound. Its binding index is its position in the list
+/// of bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) name: &'static str,
@@ -29,7 +30,7 @@ pub(crate) struct Binding {
 }
 
 impl Kind {
-    /// From the text of a type.
+    /// Parses the text of a type.
     fn parse(text: &'static str) -> Self {
         let bare = |text: &'static str| {
             let inner = text.strip_prefix("atomic<");
@@ -41,7 +42,7 @@ impl Kind {
             .strip_prefix("array<")
             .and_then(|inner| inner.strip_suffix('>'));
         match array {
-            // No name of an element has a comma.
+            // The name of an element type has no comma, so a comma begins the length.
             Some(inner) => Self {
                 element: bare(inner.split(',').next().unwrap_or(inner)),
                 is_array: true,
@@ -54,8 +55,8 @@ impl Kind {
     }
 }
 
-/// One declaration, `None` if it is not of the form
-/// `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
+/// Parses the declaration of the binding with this index. Returns `None` if the line does not have
+/// the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
 fn binding(line: &'static str, index: usize) -> Option<Binding> {
     let rest = line.strip_prefix(&format!("@group(0) @binding({index}) var<"))?;
     let (access, rest) = rest.split_once("> ")?;
@@ -72,8 +73,8 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
     })
 }
 
-/// The bindings that a kernel's text declares, a line each and in order; or the line that
-/// is not as it has to be.
+/// Returns the bindings that a kernel's text declares. Each must be on a line of its own, in the
+/// order of the indices. Returns the first line that breaks this rule as the error.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

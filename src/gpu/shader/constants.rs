@@ -1,51 +1,52 @@
-//! The constants that shaders share with the host, written from the host's.
+//! The constants that the shaders share with the host, and the WGSL that declares them.
 
 use std::fmt::Write as _;
 
 use crate::MAX_MAGNITUDE;
 use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
 
-/// What `measure_ranks` ranks: place and velocity along each axis, and two
+/// Number of quantities that `measure_ranks` ranks: position and velocity along each axis, and two
 /// distances.
 pub(crate) const QUANTITIES: u32 = 8;
-/// Spheres of the sample that one workgroup of `measure_spacing` has: where the others
-/// are is worked out once for all of these.
+/// Spheres of the sample that one workgroup of `measure_spacing` processes. The workgroup computes
+/// the position of every other sphere of the sample once for all of them.
 pub(crate) const MEASURED: u32 = 4;
 /// Spheres of the sample that one workgroup of `measure_ranks` ranks.
 pub(crate) const RANKED: u32 = 64;
 
-/// Invocations of a workgroup, where each does one sphere or proxy.
+/// Invocations of a workgroup in kernels with one invocation per sphere, proxy or pair.
 pub(crate) const WORKGROUP: u32 = 64;
 /// Invocations of a workgroup of the scan.
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// Where invocations have an octave each, they sum up as the scan does.
+// Kernels with one invocation per octave use the sums of the scan, so the sizes must agree.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
-/// Counts that one workgroup of the scan works through.
+/// Counts that one workgroup of the scan processes.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
-/// Items that one workgroup of the sort works through.
+/// Items that one workgroup of the sort processes.
 pub(crate) const SORT_BLOCK: u32 = 256;
-/// Bits by which one pass of the sort sorts.
+/// Bits of a digit. One pass of the sort sorts by one digit.
 pub(crate) const DIGIT_BITS: u32 = 4;
-/// Values of so many bits.
+/// Number of values of a digit.
 pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
-/// How many of the spheres set aside are named.
+/// Largest number of invalid spheres whose indices a step reports.
 pub(crate) const INVALID_LISTED: usize = 32;
 
-/// The bit of `Params::flags` that says that only pairs between two sets count.
+/// Bit of `Params::flags`: there are two sets, and only pairs between them count.
 pub(crate) const FLAG_TWO_SETS: u32 = 1;
-/// The bit of `Params::flags` for a driver that may end loops before they are done.
+/// Bit of `Params::flags`: the driver may end loops early, so `pairs` counts the invocations that
+/// finish.
 pub(crate) const FLAG_WATCH: u32 = 2;
 
-/// `SourceLayout::motion_kind` of spheres that do not move.
+/// Value of `SourceLayout::motion_kind` for spheres that do not move.
 pub(crate) const MOTION_NONE: u32 = 0;
-/// `SourceLayout::motion_kind` of spheres that have velocities.
+/// Value of `SourceLayout::motion_kind` for spheres with velocities.
 pub(crate) const MOTION_VELOCITY: u32 = 1;
-/// `SourceLayout::motion_kind` of spheres that have previous centres.
+/// Value of `SourceLayout::motion_kind` for spheres with previous centres.
 pub(crate) const MOTION_PREVIOUS: u32 = 2;
 
-/// The value of a constant.
+/// The value of a constant: a `u32` or an `f32` in WGSL.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Word(u32),
@@ -66,7 +67,7 @@ impl From<f32> for Value {
 
 macro_rules! constants {
     ($($name:ident: $kind:ident = $value:expr;)*) => {
-        /// All constants of the shaders.
+        /// Returns the names and the values of all constants of the shaders.
         pub(super) fn constants() -> Vec<(&'static str, Value)> {
             vec![$((stringify!($name), Value::from($value as $kind))),*]
         }
@@ -74,7 +75,7 @@ macro_rules! constants {
 }
 
 constants! {
-    // Workgroups, and what one of them does.
+    // Sizes of workgroups, and the number of items that each processes.
     WORKGROUP: u32 = WORKGROUP;
     SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
     SCAN_BLOCK: u32 = SCAN_BLOCK;
@@ -84,7 +85,7 @@ constants! {
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;
 
-    // Words that stand for something.
+    // Flags, kinds of motion, sentinel values, and the length of the list of invalid spheres.
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;
     MOTION_NONE: u32 = MOTION_NONE;
@@ -93,7 +94,7 @@ constants! {
     NO_SLOT: u32 = u32::MAX;
     INVALID_LISTED: u32 = INVALID_LISTED;
 
-    // float32.
+    // Limits of float32, and of its use.
     GREATEST: f32 = f32::MAX;
     MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
     EPSILON: f32 = filter::EPSILON;
@@ -116,7 +117,7 @@ constants! {
     Z_HASH: u32 = grid::Z_HASH;
     ROW_HASH: u32 = grid::ROW_HASH;
 
-    // The sample, and what it tells.
+    // The sample, and the measurements made from it.
     SAMPLE_DIVISOR: u32 = tuning::SAMPLE_DIVISOR;
     SMALL_SAMPLE_DIVISOR: u32 = tuning::SMALL_SAMPLE_DIVISOR;
     MAX_SAMPLE: u32 = tuning::MAX_SAMPLE;
@@ -135,7 +136,7 @@ constants! {
     MIN_SLOPE: f32 = tuning::MIN_SLOPE;
     LOG_OF_NONE: f32 = tuning::LOG_OF_NONE;
 
-    // Cells and segments.
+    // Sizes of cells, and lengths of segments.
     MIN_CELL_PER_SPACING: f32 = tuning::MIN_CELL_PER_SPACING;
     SEGMENT_LENGTHS: u32 = tuning::SEGMENT_LENGTHS;
     MIN_SEGMENT_PER_EXTENT: f32 = tuning::MIN_SEGMENT_PER_EXTENT;
@@ -160,7 +161,7 @@ constants! {
     CELL_GROWTH: f32 = tuning::CELL_GROWTH;
     CELL_GROWTH_STEPS: u32 = tuning::CELL_GROWTH_STEPS;
 
-    // The swept test, and which segments own a pair.
+    // The swept test, and the ownership of a pair by segments.
     ROUNDING: f32 = filter::ROUNDING;
     LINEAR: f32 = filter::LINEAR;
     SQUARES: f32 = filter::SQUARES;
@@ -174,7 +175,7 @@ constants! {
     STILL: f32 = ownership::STILL;
 }
 
-/// WGSL that declares all constants.
+/// Returns the WGSL that declares all constants.
 pub(super) fn prelude() -> String {
     let mut text = String::new();
     for (name, value) in constants() {

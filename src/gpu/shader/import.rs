@@ -1,9 +1,9 @@
-//! `#import` and `#needs`: one WGSL module from a kernel and the shared parts that it
-//! takes items from.
+//! `#import` and `#needs`: assembles one WGSL module from a kernel and the shared parts that it
+//! imports.
 
 use std::fmt::{Display, Formatter};
 
-/// The shared parts, by name.
+/// Defines the shared parts: pairs of a name and the text of the file in `shaders/shared/`.
 macro_rules! parts {
     ($($name:literal),* $(,)?) => {
         pub(super) const PARTS: &[(&str, &str)] = &[$((
@@ -42,16 +42,16 @@ parts![
     "units",
 ];
 
-/// Why a module cannot be put together.
+/// An error of assembling a module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
-    /// A line is no directive, though it begins with `#`.
+    /// A line begins with `#` but is not a directive.
     Directive(String),
-    /// There is no such part.
+    /// An imported part does not exist.
     Part(String),
-    /// The part does not declare the item.
+    /// A part does not declare an item that is imported from it.
     Item { part: String, item: String },
-    /// The part imports itself, directly or not.
+    /// A part imports itself, directly or through other parts.
     Cycle(String),
     /// A part needs a variable that the kernel does not declare.
     Need(String),
@@ -61,15 +61,15 @@ impl Display for BadImport {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Directive(line) => write!(f, "`{line}` is neither `#import` nor `#needs`"),
-            Self::Part(part) => write!(f, "there is no part `{part}`"),
-            Self::Item { part, item } => write!(f, "the part `{part}` has no `{item}`"),
+            Self::Part(part) => write!(f, "there is no part `{part}` in `shaders/shared/`"),
+            Self::Item { part, item } => write!(f, "the part `{part}` does not declare `{item}`"),
             Self::Cycle(part) => write!(f, "the part `{part}` imports itself"),
             Self::Need(name) => write!(f, "the kernel does not declare `{name}`"),
         }
     }
 }
 
-/// A line that begins with `#`.
+/// A directive: a line that begins with `#`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
     /// `#import part::{item, item}`
@@ -101,13 +101,13 @@ fn directive(line: &str) -> Result<Directive<'_>, BadImport> {
     }
 }
 
-/// The directives of a file.
+/// Returns the directives of a file.
 pub(super) fn directives(text: &str) -> Result<Vec<Directive<'_>>, BadImport> {
     let lines = text.lines().filter(|line| line.starts_with('#'));
     lines.map(directive).collect()
 }
 
-/// The name of what a line declares at the level of the module.
+/// Returns the name that a line declares at module scope, if it declares one.
 fn declared_by(line: &str) -> Option<&str> {
     let line = match line.strip_prefix("@group(") {
         Some(_) => &line[line.find("var<")?..],
@@ -123,22 +123,26 @@ fn declared_by(line: &str) -> Option<&str> {
         .next()
 }
 
-/// The names of what a file declares at the level of the module.
+/// Returns the names that a file declares at module scope.
 pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(declared_by)
 }
 
-/// What is put together, and what is under way.
+/// A module that is being assembled.
 #[derive(Default)]
 struct Module {
+    /// The text so far, without directives.
     text: String,
+    /// Parts that have been added.
     done: Vec<&'static str>,
+    /// Parts that are being added: each imports the next.
     open: Vec<&'static str>,
+    /// Names of variables that the kernel must declare.
     needs: Vec<&'static str>,
 }
 
 impl Module {
-    /// Adds a file after all that it imports.
+    /// Adds a file after all parts that it imports.
     fn add(&mut self, text: &'static str, parts: &Parts) -> Result<(), BadImport> {
         for directive in directives(text)? {
             match directive {
@@ -186,11 +190,11 @@ impl Module {
     }
 }
 
-/// Parts by name.
+/// Shared parts: pairs of a name and a text.
 type Parts = [(&'static str, &'static str)];
 
-/// The kernel with all that it imports, each part once and after those that it imports
-/// itself.
+/// Returns the module of a kernel: all parts that it imports, and then the kernel. Each part occurs
+/// once, after the parts that it imports itself.
 pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
     let mut module = Module::default();
     module.add(kernel, parts)?;

@@ -1,21 +1,22 @@
-//! The kernels, and the pipelines made of them.
+//! The table of kernels, and their compilation.
 
 use super::bindings::{self, Access, Binding};
 use super::constants::prelude;
 use super::import::{PARTS, resolve};
 use crate::Error;
 
-/// An entry point of a shader, and how it is compiled.
+/// A kernel: an entry point of a shader file, and the values of its override constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// Its name in the table below.
+    /// Name of the kernel in the table of kernels.
     pub name: &'static str,
-    /// Name of the file in `shaders/`.
+    /// Name of the file in `shaders/`, without the extension.
     pub(crate) file: &'static str,
+    /// Text of the file.
     pub(crate) text: &'static str,
-    /// The entry point.
+    /// Name of the entry point in the file.
     pub entry: &'static str,
-    /// Values of its override constants.
+    /// Names and values of override constants.
     pub constants: &'static [(&'static str, f64)],
 }
 
@@ -31,8 +32,8 @@ macro_rules! kernel {
     };
 }
 
-/// A set of kernels, each of which is compiled once a device: a field, a file, an entry
-/// point and the values of override constants each.
+/// Defines a set of kernels, each compiled once per device, as a struct with a field for each. Each
+/// line has the field, the file, the entry point and the values of override constants.
 macro_rules! kernels {
     (
         $(#[$doc:meta])* $set:ident, $all:ident:
@@ -44,6 +45,7 @@ macro_rules! kernels {
         }
 
         impl $set {
+            /// Compiles all kernels of the set.
             pub(crate) fn new(device: &wgpu::Device) -> Result<Self, Error> {
                 Ok(Self {
                     $($field: compile(device, &kernel!($field, $file, $entry, $constants))?,)*
@@ -68,14 +70,14 @@ kernels! {
     scan_apply: "scan_apply", "main", [];
     scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
-    // An override, so that the compiler drops the test.
+    // With this override constant, the compiler drops the tests and keeps the counting.
     tally: "pairs", "main", [("TALLY", 1.0)];
     pairs: "pairs", "main", [];
     results: "results", "main", [];
 }
 
 kernels! {
-    /// The kernels that read a caller's buffers.
+    /// The kernels that read the spheres from the application's buffers.
     Load, LOAD:
     load_params: "load_params", "main", [];
     load_first: "load_spheres", "first_set", [];
@@ -84,13 +86,13 @@ kernels! {
 }
 
 kernels! {
-    /// The kernel of exact readbacks.
+    /// The kernel that gathers pairs for exact readbacks.
     Gather, GATHER:
     gather: "gather", "main", [];
 }
 
 kernels! {
-    /// The kernels that make more of the list of pairs.
+    /// The kernels of the reductions.
     Reduce, REDUCE:
     earliest_fill: "earliest", "fill", [];
     earliest_times: "earliest", "times", [];
@@ -107,41 +109,43 @@ kernels! {
     changes_keep: "changes", "keep", [];
 }
 
-/// Every kernel.
+/// Returns every kernel.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
 }
 
 impl Kernel {
-    /// The whole WGSL module: constants, shared parts, the kernel.
+    /// Returns the complete WGSL module: constants, shared parts, and the kernel's file.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if a directive of the files is invalid.
     pub fn wgsl(&self) -> Result<String, Error> {
         let module = resolve(self.text, PARTS).map_err(|bad| self.error(&bad))?;
         Ok(prelude() + &module)
     }
 
-    /// Its bindings in group 0, in order.
+    /// Returns the kernel's bindings in group 0, in the order of their indices.
     pub(crate) fn bindings(&self) -> Result<Vec<Binding>, Error> {
         bindings::parse(self.text)
-            .map_err(|line| self.error(&format_args!("`{line}` is not the next binding")))
+            .map_err(|line| self.error(&format_args!("expected the next binding, found `{line}`")))
     }
 
     fn error(&self, problem: &dyn std::fmt::Display) -> Error {
         Error::device(format!(
-            "carom's shader `{}` is wrong: {problem}",
+            "carom's shader `{}` is invalid: {problem}",
             self.file
         ))
     }
 }
 
-/// A kernel made ready for a device.
+/// A kernel compiled for a device.
 pub(crate) struct Compiled {
-    /// Label of all that is made of it.
+    /// Label of the objects that are made for the kernel.
     pub(crate) label: String,
-    /// What is bound to it, in order.
+    /// The kernel's bindings, in the order of their indices.
     pub(crate) bindings: Vec<Binding>,
-    /// What its bind groups look like.
+    /// The layout of the kernel's bind groups.
     pub(crate) layout: wgpu::BindGroupLayout,
-    /// The pipeline.
     pub(crate) pipeline: wgpu::ComputePipeline,
 }
 
@@ -162,7 +166,7 @@ fn layout_entry((index, binding): (u32, &Binding)) -> wgpu::BindGroupLayoutEntry
     }
 }
 
-/// Compiles a kernel.
+/// Compiles a kernel for a device.
 pub(crate) fn compile(device: &wgpu::Device, kernel: &Kernel) -> Result<Compiled, Error> {
     let label = match kernel.entry {
         "main" => format!("carom {}", kernel.file),

@@ -1,8 +1,9 @@
-//! What is in the buffers: twins of the structures of the same fields in `shaders/`. Those
-//! that the CPU backend has under the same name begin with `Gpu` here. The stages' are in
-//! `shaders/shared/types.wgsl`, results in `shaders/shared/carom.wgsl`, the layout of a caller's
-//! buffers in `shaders/shared/sources.wgsl`. `Params::new` has a twin in
-//! `shaders/load_params.wgsl`, and `Gathered` one in `shaders/gather.wgsl`.
+//! The structures in the buffers. Each is the twin of a structure in `shaders/` with the same
+//! fields, which are described there. A name begins with `Gpu` if the CPU backend has a structure
+//! of the plain name. The stages' structures are in `shaders/shared/types.wgsl`, the results in
+//! `shaders/shared/carom.wgsl`, and the layout of the application's buffers in
+//! `shaders/shared/sources.wgsl`. `Params::new` has a twin in `shaders/load_params.wgsl`, and
+//! `Gathered` has one in `shaders/gather.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -14,12 +15,12 @@ use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{OCTAVES, sample_size};
 use crate::shared::units::Units;
 
-/// Uniform buffers are bound at multiples of this on every device.
+/// Alignment in bytes at which every device can bind a uniform buffer.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A value of a buffer.
+/// A type of which a buffer holds a value or an array.
 pub(crate) trait Element: Pod {
-    /// Its type in WGSL.
+    /// Name of the type in WGSL.
     const WGSL: &'static str;
 }
 
@@ -39,7 +40,7 @@ impl Element for Sphere {
     const WGSL: &'static str = "Sphere";
 }
 
-/// Size of a structure, and offsets of its fields by name.
+/// Size of a structure in bytes, and the names and offsets of its fields.
 #[cfg(test)]
 pub(super) struct StructLayout {
     pub(super) wgsl: &'static str,
@@ -47,7 +48,8 @@ pub(super) struct StructLayout {
     pub(super) fields: &'static [(&'static str, usize)],
 }
 
-/// Structures, each with its name in WGSL. Fields that begin with `unused` are padding.
+/// Defines structures, each with its name in WGSL. Fields whose names begin with `unused` are
+/// padding.
 macro_rules! layouts {
     ($(
         $(#[$doc:meta])*
@@ -68,7 +70,7 @@ macro_rules! layouts {
             }
         )*
 
-        /// All structures, for a test.
+        /// The layouts of all structures, for a test that compares them with WGSL.
         #[cfg(test)]
         pub(super) const LAYOUTS: &[StructLayout] = &[$(StructLayout {
             wgsl: $wgsl,
@@ -79,7 +81,7 @@ macro_rules! layouts {
 }
 
 layouts! {
-    /// What a step is about.
+    /// Parameters of a step.
     struct Params = "Params" {
         spheres: u32,
         b_offset: u32,
@@ -99,7 +101,8 @@ layouts! {
         serial: u32,
     }
 
-    /// What the stages count: pairs and the like in two words each, low first.
+    /// Counters of the stages. Counts of segments, candidates and pairs have two words, the low
+    /// word first.
     struct Counters = "Counters" {
         segments: [u32; 2],
         candidates: [u32; 2],
@@ -113,7 +116,7 @@ layouts! {
         used: [u32; SIZE_CLASSES / 32],
     }
 
-    /// Where the spheres of a caller's buffers are.
+    /// Positions of the spheres' values in the application's buffers.
     struct SourceLayout = "SourceLayout" {
         center: [u32; 2],
         radius: [u32; 2],
@@ -129,7 +132,7 @@ layouts! {
         unused: u32,
     }
 
-    /// A pair as it stands in the list.
+    /// A pair in the list of pairs.
     struct CaromCollision = "CaromCollision" {
         a: u32,
         b_and_grazing: u32,
@@ -137,7 +140,7 @@ layouts! {
         depth: f32,
     }
 
-    /// What a step came to.
+    /// Results of a step, written by the GPU.
     struct CaromResults = "CaromResults" {
         status: u32,
         pairs: u32,
@@ -161,7 +164,7 @@ layouts! {
         invalid_index: [u32; INVALID_LISTED],
     }
 
-    /// Where cells are counted from.
+    /// The frame: the moving origin from which cells are counted.
     struct GpuFrame = "Frame" {
         origin: [f32; 3],
         unused: f32,
@@ -169,7 +172,7 @@ layouts! {
         unused_too: f32,
     }
 
-    /// What the sample tells of one of its spheres.
+    /// Measured values of one sphere of the sample.
     struct Sampled = "Sampled" {
         log_distance: [f32; 2],
         radius: f32,
@@ -180,8 +183,8 @@ layouts! {
         unused_as_well: f32,
     }
 
-    /// Of one quantity of the sample: the lowest that counts, the median, and the highest
-    /// that counts.
+    /// Median and trimmed range of one quantity of the sample: the lowest and the highest value
+    /// when strays are left out.
     struct Ranks = "Ranks" {
         low: f32,
         median: f32,
@@ -189,7 +192,7 @@ layouts! {
         unused: f32,
     }
 
-    /// How the spheres lie in space.
+    /// Distribution of the spheres in space, estimated from the sample.
     struct GpuSpace = "Space" {
         log_others: [f32; OCTAVES],
         frame: GpuFrame,
@@ -199,7 +202,7 @@ layouts! {
         unused: f32,
     }
 
-    /// The proxies of one size class.
+    /// Number and bounds of the proxies of one size class.
     struct GpuSizeClass = "SizeClass" {
         count: u32,
         inside: u32,
@@ -208,13 +211,13 @@ layouts! {
         high: [u32; 3],
     }
 
-    /// A time segment after a sphere's first.
+    /// A time segment of a sphere, other than its first.
     struct GpuSegment = "Segment" {
         sphere: u32,
         number: u32,
     }
 
-    /// One uniform grid, and its part of the slot table.
+    /// A level: one uniform grid, and its part of the slot table.
     struct GpuLevel = "Level" {
         origin: [i32; 3],
         first_slot: u32,
@@ -229,7 +232,7 @@ layouts! {
         unused: [u32; 2],
     }
 
-    /// The levels of a step.
+    /// The plan of a step: its levels, and the level of each size class.
     struct GpuPlan = "Plan" {
         levels: u32,
         slots: u32,
@@ -240,13 +243,14 @@ layouts! {
         level_of_size_class: [u32; SIZE_CLASSES],
     }
 
-    /// Where a proxy goes.
+    /// The slot of a proxy, and its position within the slot.
     struct GpuBinned = "Binned" {
         slot: u32,
         place: u32,
     }
 
-    /// What the swept test reads of a proxy, in the units of the step.
+    /// The values of a proxy's sphere that the swept test reads, in the units of the grids, in the
+    /// order of the slots.
     struct GpuSortedProxy = "SortedProxy" {
         center: [f32; 3],
         radius: f32,
@@ -254,13 +258,13 @@ layouts! {
         sphere: u32,
     }
 
-    /// A proxy's cell.
+    /// The cell and the tag of a proxy.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,
     }
 
-    /// What one pass of the sort goes by.
+    /// The digit that one pass of the sort sorts by.
     struct Digit = "Digit" {
         word: u32,
         shift: u32,
@@ -275,13 +279,13 @@ layouts! {
         z: u32,
     }
 
-    /// The first impact of a sphere: the bits of its time, and the other sphere.
+    /// The earliest impact of a sphere: the bits of its time, and the index of the other sphere.
     struct GpuEarliest = "Earliest" {
         toi: u32,
         partner: u32,
     }
 
-    /// A pair with centre, radius and velocity of both spheres.
+    /// A pair with the centre, radius and velocity of both spheres, as the application gave them.
     struct Gathered = "Gathered" {
         a: u32,
         b_and_grazing: u32,
@@ -290,7 +294,9 @@ layouts! {
 }
 
 impl Params {
-    /// For spheres on the host.
+    /// Returns the parameters of a step. For spheres in buffers of the application, `spheres` is 0,
+    /// and `load_params` sets the number on the device. Capacities, limits and the serial number
+    /// are left at 0.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {

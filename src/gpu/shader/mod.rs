@@ -1,10 +1,11 @@
-//! The shaders: their sources, the constants and structures that they share with the
-//! host, and the pipelines made of them.
+//! The shaders: their sources, the constants and structures that they share with the host, and the
+//! pipelines made from them.
 //!
-//! A kernel is an entry point of a file in `shaders/`. The file begins with the items
-//! that it takes from files in `shaders/shared/`: `#import part::{item, ...}`. A shared
-//! file that reads variables of the kernel says so: `#needs params`. The kernel's
-//! variables declare its bindings; the host binds buffers by their names.
+//! A kernel is an entry point of a file in `shaders/`. The file begins with directives for the
+//! items that it takes from files in `shaders/shared/`, the shared parts:
+//! `#import part::{item, ...}`. A shared part that reads variables of the kernel declares this:
+//! `#needs params`. The kernel's variables declare its bindings, and the host binds to each
+//! variable the buffer of the same name.
 
 pub(crate) mod bindings;
 pub(crate) mod constants;

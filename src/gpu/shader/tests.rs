@@ -1,5 +1,5 @@
-//! That shaders are valid, declare what the host binds, and take from one another just
-//! what they say.
+//! Tests of the shaders' text: the shaders are valid, their bindings are those that the host binds,
+//! and their imports are exactly the items that they use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
 use crate::gpu::{Status, WGSL};
 
-/// Every file of a kernel, and its text, once.
+/// Returns each file that has kernels once: its name and its text.
 fn files() -> BTreeMap<&'static str, &'static str> {
     all().map(|kernel| (kernel.file, kernel.text)).collect()
 }
@@ -46,7 +46,7 @@ fn every_shader_is_valid_with_no_capabilities() {
     all().for_each(|kernel| drop(module(kernel)));
 }
 
-/// No entry point that nothing runs, and none that is not there.
+/// The table of kernels names every entry point of a file, and no entry point that does not exist.
 #[test]
 fn every_entry_point_is_a_kernel() {
     for (file, text) in files() {
@@ -99,23 +99,23 @@ fn every_shader_becomes_spirv_msl_and_hlsl() {
     }
 }
 
-/// WGSL's name of a type, where atomic words are words.
+/// Returns the name of a type in WGSL. An atomic type has the name of the plain type.
 fn name_of(module: &Module, handle: Handle<Type>) -> String {
     let kind = &module.types[handle];
     let scalar = |scalar: naga::Scalar| match scalar.kind {
         ScalarKind::Uint => "u32",
         ScalarKind::Float => "f32",
-        other => panic!("no buffer has {other:?}"),
+        other => panic!("unexpected scalar type {other:?} in a buffer"),
     };
     match kind.inner {
         TypeInner::Scalar(own) | TypeInner::Atomic(own) => scalar(own).to_owned(),
         TypeInner::Vector { size, scalar: own } => format!("vec{}<{}>", size as u32, scalar(own)),
         TypeInner::Struct { .. } => kind.name.clone().unwrap_or_default(),
-        ref other => panic!("no buffer has {other:?}"),
+        ref other => panic!("unexpected type {other:?} in a buffer"),
     }
 }
 
-/// What naga finds in a kernel's module at one index.
+/// A binding of a kernel as naga reads it.
 #[derive(Debug, PartialEq)]
 struct Declared {
     index: u32,
@@ -148,8 +148,8 @@ fn declared_bindings(module: &Module) -> Vec<Declared> {
     all
 }
 
-/// The host binds by what it reads in a shader's text: this is what the shader declares, in
-/// the same order, and no more than every device has.
+/// The host reads a kernel's bindings from the text of its shader. They must equal those that naga
+/// reads, in the same order, with at most the eight storage buffers that every device has.
 #[test]
 fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     let design = include_str!("../../../docs/design.md").replace('\n', " ");
@@ -187,7 +187,7 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     }
 }
 
-/// One name, one buffer: the same type wherever it is bound.
+/// A name stands for one buffer, so it has the same type in all kernels.
 #[test]
 fn a_name_has_one_type_in_all_kernels() {
     let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
@@ -199,14 +199,15 @@ fn a_name_has_one_type_in_all_kernels() {
     }
 }
 
-/// Text without comments and directives.
+/// Returns the text without comments and directives.
 fn code(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let bare = lines.map(|line| line.split("//").next().unwrap_or_default());
     bare.collect::<Vec<_>>().join("\n")
 }
 
-/// Names that a text uses, and those that it gives to variables, parameters and fields.
+/// Returns the names that a text uses, and the names that it gives to variables, parameters and
+/// fields.
 fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let code = code(text);
     let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
@@ -229,7 +230,7 @@ fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     (used, bound)
 }
 
-/// The imported items and the needed variables of a file.
+/// Returns the items that a file imports, and the variables that it needs.
 fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let (mut imported, mut needed) = (BTreeSet::new(), BTreeSet::new());
     for directive in directives(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
@@ -238,16 +239,16 @@ fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'
             Directive::Needs(names) => (&mut needed, names),
         };
         for item in names {
-            assert!(set.insert(item), "{name} takes `{item}` twice");
+            assert!(set.insert(item), "{name} lists `{item}` twice");
         }
     }
     (imported, needed)
 }
 
-/// A file imports every item of a part that it uses and no other, and a part that uses a
-/// variable of the kernel says so.
+/// A file imports every item of a part that it uses, and no other. A part names exactly the
+/// variables of the kernel that it uses after `#needs`.
 #[test]
-fn imports_are_what_is_used() {
+fn every_file_imports_exactly_the_items_that_it_uses() {
     let items: BTreeMap<&str, &str> = PARTS
         .iter()
         .flat_map(|&(part, text)| declared(text).map(move |item| (item, part)))
@@ -288,7 +289,7 @@ fn imports_are_what_is_used() {
             .filter(|&word| needed.contains(word) || !bound.contains(word))
             .collect();
         check(&needed, &expected, "needs");
-        // Each where it says it is from.
+        // Each item is imported from the part that declares it.
         for directive in directives(text).unwrap_or_default() {
             if let Directive::Import { part, items: names } = directive {
                 let mut strays = names.iter().filter(|&item| items.get(item) != Some(&part));
@@ -307,12 +308,12 @@ fn every_part_is_imported_by_some_kernel() {
         let mut texts = parts.chain(all().map(|kernel| kernel.text));
         assert!(
             texts.any(|text| text.contains(&line)),
-            "nothing uses {part}"
+            "no file imports the part {part}"
         );
     }
 }
 
-/// The twins that comments name are there.
+/// The paths of twins in comments exist.
 #[test]
 fn every_file_that_a_shader_names_exists() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -338,13 +339,13 @@ fn bad_imports_are_errors() {
         ("#import one", "neither"),
         ("#include one::{a}", "neither"),
         ("#import three::{a}", "no part `three`"),
-        ("#import one::{b}", "`one` has no `b`"),
+        ("#import one::{b}", "`one` does not declare `b`"),
         ("#import one::{a}", "`one` imports itself"),
         ("#import needy::{y}", "not declare `x`"),
     ];
     for (kernel, problem) in wrong {
         let Err(told) = resolve(kernel) else {
-            panic!("{kernel} is taken");
+            panic!("accepted despite its error: {kernel}");
         };
         assert!(told.contains(problem), "{kernel}: {told}");
     }
@@ -357,9 +358,9 @@ fn bad_imports_are_errors() {
     assert_eq!(cycle, Err(BadImport::Cycle("one".to_owned())));
 }
 
-/// The bits of every constant are those of the host, and some shader uses it.
+/// Every constant has the same bits as on the host, and some shader uses it.
 #[test]
-fn constants_have_the_hosts_bits_and_a_use() {
+fn every_constant_has_the_hosts_bits_and_is_used() {
     let (module, _) = parse("the constants", &super::constants::prelude());
     let mut used = BTreeSet::new();
     let texts = PARTS.iter().map(|&(_, text)| text);
@@ -372,7 +373,7 @@ fn constants_have_the_hosts_bits_and_a_use() {
             .iter()
             .find(|(_, constant)| constant.name.as_deref() == Some(name));
         let Some((_, constant)) = found else {
-            panic!("there is no {name}");
+            panic!("{name} is not declared");
         };
         match (value, &module.global_expressions[constant.init]) {
             (Value::Word(host), naga::Expression::Literal(naga::Literal::U32(own))) => {
@@ -381,15 +382,16 @@ fn constants_have_the_hosts_bits_and_a_use() {
             (Value::Number(host), naga::Expression::Literal(naga::Literal::F32(own))) => {
                 assert_eq!(own.to_bits(), host.to_bits(), "{name}");
             }
-            (_, other) => panic!("{name} is {other:?}"),
+            (_, other) => panic!("{name} has the value {other:?}"),
         }
         assert!(used.contains(name), "no shader uses {name}");
     }
 }
 
-/// What users' shaders are given stands by itself, and says the same as the host.
+/// [`WGSL`], which users append to their shaders, is valid by itself, and its constants equal those
+/// of the host.
 #[test]
-fn the_text_for_consumers_is_valid_on_its_own_and_has_the_hosts_constants() {
+fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     let (module, _) = parse("WGSL", WGSL);
     let constant = |name: &str| {
         let found = module
@@ -409,9 +411,10 @@ fn the_text_for_consumers_is_valid_on_its_own_and_has_the_hosts_constants() {
     }
 }
 
-/// Appended, it leaves the lines of a user's shader as they are, whatever the shader ends with.
+/// [`WGSL`] is appended to a user's shader. This keeps the line numbers of the shader, whatever the
+/// shader ends with.
 #[test]
-fn errors_in_a_users_shader_have_the_users_lines() {
+fn errors_in_a_users_shader_have_the_line_numbers_of_that_shader() {
     let used = "
         diagnostic(off, derivative_uniformity);
         @group(0) @binding(0) var<storage, read> results: CaromResults;
@@ -478,7 +481,7 @@ fn workgroups_are_small_enough_for_every_device() {
     }
 }
 
-/// Size of a structure in WGSL, and the offsets of its members by name.
+/// Returns the size of a structure in WGSL, and the names and offsets of its members.
 fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) {
     for module in modules {
         let mut layouter = naga::proc::Layouter::default();
@@ -503,7 +506,7 @@ fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) 
 #[test]
 fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     let modules: Vec<Module> = all().map(|kernel| module(kernel).0).collect();
-    // Defined by the user's interface.
+    // `Sphere` is public and therefore not among the layouts.
     let sphere = [
         ("center", std::mem::offset_of!(crate::Sphere, center)),
         ("radius", std::mem::offset_of!(crate::Sphere, radius)),
@@ -525,7 +528,8 @@ fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     }
 }
 
-/// Every structure of a buffer has a twin that the test above compares.
+/// Every element type of a buffer has a twin on the host, whose layout
+/// `structs_are_laid_out_alike_in_wgsl_and_rust` compares.
 #[test]
 fn every_element_is_a_type_that_the_host_has() {
     let words = ["u32", "vec2<u32>", "vec4<u32>", "Sphere"];

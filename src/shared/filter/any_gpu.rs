@@ -1,11 +1,11 @@
-//! The filter in arithmetic as bad as WGSL allows, for tests: operations are
-//! rounded up or down, products and sums fused or not, subnormal numbers flushed
-//! or not, dot products and the margin added up in several orders, and divisions
-//! off by 2.5 units in the last place.
+//! The filter in simulated arithmetic with the largest errors that WGSL allows, for tests.
+//! Operations round up or down. Products and sums are fused or not. Subnormal numbers are flushed
+//! or not. Dot products and the margin are summed in several orders. Divisions are off by up to
+//! 2.5 ulps.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "rounding to float32 is what this is about"
+    reason = "this code simulates rounding to float32"
 )]
 
 use fastrand::Rng;
@@ -13,10 +13,10 @@ use fastrand::Rng;
 use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SLOWLY, SQUARES};
 use crate::shared::sorted::SortedProxy;
 
-/// How a GPU rounds: by chance, or always the same way.
+/// A simulated GPU, with its way of rounding, fusing and flushing.
 pub(super) struct AnyGpu {
     rng: Rng,
-    /// `None`: by chance.
+    /// Whether operations round up. `None`: at random.
     up: Option<bool>,
     flushes: bool,
     fuses: bool,
@@ -35,7 +35,8 @@ impl AnyGpu {
         }
     }
 
-    /// One of the two float32 beside a number, or that number.
+    /// Rounds to one of the two adjacent float32 numbers, or exactly if `x` is a float32. Then
+    /// flushes a subnormal result, if this GPU flushes.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -80,7 +81,7 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // The distance of the float32 around it: its power of two, times ε.
+        // One ulp of the quotient: its power of two, times ε.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
@@ -88,7 +89,7 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // 2.5 units, less its own rounding.
+        // An error of 1.5 ulps, to which the rounding adds up to 1 ulp: 2.5 ulps.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -109,7 +110,8 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Margin and bound, as `filter_pair` in `shaders/shared/filter.wgsl`.
+    /// Margin and bound of a pair, by the formula of `filter_pair` in
+    /// `shaders/shared/filter.wgsl`.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);
@@ -124,7 +126,7 @@ impl AnyGpu {
             t = 0.0;
         }
         let q = [0, 1, 2].map(|k| self.mul_add(v[k], t, p[k]));
-        // r² − q·q in one of many orders.
+        // Sums r² − q·q in one of several orders.
         let (rr, qq) = (self.mul(r, r), self.dot(q, q));
         let margin = if self.rng.bool() {
             self.add(rr, -qq)

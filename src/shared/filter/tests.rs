@@ -1,4 +1,5 @@
-//! The filter held against exact arithmetic, on pairs made to be hard.
+//! Tests that compare the filter, `sweep` and `impact` with exact arithmetic, on pairs that are
+//! close to tangency.
 
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
@@ -21,16 +22,16 @@ use crate::shared::units::Units;
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};
 
-/// What was seen of pairs of one kind.
+/// Counts and worst cases of the pairs of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     pairs: u64,
     touching: u64,
     grazing: u64,
     by_integers: u64,
-    /// The largest error of a margin as a part of its bound.
+    /// Largest error of a margin, as a fraction of its bound.
     error: f64,
-    /// The farthest from tangency that a grazing pair was, in ulps of its terms.
+    /// Largest distance of a grazing pair from tangency, in ulps of its terms.
     farthest: f64,
 }
 
@@ -47,10 +48,12 @@ impl Seen {
     }
 }
 
-/// The pair as the filter gets it, and the unit of length in which it does.
+/// The two proxies and the step's duration in the units of the grids, as the filter gets them, and
+/// the factor from the caller's lengths to these units.
 fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     let [one, other] = pair.spheres;
-    // The world has something in it that shows the unit.
+    // A third sphere, whose radius is the extent of the world: the ratio of its scaled radius to
+    // the extent is the factor.
     let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
     let units = Units::new(pair.dt, pair.extent);
     let scale = units.scale(pair.dt);
@@ -76,7 +79,8 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     ([proxy(0), proxy(1)], scale.dt, unit)
 }
 
-/// Holds margin and bound of a pair against the truth, and the decision as well.
+/// Compares the margin and the bound that the filter found for a pair, and the result of `impact`,
+/// with exact arithmetic.
 fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [f32; 2]) -> Seen {
     let [margin, bound] = found.map(f64::from);
     let [a, b] = &pair.spheres;
@@ -87,14 +91,20 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let error = (margin - true_margin).abs() - f64::from(EPSILON) * margin.abs();
     assert!(
         error <= bound,
-        "margin {margin:e} instead of {true_margin:e}, off by {} bounds: {pair:?}",
+        "margin {margin:e}, expected {true_margin:e}: the error is {} times the bound: {pair:?}",
         error / bound
     );
     if margin > bound {
-        assert!(touches, "a certain hit misses: {pair:?}");
+        assert!(
+            touches,
+            "the filter finds a certain hit, but the spheres miss: {pair:?}"
+        );
     }
     if margin < -bound {
-        assert!(!touches, "a certain miss touches: {pair:?}");
+        assert!(
+            !touches,
+            "the filter finds a certain miss, but the spheres touch: {pair:?}"
+        );
     }
     let grazing = margin.abs() <= bound;
     let relative = |x: [f32; 3], y: [f32; 3]| -> f64 {
@@ -106,21 +116,29 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let terms = relative(i.center, j.center) + r;
     let d = (r * r - true_margin).max(0.0).sqrt();
     let slow = relative(i.velocity, j.velocity) < 2.0 * f64::from(SLOW).sqrt();
-    // Below, it is underflow that counts, not digits.
+    // For smaller terms the error is dominated by underflow, not by rounding.
     let least = 2_f64.powi(if slow { -14 } else { -40 });
     let mut farthest = 0.0;
     if grazing && terms > least {
-        // |r − d|; two points that meet are just tangent.
+        // |r − d|. The denominator is kept positive for two points that meet, which are exactly
+        // tangent.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
-        assert!(farthest <= 64.0, "grazing at {farthest} ulps: {pair:?}");
+        assert!(
+            farthest <= 64.0,
+            "a pair {farthest} ulps from tangency is grazing: {pair:?}"
+        );
     }
     let (decision, by) = impact(a, b, pair.dt);
-    assert_eq!(decision.is_some(), touches, "decided by {by:?}: {pair:?}");
+    assert_eq!(
+        decision.is_some(),
+        touches,
+        "wrong decision by {by:?}: {pair:?}"
+    );
     if let Some(impact) = decision {
         assert!(
             truth.rounds_to_toi(impact.toi) && truth.rounds_to_depth(impact.depth),
-            "{impact:?} by {by:?}: {pair:?}"
+            "wrong value in {impact:?}, by {by:?}: {pair:?}"
         );
     }
     Seen {
@@ -133,8 +151,8 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     }
 }
 
-/// `count` pairs of each kind: through the shaders, and in whatever arithmetic a GPU
-/// may have.
+/// Checks `count` pairs of each kind: with the shader on a GPU, and in simulated arithmetic with
+/// the largest errors that WGSL allows.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
     let gpu = filter_on_gpu::adapter();
@@ -171,8 +189,11 @@ fn filter_is_right(count: usize) {
         for (kind, seen) in seen.iter().chain([(&"all".to_owned(), &all)]) {
             println!("{backend} {kind}: {seen:?}");
         }
-        assert!(all.error > 1.0 / 64.0, "the bound is too wide: {all:?}");
-        // The test is void if pairs are not as hard as they are meant to be.
+        assert!(
+            all.error > 1.0 / 64.0,
+            "the bound is more than 64 times the worst error: {all:?}"
+        );
+        // The test is meaningful only if the pairs are as close to tangency as intended.
         assert!(all.grazing > all.pairs / 4, "{all:?}");
         assert!(
             (all.pairs / 4..all.pairs * 3 / 4).contains(&all.touching),
@@ -196,16 +217,15 @@ fn no_certain_verdict_on_ten_million_pairs_near_tangency_is_wrong() {
     filter_is_right(10_000_000_usize.div_ceil(KINDS.len()));
 }
 
-/// Whether what float64 tells of two pairs side by side is right, near tangency and far
-/// from it.
+/// Compares the certain results of `sweep` with exact arithmetic, near tangency and far from it.
 #[test]
-fn what_is_told_side_by_side_is_right() {
+fn certain_results_of_the_paired_test_are_correct() {
     let mut rng = Rng::with_seed(1);
     let (mut hits, mut later, mut just, mut misses, mut open) = (0, 0, 0, 0, 0);
     for round in 0..40_000 {
         let mut pair = |kind: Kind| {
             let mut pair = Pair::new(kind, &mut rng);
-            // By anything from nothing to twice as much.
+            // Change the radius by a relative amount between about 2⁻³⁰ and 1, up or down.
             let part = 2.0 * rng.f32() - 1.0;
             pair.spheres[0].radius *= 1.0 + part * 2_f32.powi(-rng.i32(0..30));
             pair
@@ -222,12 +242,12 @@ fn what_is_told_side_by_side_is_right() {
                 let is = |bits: usize| bits >> lane & 1 == 1;
                 let Impact { toi, depth } = swept.impacts[lane];
                 match [is(swept.hits), is(swept.misses)] {
-                    [true, true] => panic!("both: {pair:?}"),
+                    [true, true] => panic!("reported as both a hit and a miss: {pair:?}"),
                     [true, false] => {
-                        assert!(touches, "a hit misses: {pair:?}");
+                        assert!(touches, "reported as a hit, but the spheres miss: {pair:?}");
                         assert!(
                             truth.rounds_to_toi(toi) && truth.rounds_to_depth(depth),
-                            "{swept:?}: {pair:?}"
+                            "wrong time or depth in {swept:?}: {pair:?}"
                         );
                         hits += 1;
                         later += u32::from(toi > 0.0);
@@ -237,7 +257,10 @@ fn what_is_told_side_by_side_is_right() {
                         }
                     }
                     [false, true] => {
-                        assert!(!touches, "a miss touches: {pair:?}");
+                        assert!(
+                            !touches,
+                            "reported as a miss, but the spheres touch: {pair:?}"
+                        );
                         misses += 1;
                     }
                     [false, false] => open += 1,
@@ -247,5 +270,5 @@ fn what_is_told_side_by_side_is_right() {
     }
     let all = [hits - later - just, later, misses, open];
     assert!(all.iter().all(|&some| some > 40_000), "{all:?}");
-    assert!(just > 1000, "{just}");
+    assert!(just > 1000, "only {just} pairs just touch");
 }

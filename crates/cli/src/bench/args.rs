@@ -1,4 +1,4 @@
-//! The command line, and which worlds it asks for.
+//! The command line of `carom bench`, and the scenes that it selects.
 
 use std::path::PathBuf;
 
@@ -10,87 +10,95 @@ use clap::ValueEnum;
 use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, time_step};
 
-/// Times carom on the scenes of its benchmark, or on a file.
-///
-/// A table for people goes to standard error, one JSON object a run to standard output. A run is
-/// one call to warm up, which also grows buffers, and then the timed calls. Compare times taken on
-/// one machine only; those of a software adapter (llvmpipe, lavapipe, WARP) say nothing about any
-/// GPU.
-///
-/// The floor is what any method has to move, over the bandwidth of the memory: each sphere read
-/// (32 bytes), a sorted copy of it written and read (64), each pair written (16).
+/// The arguments of `carom bench`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// Scenes by name, or `all`: gas, dense, polydisperse, fast, clustered, lattice, touching,
-    /// thermal.
+    /// Scenes: gas, dense, polydisperse, fast, clustered, lattice, touching, thermal, or all
+    ///
+    /// Separate several values by commas, here and in the following options.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
-    /// Numbers of spheres.
+    /// Numbers of spheres
     #[arg(long, default_value = "100000", value_delimiter = ',', value_parser = count)]
     n: Vec<usize>,
-    /// Densities in place of the scene's own: the spheres' volumes over the cube's, such as 0.3.
+    /// Densities such as 0.3, instead of the scene's own
+    ///
+    /// The density is the sum of the volumes of the spheres, divided by the volume of the cube. The
+    /// scenes lattice and touching have a fixed density.
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = density)]
     density: Vec<f64>,
-    /// Ratios of the largest radius to the smallest, in place of the scene's own; of polydisperse
-    /// and thermal.
+    /// Ratios of the largest to the smallest radius, instead of the scene's own
+    ///
+    /// Only the scenes polydisperse and thermal have such a ratio.
     #[arg(long, value_name = "R", value_delimiter = ',', value_parser = ratio)]
     ratio: Vec<f32>,
-    /// How many diameters one sphere in a hundred moves, in place of 50; of fast.
+    /// Distances that the bullets of the scene fast move, in diameters, instead of 50
+    ///
+    /// One sphere in a hundred is a bullet.
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = bullets)]
     bullets: Vec<f32>,
-    /// Time this file instead of scenes: CSV, LAMMPS dump (its last frame) or NumPy arrays, as
-    /// `carom collide` reads them.
+    /// Time this file instead of scenes; needs --dt
+    ///
+    /// The file is CSV, a LAMMPS dump (its last frame is timed) or NumPy arrays, as for `carom
+    /// collide`.
     #[arg(long, value_name = "FILE", requires = "dt",
         conflicts_with_all = ["scene", "n", "density", "ratio", "bullets", "seed"])]
     input: Option<PathBuf>,
     #[command(flatten)]
     reading: ReadArgs,
-    /// Length of the time step: 1 for scenes unless given.
+    /// Length of the time step; 1 for scenes if not given
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
     dt: Option<f32>,
-    /// Take away all velocities.
+    /// Set all velocities to 0
     #[arg(long)]
     pub(crate) at_rest: bool,
-    /// Seed of the scenes' random numbers.
+    /// Seed of the random numbers of the scenes
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Where to do the work.
+    /// Processor to run on
     #[arg(long, default_value = "auto")]
     backend: Where,
-    /// Threads of the CPU backend; 0 takes one for each core.
+    /// Number of threads of the CPU backend; 0 means one for each core
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Timed calls of each world.
+    /// Number of timed calls in each run
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
-    /// Hold the list of each world against the truth before it is timed, in exact arithmetic: the
-    /// pairs of some spheres, chosen at random, with all others. In a world of up to 14142 these are
-    /// all spheres; in a larger one as many as make 200 million pairs, some seconds' worth.
+    /// Check the list of each world in exact arithmetic before it is timed
+    ///
+    /// The check tests randomly chosen spheres against all others. In a world of up to 14142
+    /// spheres, it chooses every sphere. In a larger world, it chooses as many as make 200 million
+    /// pairs, which take some seconds.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Bandwidth of the memory, in place of that of a copy: 512 MiB on as many threads. That of a
-    /// GPU is not measured.
+    /// Bandwidth of the memory, for the floor, instead of a measured one
+    ///
+    /// Without this option, the bandwidth is that of a copy of 512 MiB on the same number of
+    /// threads. The bandwidth of a GPU is not measured, so without this option runs on a GPU have
+    /// no floor.
     #[arg(long, value_name = "GB/s", value_parser = bandwidth)]
     pub(crate) bandwidth: Option<f64>,
 }
 
 const AFTER_HELP: &str = "\
-The table, which has medians, the least and the most; and their names in the JSON lines, where times
-are in seconds and sizes in bytes:
-  ns/n     nanoseconds a sphere
-  levels   grids of one cell size each
-  prox/n   entries in the grids a sphere: spheres, or segments of fast ones (proxies)
-  cand/n   pairs that were tested, for each sphere (candidates)
+The table has the median, the minimum and the maximum of the times, and the columns below. The keys
+of the JSON lines are in parentheses. There, times are in seconds and sizes in bytes.
+  ns/n     median time for each sphere, in nanoseconds
+  levels   number of grids, each with cells of one size
+  prox/n   grid entries for each sphere; a fast sphere has one for each time segment (proxies)
+  cand/n   pairs of grid entries that were tested, for each sphere (candidates)
   pairs/n  pairs that touch, for each sphere
-  grazing  pairs that the first test could not tell, in float32 on a GPU and in float64 on the
-           CPU (those of them that took more than float64: grazing_by_integers)
-  MiB      what carom keeps beside spheres and list (memory)
-  x floor  times the floor (over_floor, of floor_bytes at bandwidth, in bytes a second)
-JSON lines also have cells of the grids (slots), what each stage moves by the model of
-docs/performance.md (moved), what each took (stages), and how many pairs --check tried (checked).
+  grazing  pairs that the swept test could not decide, in float32 on a GPU and in float64 on the
+           CPU (grazing_by_integers: the part of them that float64 could not decide)
+  MiB      working memory that carom keeps, without the spheres and the list (memory)
+  x floor  median time divided by the floor (over_floor; the floor is floor_bytes divided by
+           bandwidth, in bytes per second)
+JSON lines also have the number of slots of the grids (slots), the bytes that each stage moves in
+the model of docs/performance.md (moved), the time of each stage (stages), and the number of pairs
+that --check tested (checked).
 
-How cost grows, on one thread of the CPU if --backend cpu --threads 1 is added:
+Examples of how the cost grows (for one thread of the CPU, add --backend cpu --threads 1):
   carom bench --n 1000,10000,100000,1000000
   carom bench --n 1000000 --scene gas --density 0.01,0.05,0.1,0.2,0.3,0.4,0.5,0.6
   carom bench --n 1000000 --scene polydisperse --ratio 1,3,10,30,100,300,1000
@@ -98,22 +106,22 @@ How cost grows, on one thread of the CPU if --backend cpu --threads 1 is added:
   carom bench --scene thermal
   carom bench --scene thermal --at-rest
   carom bench --input grains.csv --dt 1e-4 --check
-Standard output of these, put in a file, is what the plots of carom-peers are drawn from.";
+Redirect standard output to a file to plot the results with `plot` of the package carom-peers.";
 
-/// What one `--scene` name stands for.
+/// The scenes that one value of `--scene` selects.
 type Scenes = Vec<Scene>;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Where {
-    /// A hardware GPU where there is one, else the CPU.
+    /// A hardware GPU if there is one, otherwise the CPU
     Auto,
-    /// A GPU, or a software adapter.
+    /// A GPU or a software adapter; an error if there is neither
     Gpu,
-    /// The CPU.
+    /// The CPU
     Cpu,
 }
 
-/// A scene of one size, made with some parameters.
+/// A scene with a number of spheres and parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) scene: Scene,
@@ -122,18 +130,18 @@ pub(crate) struct Case {
 }
 
 impl Args {
-    /// Leaves with exit code 2 and a message if the arguments do not go together.
+    /// Ends the process with a message and exit code 2 if the arguments contradict each other.
     pub(crate) fn check(&self) {
         if let Err(what) = self.cases() {
             exit_with_usage_error("bench", what);
         }
         if self.input().is_none() && self.reading.is_given() {
-            let what = "`--format` and the radii are for a file: name one with `--input`";
+            let what = "`--format` and the radii apply to a file only: name a file with `--input`";
             exit_with_usage_error("bench", what.to_owned());
         }
     }
 
-    /// The file to time, if it is one.
+    /// Returns the file to time, or `None` if scenes are timed.
     pub(crate) fn input(&self) -> Option<Input> {
         let input = self.input.as_ref().map(|path| self.reading.input(path));
         input
@@ -157,7 +165,8 @@ impl Args {
         }
     }
 
-    /// Every scene asked for, in every size and with all parameters; or why there is none such.
+    /// Returns every combination of the requested scenes, numbers of spheres and parameters. If a
+    /// scene lacks one of the given parameters, returns an error message.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, String> {
         let mut cases = Vec::new();
         for &scene in self.scene.iter().flatten() {
@@ -168,8 +177,8 @@ impl Args {
             ];
             if let Some((name, _)) = free.into_iter().find(|(_, free)| !free) {
                 return Err(format!(
-                    "the scene `{scene}` has no {name} to choose: leave out --{name}, or name other \
-                     scenes with --scene"
+                    "the scene `{scene}` has no {name} that can be set: leave out --{name}, or \
+                     name other scenes with --scene"
                 ));
             }
             let own = scene.parameters();
@@ -196,7 +205,7 @@ impl Args {
     }
 }
 
-/// What was asked for, or else the scene's own.
+/// Returns the given values of a parameter, or the scene's own value if none was given.
 fn or<T: Copy>(asked: &[T], own: T) -> Vec<T> {
     if asked.is_empty() {
         vec![own]
@@ -212,7 +221,7 @@ fn scenes_of(name: &str) -> Result<Scenes, String> {
     }
 }
 
-/// A number of spheres, up to the library's limit.
+/// Parses a number of spheres, up to the limit of the library.
 fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= 1 << 30 => Ok(n),
@@ -237,15 +246,15 @@ fn ratio(text: &str) -> Result<f32, String> {
 fn bullets(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(x) if (0.0..=1e9).contains(&x) => Ok(x),
-        _ => Err("a length must be a number from 0 to 1e9, of diameters".into()),
+        _ => Err("a distance must be a number of diameters from 0 to 1e9".into()),
     }
 }
 
-/// In bytes a second.
+/// Parses a bandwidth in GB/s, and returns it in bytes per second.
 fn bandwidth(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && (x * 1e9).is_finite() => Ok(x * 1e9),
-        _ => Err("a bandwidth must be a number above 0, of GB/s".into()),
+        _ => Err("a bandwidth must be a number of GB/s above 0".into()),
     }
 }
 
@@ -268,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn without_options_scenes_are_those_published() -> Result<(), String> {
+    fn without_options_all_scenes_have_their_published_parameters() -> Result<(), String> {
         let cases = cases("")?;
         assert_eq!(cases.len(), Scene::ALL.len());
         for (case, scene) in cases.into_iter().zip(Scene::ALL) {
@@ -279,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_taken_in_all_combinations() -> Result<(), String> {
+    fn lists_of_values_give_all_combinations() -> Result<(), String> {
         let made =
             cases("--scene polydisperse,thermal --n 10,20 --ratio 1,10,100 --density 0.1,0.2")?;
         assert_eq!(made.len(), 2 * 2 * 3 * 2);
@@ -289,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scene_does_not_have_is_an_error_that_names_both() {
+    fn a_parameter_that_a_scene_lacks_is_an_error_that_names_both() {
         for (arguments, scene, option) in [
             (
                 "--scene gas,lattice --density 0.1",
@@ -305,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_make_no_world_are_refused() {
+    fn invalid_values_are_rejected() {
         for wrong in [
             "--density 0",
             "--density nan",

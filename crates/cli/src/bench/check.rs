@@ -1,25 +1,25 @@
-//! `--check`: the list held against the truth before anything is timed.
+//! `--check`: checks the list in exact arithmetic before anything is timed.
 
 use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Pairs to try, some seconds' worth: all in a world of up to 14 142 spheres, else those of as many
-/// spheres as have so many.
+/// Maximum number of pairs to test, which take some seconds. It suffices for every sphere of a
+/// world of up to 14 142 spheres. In a larger world, a part of the spheres is tested.
 const TRIED: usize = 200_000_000;
 
-/// Tries spheres, chosen at random, against all, in exact arithmetic. Tells how many pairs that
-/// were.
+/// Tests randomly chosen spheres against all spheres in exact arithmetic. Returns the number of
+/// pairs tested. A list with a mistake is an error.
 pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::Result<u64> {
     let in_order = list
         .windows(2)
         .all(|pair| (pair[0].a, pair[0].b) < (pair[1].a, pair[1].b));
     ensure!(
         in_order,
-        "the check failed: the list is not in order, or has a pair twice"
+        "the check failed: the list is not sorted, or has a pair twice"
     );
     let count = (TRIED / spheres.len().max(1)).clamp(1, spheres.len().max(1));
-    // carom has taken them, so there are no more than 2³⁰.
+    // carom has accepted the spheres, so their number is at most 2³⁰.
     let rows = 0..u32::try_from(spheres.len())?;
     let mut chosen = Rng::with_seed(0).choose_multiple(rows, count);
     chosen.sort_unstable();
@@ -34,8 +34,8 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     let first = mistakes.into_iter().flatten().chain(wrong).next();
     if let Some(&Collision { a, b, .. }) = first.or(found.repeated.first()) {
         bail!(
-            "the check failed: of the pairs of {} spheres, {} are missing, {} do not touch, and {} \
-             have a wrong time or depth; the first is that of {} and {b}",
+            "the check failed: of the pairs of {} chosen spheres, {} are missing, {} do not touch, \
+             and {} have a wrong time or depth; the first mistake concerns spheres {} and {b}",
             chosen.len(),
             found.missing.len(),
             found.invented.len(),
@@ -46,8 +46,9 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// What a list says of the chosen spheres, as the first set, and all as the second; and each of them
-/// touches itself, as far as that goes.
+/// Converts the list to that of a step between two sets: the chosen spheres, and all spheres. A
+/// pair of two chosen spheres then occurs twice. Each chosen sphere also touches itself, because it
+/// is in both sets, unless its groups make it ignore itself.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

@@ -1,4 +1,5 @@
-//! What a step costs at least, and what carom's stages move: bytes, and how fast memory takes them.
+//! The bytes that any method must move in a step, the bytes that carom's stages move, and the
+//! bandwidth of the memory.
 
 use std::time::Instant;
 
@@ -6,12 +7,12 @@ use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// A sphere as it is given.
+/// Bytes of an input sphere.
 const SPHERE: u64 = 32;
-/// A pair as it is returned.
+/// Bytes of a pair in the returned list.
 const PAIR: u64 = 16;
 
-/// How large a step was.
+/// Counts that determine the cost of a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) spheres: u64,
@@ -21,13 +22,13 @@ pub(crate) struct Counts {
     pub(crate) pairs: u64,
 }
 
-/// What any method has to move: it reads each sphere, writes a copy of it that is sorted somehow,
-/// reads that, and writes each pair.
+/// Returns the bytes that any method must move: it reads each sphere, writes a copy of it in sorted
+/// order, reads this copy, and writes each pair.
 pub(crate) fn least_bytes(spheres: u64, pairs: u64) -> u64 {
     spheres * (SPHERE + 2 * SPHERE) + pairs * PAIR
 }
 
-/// Bytes that a stage reads and writes, for each of what it goes through.
+/// Bytes that a stage reads and writes for each item of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
     name: &'static str,
@@ -38,50 +39,53 @@ struct Stage {
     pair: u64,
 }
 
-/// A sorted proxy's record, which only those read that passed the first test.
+/// Bytes of a sorted proxy's record. It is read only for candidates that pass the ball test.
 const RECORD: u64 = 32;
-/// A sorted proxy's ball, for the first test.
+/// Bytes of a sorted proxy's bounding sphere, for the ball test.
 const BALL: u64 = 16;
-/// Its level and segment.
+/// Bytes of a proxy's tag.
 const TAG: u64 = 4;
-/// Slot, sphere and tag of a proxy before it is sorted; and where it is read from, sphere and tag.
+/// Bytes of a proxy before it is sorted: its slot, sphere and tag.
 const ENTRY: u64 = 12;
+/// Bytes of a proxy's entry in the sorted order: the place to read it from, its sphere and its tag.
 const ORDER: u64 = 12;
-/// The size class of a sphere.
+/// Bytes of a sphere's size class.
 const SIZE_CLASS: u64 = 2;
-/// A word of the slot table.
+/// Bytes of a word of the slot table, or of a proxy's slot.
 const SLOT: u64 = 4;
 
-/// The stages of the CPU backend. A word that is counted up is read and written; of what lies
-/// elsewhere, only what is used counts, not the rest of its cache line; and what is read again soon
-/// is counted again, though the cache has it. The sample that `measure` takes, and `plan`, are of no
-/// size that matters.
+/// The stages of the CPU backend. Incrementing a word counts as one read and one write. Of a cache
+/// line, only the bytes that are used count. A repeated read counts again, even if the cache holds
+/// the data. The sample of `measure` and the stage `plan` are small, and left out.
 const STAGES: [Stage; 5] = [
-    // Each sphere is read when it is checked, and when its size is measured.
+    // Each sphere is read to validate it, and again to measure its size. Its size class is written.
     Stage {
         name: "measure",
         sphere: 2 * SPHERE + SIZE_CLASS,
         ..NOTHING
     },
-    // Each proxy reads its sphere, and is written, and sorted by bucket.
+    // For each proxy, its sphere and size class are read and its entry is written. Sorting the
+    // entries by bucket reads and writes each of them once more.
     Stage {
         name: "bin",
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The table is cleared, and summed up. Each proxy is read, counted and placed; its record, its
-    // tag, its slot and, from the first two, its ball are written. That is for large worlds in no
-    // order: there the record is written where the proxy's bucket is and copied before it is sorted.
-    // In others the sphere is read in its place, and an entry and four records are not moved.
+    // The slot table is cleared and summed. Each proxy is read, counted and placed. Its record, tag
+    // and slot are written, and its bounding sphere is computed from record and tag and written.
+    // These are the bytes of large worlds whose spheres lie in random order in memory: there each
+    // record is first written to the bucket of its proxy, and copied before it is sorted. In other
+    // worlds an entry and four records less are moved for each proxy.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },
-    // Each proxy reads its ball, tag and slot, and where five rows begin and end; and the ball of each
-    // candidate. Of those that pass, the pairs stand for all: both records, and the pair that is
-    // written, and sorted by bucket.
+    // For each proxy, its bounding sphere, tag and slot are read, and the begin and end of five
+    // rows of cells; for each candidate, its bounding sphere. A candidate that passes the first
+    // test reads two records. The model approximates the number of such candidates by the number of
+    // pairs. Each pair is written, and sorted by bucket.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,
@@ -89,7 +93,7 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // Each pair is read when it is counted, and read and written when it is placed.
+    // Each pair is read once to count it, and read and written once to place it.
     Stage {
         name: "decide",
         pair: 3 * PAIR,
@@ -106,14 +110,14 @@ const NOTHING: Stage = Stage {
     pair: 0,
 };
 
-/// What a stage moves.
+/// Bytes that a stage moves in a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Moved {
     pub(crate) name: &'static str,
     pub(crate) bytes: u64,
 }
 
-/// What each stage of the CPU backend moves in a step, by this model.
+/// Returns the bytes that each stage of the CPU backend moves in a step, according to [`STAGES`].
 pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     let of_stage = |stage: &Stage| Moved {
         name: stage.name,
@@ -126,14 +130,15 @@ pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     STAGES.iter().map(of_stage).collect()
 }
 
-/// Words of each of the two buffers of a copy: 512 MiB, more than caches hold.
+/// Number of words in each of the two buffers of a copy: 512 MiB, more than caches hold.
 const WORDS: usize = 1 << 26;
-/// Words a task.
+/// Number of words that a task copies.
 const TASK: usize = 1 << 16;
-/// Copies, of which the fastest counts.
+/// Number of copies. The fastest copy counts.
 const COPIES: usize = 5;
 
-/// Bytes a second that a large copy on so many threads reads and writes together.
+/// Measures the bandwidth of the memory: the bytes that a large copy on this many threads reads and
+/// writes per second, in sum.
 pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -150,7 +155,7 @@ pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
         });
         least = least.min(start.elapsed().as_secs_f64());
     }
-    // So that nothing is left out as unused.
+    // Keeps the compiler from removing the copies as unused.
     std::hint::black_box(&to);
     Ok((2 * WORDS * size_of::<u64>()) as f64 / least.max(f64::MIN_POSITIVE))
 }
@@ -159,8 +164,8 @@ fn buffer(word: u64) -> anyhow::Result<Vec<u64>> {
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(WORDS).with_context(|| {
         format!(
-            "memory is short: {} MiB to measure its bandwidth by do not fit; give it with \
-             --bandwidth",
+            "there is not enough memory for a buffer of {} MiB to measure the bandwidth of the \
+             memory with; give the bandwidth with --bandwidth",
             (WORDS * size_of::<u64>()) >> 20
         )
     })?;
@@ -173,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_count_is_paid_for_where_it_is_gone_through() {
+    fn each_count_costs_bytes_in_the_stages_that_process_it() {
         let bytes = |counts| -> Vec<u64> { moved(counts).iter().map(|m| m.bytes).collect() };
         let none = Counts::default();
         assert_eq!(bytes(none), [0; 5]);
@@ -199,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn no_world_moves_less_than_the_least() {
+    fn every_world_moves_at_least_the_floor() {
         for pairs in [0, 1, 1_000_000] {
             let counts = Counts {
                 spheres: 1000,

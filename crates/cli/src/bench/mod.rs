@@ -19,7 +19,7 @@ use floor::{Counts, Moved};
 use crate::progress::Progress;
 use crate::say;
 
-/// One line of output.
+/// One JSON line of the output.
 #[derive(Serialize)]
 struct Run {
     #[serde(flatten)]
@@ -28,7 +28,7 @@ struct Run {
     adapter: Option<String>,
     threads: usize,
     repeats: u32,
-    /// Pairs that were tried by `--check`.
+    /// Number of pairs that `--check` tested.
     checked: Option<u64>,
     median_seconds: f64,
     min_seconds: f64,
@@ -42,23 +42,23 @@ struct Run {
     memory: u64,
     grazing: u64,
     grazing_by_integers: u64,
-    /// Bytes that any method moves.
+    /// Bytes that any method must move.
     floor_bytes: u64,
-    /// Bytes that the memory moves in a second.
+    /// Bandwidth of the memory in bytes per second.
     bandwidth: Option<f64>,
     floor_seconds: Option<f64>,
-    /// The median over the floor.
+    /// Median time divided by the floor.
     over_floor: Option<f64>,
-    /// Bytes that carom's stages move, by the model of the CPU backend.
+    /// Bytes that carom's stages move, according to the model of the CPU backend.
     moved: Option<Vec<Moved>>,
-    /// In the order in which they ran.
+    /// Stages in the order in which they ran.
     stages: Vec<Stage>,
 }
 
-/// What was timed.
+/// The world that was timed.
 #[derive(Serialize)]
 struct World {
-    /// None of a file, which has no parameters either.
+    /// Name of the scene. For a file, this field, `seed` and the parameters are `None`.
     scene: Option<&'static str>,
     input: Option<String>,
     n: usize,
@@ -70,7 +70,7 @@ struct World {
     bullets: Option<f32>,
 }
 
-/// A stage, and how long it took.
+/// A stage, and its median time.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -100,11 +100,11 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What all runs share.
+/// State that all runs share.
 struct Bench {
     arguments: Args,
     threads: usize,
-    /// Of the memory, once it is known.
+    /// Bandwidth of the memory in bytes per second: given, or measured by the first run on the CPU.
     bandwidth: Option<f64>,
 }
 
@@ -116,7 +116,7 @@ impl Bench {
             .next()
             .transpose()?;
         drop(progress);
-        let mut file = world.with_context(|| format!("{} holds no frame", input.name))?;
+        let mut file = world.with_context(|| format!("{} has no frame", input.name))?;
         for note in &file.notes {
             say(&format!("note: {note}"));
         }
@@ -160,13 +160,13 @@ impl Bench {
         self.time(scene.generate_with(&parameters, n, seed), world)
     }
 
-    /// Times one world, and prints what it took.
+    /// Times one world, and prints the results.
     fn time(&mut self, mut spheres: Vec<Sphere>, world: World) -> anyhow::Result<()> {
         let (dt, repeats) = (self.arguments.dt(), self.arguments.repeats);
         if world.at_rest {
             spheres = carom_scenes::at_rest(spheres);
         }
-        // A new one for each world, so that its memory is what that world takes.
+        // Each world has its own detector, so that `memory` is the memory for this world.
         let mut detector = Detector::new(
             Options::new()
                 .with_backend(self.arguments.backend())
@@ -176,7 +176,7 @@ impl Bench {
         let checked = if self.arguments.check {
             let tried = check::check(&spheres, dt, &warm_up.pairs)?;
             say(&format!(
-                "checked: {tried} pairs tried in exact arithmetic, the list is right"
+                "checked: {tried} pairs tested in exact arithmetic, the list is correct"
             ));
             Some(tried)
         } else {
@@ -199,12 +199,14 @@ impl Bench {
             name,
             median_seconds: median_of_stage(name, &calls),
         });
-        // Asked of the call, not of the detector: `Auto` may fall back for one world.
+        // The backend of this call, not that of the detector: `Auto` may fall back to the CPU for a
+        // single world.
         let on_cpu = facts.backend == ActiveBackend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth(self.threads)?);
         }
-        // What was measured is the host's; what was given is that of whatever runs.
+        // A measured bandwidth is that of the host, so it applies to the CPU only. A given one
+        // applies to any backend.
         let bandwidth = self
             .bandwidth
             .filter(|_| on_cpu || self.arguments.bandwidth.is_some());
@@ -252,7 +254,7 @@ impl Bench {
     }
 }
 
-/// A quotient, if it is a number.
+/// Returns a quotient, or `None` if it is not finite.
 fn over(a: f64, b: f64) -> Option<f64> {
     Some(a / b).filter(|quotient| quotient.is_finite())
 }
@@ -301,7 +303,8 @@ fn print_row(run: &Run) {
 }
 
 impl World {
-    /// The scene, and in what it is not the published one.
+    /// Returns the name of the scene, with its parameters where they differ from the published
+    /// ones, or the name of the file.
     fn name(&self) -> String {
         let (Some(name), Some(density), Some(ratio), Some(bullets)) =
             (self.scene, self.density, self.ratio, self.bullets)
@@ -326,8 +329,8 @@ impl World {
     }
 }
 
-/// The median over the calls of what a stage took, in seconds. A stage that ran more than once in
-/// a call counts in sum.
+/// Returns the median time of a stage over the calls, in seconds. The times of a stage that ran
+/// more than once in a call are added up.
 fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     let of_call = |call: &Statistics| {
         let runs = call.stages.iter().filter(|(stage, _)| *stage == name);
@@ -336,7 +339,8 @@ fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     median(calls.iter().map(of_call).collect())
 }
 
-/// The value in the middle, or the mean of the two there; 0 of none.
+/// Returns the median: the middle value, or the mean of the two middle values. The median of no
+/// values is 0.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `carom collide`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,28 +11,28 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, is_array, time_step};
 
-/// Finds every pair of moving spheres that touch during a time step, and when.
-///
-/// Spheres move with constant velocity during the step. Touching counts. Numbers
-/// are rounded once to the nearest float32, and the pairs are those of these
-/// values.
+/// The arguments of `carom collide`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// File with the spheres: CSV, LAMMPS dump or NumPy arrays; - for standard input
     ///
-    /// CSV (*.csv): the header names the columns, in any order: x, y, z, radius or diameter, and if
-    /// the spheres move vx, vy, vz. Others are ignored.
+    /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if
+    /// the spheres move, also vx, vy, vz. Other columns are ignored.
     ///
-    /// LAMMPS text dump (*.lammpstrj, *.dump, dump.*): columns x y z (or scaled or unwrapped
-    /// coordinates: xs, xu, xsu), radius or diameter, and vx vy vz.
+    /// LAMMPS text dump (*.lammpstrj, *.dump, dump.*): columns x y z, and radius or diameter; if
+    /// the spheres move, also vx vy vz. Coordinates may be unwrapped (xu yu zu), scaled (xs ys zs)
+    /// or both (xsu ysu zsu) instead.
     ///
-    /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or x y z radius for
-    /// spheres at rest. Named arrays (*.npz): position (N, 3), radius (N,) and velocity (N, 3).
+    /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z
+    /// radius for spheres at rest. With --radius, the rows are x y z vx vy vz or x y z.
     ///
-    /// A velocity that is missing is 0. A radius that is missing is given by --radius or
-    /// --radius-by-type. Files may be packed with gzip, with .gz after their names (.npz is packed
-    /// already). Standard input is CSV unless --format says otherwise.
+    /// NumPy archive (*.npz): arrays position (N, 3), radius (N,), and velocity (N, 3) if the
+    /// spheres move.
+    ///
+    /// Missing velocities are 0. Give missing radii with --radius or --radius-by-type. All files
+    /// but .npz may be compressed with gzip, with .gz after their names. Standard input is CSV
+    /// unless --format names another format.
     #[arg(value_name = "INPUT")]
     path: PathBuf,
 
@@ -43,13 +43,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     reading: ReadArgs,
 
-    /// Which frames of a LAMMPS dump: one by its number, `last`, `all`, or a range START:END
+    /// Frames of a LAMMPS dump to read: a number, `last`, `all`, or a range START:END
     ///
-    /// Frames are numbered from 0 in the order of the file, whatever their timesteps; negative
-    /// numbers count from the end. Ranges are Python's: START:END leaves out END, START:END:STEP
-    /// goes from frame to frame by STEP, and what is left out means the first or the last. With a range or
-    /// `all`, each frame is reported by itself, and the list of --output has a column `frame`
-    /// before the others.
+    /// Frames are numbered from 0 in the order of the file, whatever their timesteps. Negative
+    /// numbers count from the end. Ranges work as in Python: START:END leaves out END,
+    /// START:END:STEP goes from frame to frame in steps of STEP, and an omitted START or END means
+    /// the beginning or the end of the file. With a range or `all`, each frame is searched and
+    /// printed by itself, and the list that --output writes has a first column `frame`.
     #[arg(
         long,
         visible_alias = "frames",
@@ -60,31 +60,32 @@ pub(crate) struct Args {
     )]
     pub(crate) frame: Frames,
 
-    /// Report spheres by the column id of the file, instead of their rows
+    /// Identify spheres by the column id of the file instead of their rows
     ///
-    /// LAMMPS may write its atoms in another order in each frame, so that only ids tell them apart.
-    /// Of each pair the smaller id is `a`. An id that two spheres have is an error. For CSV and
-    /// LAMMPS dumps.
+    /// LAMMPS may write its atoms in a different order in each frame, so that only ids identify a
+    /// sphere across frames. `a` is the smaller id of a pair. Two spheres with the same id are an
+    /// error. For CSV and LAMMPS dumps.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
-    /// Carry the column type of the file into the list, as columns `type_a` and `type_b`
+    /// Copy the column type of the file to the list, as columns `type_a` and `type_b`
     ///
-    /// Types are whole numbers. For CSV and LAMMPS dumps.
+    /// Types are whole numbers from 0 to 2147483647. For CSV and LAMMPS dumps.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
-    /// Where to do the work
+    /// Processor to run on
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
 
     /// Write all pairs to this file: a,b,toi,depth as CSV (*.csv) or NumPy arrays (*.npy, *.npz)
     ///
-    /// `a` and `b` are rows of the input, from 0 for the first sphere; `toi` is the time of impact; `depth` is how deep
-    /// the two overlap at the start. Numbers read back the same. .npy is one array of records, .npz
-    /// an array for each column. The file appears whole or not at all. With - the list goes to
-    /// standard output as CSV, frame by frame, and the summary to standard error. Without this
-    /// option the first ten pairs are printed.
+    /// `a` and `b` are rows of the input, counted from 0. `toi` is the time of impact, 0 for pairs
+    /// that touch at the start of the step. `depth` is the penetration depth at the start, 0 for
+    /// pairs that meet later. Numbers have enough digits to read back unchanged. A .npy file is one
+    /// array of records, a .npz file has one array for each column. The file appears only when it
+    /// is complete. With -, the list goes to standard output as CSV, frame by frame, and the
+    /// summary goes to standard error. Without this option, the first ten pairs are printed.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
@@ -92,29 +93,31 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "pair")]
     pub(crate) sort: Sort,
 
-    /// Draw the spheres and the pairs of one frame into this picture
+    /// Draw the spheres and the pairs of one frame into this PNG file
     ///
-    /// The spheres at the start of the step, seen along z, or along y or x where
-    /// the world is less than half as thick, to scale; their colours tell how many
-    /// others each touches then, lines between centres which pairs touch then (black)
-    /// and which meet later (orange). The file appears whole or not at all.
+    /// The picture shows the spheres at the start of the step, to scale, seen along z. If the world
+    /// is less than half as thick along y or x as along z, it is seen along that axis instead. The
+    /// colour of a sphere shows how many other spheres it touches at the start. A line joins the
+    /// centres of each pair: black if the pair touches at the start, orange if it meets later. The
+    /// file appears only when it is complete.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
-    /// Check the pairs: every pair of spheres is tried in exact arithmetic
+    /// Check the list by testing every pair of spheres in exact arithmetic
     ///
-    /// With more than 20000 spheres the other backend does the same work
-    /// instead, and every pair is compared, bit for bit. A difference, and a
-    /// check that cannot be made, is an error; no output file is written then.
+    /// With more than 20000 spheres, the other backend makes a second list instead, and the two
+    /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be
+    /// made. After such an error, no output file is written.
     #[arg(long)]
     pub(crate) verify: bool,
 
-    /// Print one JSON object (a line for each frame) instead of the summary
+    /// Print one JSON object for each frame, on one line, instead of the summary
     ///
-    /// Keys: frame and timestep (of a LAMMPS dump), spheres, pairs, grazing,
-    /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on
-    /// the CPU), reason, seconds (of the detection, without reading and starting the
-    /// device), stages (a list of name and seconds), and with --verify also verify.
+    /// Keys: frame and timestep (LAMMPS dumps only), spheres, pairs, grazing,
+    /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on the CPU),
+    /// reason (why this backend), seconds (time of the search, without reading the input and
+    /// starting the device), stages (a list of objects with name and seconds) and, with --verify,
+    /// verify.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -130,25 +133,26 @@ Examples:
   carom collide grains.csv --dt 0.001 --backend gpu --verify
   carom collide grains.csv --dt 0.001 --plot grains.png
 
-Periodic boundaries are not wrapped: pairs across them are not looked for.
+Periodic boundaries are ignored: pairs across them are not found.
 
-Numbers are rounded once to the nearest float32, which has about 7 digits. The pairs are exact for the
-rounded numbers. A pair that the first, fast test cannot decide is counted as grazing.
+A float32 has about 7 digits. Numbers are rounded once to the nearest float32, and the pairs are
+exact for the rounded numbers. The summary counts as grazing the pairs that the fast swept test
+could not decide. An exact test decided these pairs.
 
 Exit codes:
-  0  done, and with --verify checked
-  1  bad input (the message names file, line and field), or a failed check
+  0  success; with --verify, the list has passed the check
+  1  invalid input (the message names the file, line and field), a failed check, or another error
   2  wrong usage";
 
 impl Args {
-    /// Leaves with exit code 2 and a message if the arguments do not go together.
+    /// Ends the process with a message and exit code 2 if the arguments contradict each other.
     pub(crate) fn check(&self) {
         if let Err(what) = self.conflict() {
             exit_with_usage_error("collide", what);
         }
     }
 
-    /// The input, whose name has been checked.
+    /// Returns the input. [`Args::check`] has already checked its name.
     pub(crate) fn input(&self) -> Input {
         self.reading
             .input(&self.path)
@@ -159,18 +163,18 @@ impl Args {
         self.reading.options(self.ids, self.types)
     }
 
-    /// Why these arguments do not go together, if they do not.
+    /// Returns an error message if the arguments contradict each other.
     fn conflict(&self) -> Result<(), String> {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
         for (option, file) in [("--output", list), ("--plot", self.plot.as_deref())] {
-            // On Unix this leads to the file that standard input was redirected from.
+            // On Unix, this path resolves to the file from which standard input is redirected.
             let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
             if let Some(file) = file
                 && same_file(path, file)
             {
                 return Err(format!(
-                    "`{option} {}` would overwrite the input",
+                    "`{option} {}` would overwrite the input; choose another file",
                     file.display()
                 ));
             }
@@ -179,18 +183,21 @@ impl Args {
             return Err("`--plot` draws one frame; choose it with `--frame K`".into());
         }
         if self.frame != Frames::LAST && input.format != Format::Lammps {
-            return Err("`--frame` is for LAMMPS dumps: other files have no frames".into());
+            return Err("`--frame` is for LAMMPS dumps only: other files have no frames".into());
         }
         for (option, asked, column) in [("--ids", self.ids, "id"), ("--types", self.types, "type")]
         {
             if asked && is_array(&input) {
                 return Err(format!(
-                    "`{option}` is for files with a column {column}; arrays have none"
+                    "`{option}` needs a column {column}, which arrays lack: leave out `{option}`"
                 ));
             }
         }
         if self.json && matches!(self.output, Some(Target::StandardOutput)) {
-            return Err("`--json` and `--output -` both go to standard output".into());
+            return Err(
+                "`--json` and `--output -` both write to standard output: leave out one of them"
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -199,9 +206,9 @@ impl Args {
 /// The values of `--sort`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Sort {
-    /// By a, then b
+    /// By a, then by b
     Pair,
-    /// By the time of impact, then a, then b
+    /// By the time of impact, then by a, then by b
     Time,
 }
 
@@ -217,9 +224,9 @@ impl From<Sort> for Order {
 /// The values of `--backend`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {
-    /// A hardware GPU where there is one, else the CPU
+    /// A hardware GPU if there is one, otherwise the CPU
     Auto,
-    /// A GPU, even a software one; an error without
+    /// A GPU or a software adapter; an error if there is neither
     Gpu,
     /// The CPU
     Cpu,
@@ -246,7 +253,7 @@ fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     }
 }
 
-/// Whether two names lead to the same file that exists.
+/// Whether two paths lead to the same existing file.
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

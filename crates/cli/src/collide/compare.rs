@@ -1,18 +1,18 @@
-//! Two lists of pairs, bit by bit.
+//! Comparison of two lists of pairs, bit for bit.
 
 use carom::Collision;
 
-/// How many differences are shown.
+/// Maximum number of differences in a message.
 const SHOWN: usize = 10;
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
-    /// Pairs that were looked at.
+    /// Number of pairs that are in at least one list.
     pub(crate) checked: u64,
-    /// Pairs that one has and the other has not, or not with the same values.
+    /// Number of pairs that are in one list only, or have different values in the two lists.
     pub(crate) differing: u64,
-    /// The first few of those.
+    /// Descriptions of the first differing pairs.
     shown: Vec<String>,
 }
 
@@ -26,8 +26,8 @@ impl std::fmt::Display for Comparison {
     }
 }
 
-/// Compares the lists of two backends. Both are sorted; if one is not, that shows
-/// as a difference.
+/// Compares the lists of two backends. Both lists must be sorted; an unsorted list counts as a
+/// difference.
 pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision]) -> Comparison {
     let mut comparison = Comparison::default();
     let (mut first, mut second) = (first.iter().peekable(), second.iter().peekable());
@@ -58,12 +58,12 @@ pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision])
     comparison
 }
 
-/// 0.0 and -0.0 differ here, and a NaN equals itself.
+/// Returns the bits of a collision. In this form, 0.0 and -0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision) -> [u32; 4] {
     [c.a, c.b, c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// What a list has of a pair.
+/// Describes the entry of a pair in a list, or its absence.
 fn values(found: Option<&Collision>) -> String {
     found.map_or("has no such pair".into(), |c| {
         format!("has toi {:?} depth {:?}", c.toi, c.depth)

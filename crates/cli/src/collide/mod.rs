@@ -1,4 +1,4 @@
-//! `carom collide`: finds the colliding pairs of a file.
+//! `carom collide`: finds the colliding pairs in a file.
 
 mod args;
 mod compare;
@@ -30,8 +30,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = args.read_options();
     let mut worlds = read::open(&input, args.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;
-    // Made before the work is done, so that a place that cannot be written to
-    // does not cost a long run.
+    // The output files are created before the search, so that a path which is not writable is an
+    // error at once and not after a long run.
     let columns = Columns {
         frames: args.frame.are_several(),
         ids: args.ids,
@@ -54,7 +54,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 notes.push(note.clone());
             }
         }
-        // Its numbers differ from frame to frame.
+        // Printed for one frame only. The texts of two such notes cannot be compared, because their
+        // numbers differ from frame to frame.
         if !is_coarse && let Some(note) = resolution::note(&world) {
             progress.aside(|| say(&format!("note: {note}")));
             is_coarse = true;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .detect(&Step::new(&world.spheres, args.dt))
             .map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // A check may need the device memory that the detector holds.
+        // With `--verify`, the detector is dropped here: the check may need its device memory.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &world, &collisions, &progress)?;
         let report = Report {
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let mut heard = is_heard(progress.aside(|| print(args, &report)))?;
         if let Some(failure) = verdict.as_ref().and_then(Verdict::failure) {
-            // A list that is wrong is not left behind: the output stays unwritten.
+            // Returning here drops `list` and `plot`, so no file with wrong pairs appears.
             progress.aside(|| say(&format!("error: {failure}")));
             return Ok(ExitCode::FAILURE);
         }
@@ -109,11 +110,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             drawn.with_context(|| file.cannot_write())?;
             file.finish()?;
         }
-        // Nobody reads standard output any more, and nothing else is left to do.
+        // The reader has closed standard output, and no file or check was requested.
         if !heard && file.is_none() && !args.verify {
             return Ok(ExitCode::SUCCESS);
         }
-        // Before the next is read, or both would take memory.
+        // Dropped before the next world is read, so that only one world is in memory.
         drop((world, collisions));
         next = worlds.next().transpose()?;
     }
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the list, if that was asked for.
+/// Checks the list if `--verify` is given.
 fn check(
     args: &Args,
     world: &World,
@@ -137,8 +138,8 @@ fn check(
     verify::verify(&world.spheres, args.dt, collisions).map(Some)
 }
 
-/// Prints the report: to standard error where the list goes to standard output. Whether anybody reads
-/// standard error does not matter to the list.
+/// Prints the report to standard output, or to standard error if the list goes to standard output.
+/// In that case a closed standard error is no error, because the list must still be written.
 fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     if let Some(Target::StandardOutput) = args.output {
         let printed = report.text(stderr().lock());
@@ -153,7 +154,8 @@ fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     printed.context("cannot write to standard output")
 }
 
-/// Whether something was written to a reader who is still there.
+/// Returns false for a write to a pipe that its reader has closed, and true for a successful write.
+/// Any other error is returned.
 fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
     match written {
         Err(error) if is_broken_pipe(&error) => Ok(false),

@@ -1,4 +1,4 @@
-//! What is printed: a summary for people, or JSON for programs.
+//! The printed results: a summary for people, or JSON for programs.
 
 use std::io::{self, BufWriter, Write};
 
@@ -9,19 +9,19 @@ use serde::Serialize;
 
 use super::verify::Verdict;
 
-/// How many pairs the summary shows.
+/// Maximum number of pairs in the summary.
 const SHOWN: usize = 10;
 
-/// All that there is to say about a run.
+/// The results for one world.
 pub(crate) struct Report<'a> {
     pub(crate) world: &'a World,
     pub(crate) collisions: &'a Collisions,
-    /// Time of the detection.
+    /// Time of the call to the detector.
     pub(crate) seconds: f64,
     pub(crate) verdict: Option<&'a Verdict>,
     /// Order of the pairs.
     pub(crate) order: Order,
-    /// Whether the summary has the first pairs.
+    /// Whether the summary lists the first pairs.
     pub(crate) with_pairs: bool,
 }
 
@@ -48,7 +48,8 @@ struct Object<'a> {
     verify: Option<&'a Verdict>,
 }
 
-/// A list of these, not an object, because the order tells something.
+/// An element of the list `stages`. This is a list, not an object, because the stages have an
+/// order.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -172,7 +173,7 @@ impl Report<'_> {
     }
 }
 
-/// A backend's name, as `--backend` has it.
+/// Returns a backend's name, as in the option `--backend`.
 pub(crate) fn name(backend: ActiveBackend) -> &'static str {
     match backend {
         ActiveBackend::Gpu => "gpu",

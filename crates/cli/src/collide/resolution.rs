@@ -1,26 +1,29 @@
-//! Whether float32 tells apart where the spheres are.
+//! A note to the user if float32 coordinates are coarse compared to the spheres.
 
 use carom_cli::read::World;
 
-/// A rounding of coordinates above this part of a radius is told.
+/// Largest distance between neighbouring float32 coordinates that needs no note, as a fraction of
+/// the smallest radius.
 const TOLERATED: f32 = 0.01;
 
-/// What to tell of coordinates that float32 rounds to steps not much smaller than the spheres. The
-/// pairs are exactly right for the rounded values, which may differ from the intended ones.
+/// Returns a note if float32 rounds coordinates to steps that are not much smaller than the
+/// spheres. The pairs are then exact for the rounded coordinates, but these may differ from the
+/// intended ones.
 pub(crate) fn note(world: &World) -> Option<String> {
     let spheres = &world.spheres;
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // A point touches where its partner's radius says.
+    // Spheres of radius 0 are left out: whether a point touches a sphere depends on the radius of
+    // that sphere only.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);
     let step = largest.next_up() - largest;
     (largest > 0.0 && step.is_finite() && step > TOLERATED * smallest).then(|| {
         format!(
-            "coordinates up to {largest:?} are rounded to steps of {step:.1e} in float32, but the \
-             smallest radius is {smallest:?}: move the origin nearer to the spheres"
+            "coordinates up to {largest:?} are rounded to steps of {step:.1e} in float32, which is \
+             coarse for the smallest radius, {smallest:?}: move the origin closer to the spheres"
         )
     })
 }
@@ -37,11 +40,11 @@ mod tests {
     }
 
     #[test]
-    fn coarse_coordinates_are_told() {
+    fn coarse_coordinates_yield_a_note() {
         let told = note_of("5,0,0,4e-9\n").unwrap();
         assert!(told.contains("4.8e-7") && told.contains("4e-9"), "{told}");
         assert!(note_of("1e6,0,0,0.1\n").is_some());
-        // Metres from the origin, and grains of a millimetre.
+        // Grains of a millimetre, some metres from the origin.
         assert_eq!(note_of("5,-7,2,1e-3\n0,0,0,0\n"), None);
         assert_eq!(note_of("0,0,0,1e-45\n"), None);
         assert_eq!(note_of(""), None);

@@ -1,4 +1,4 @@
-//! `--verify`: the same pairs found another way.
+//! `--verify`: checks the pairs by a second method.
 
 use anyhow::{Context, bail};
 use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
@@ -6,29 +6,29 @@ use serde::Serialize;
 
 use super::{compare, report};
 
-/// The largest world of which all pairs are tried: two hundred million of them,
-/// some seconds.
+/// Number of spheres in the largest world of which every pair is tested. It has 200 million pairs,
+/// which take some seconds.
 pub(crate) const MOST_BY_BRUTE_FORCE: usize = 20_000;
 
-/// What the check found.
+/// Result of the check.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
     passed: bool,
-    /// What the pairs were checked with: `exact arithmetic`, `gpu` or `cpu`.
+    /// Method of the check: `exact arithmetic`, or the other backend, `gpu` or `cpu`.
     against: &'static str,
-    /// Pairs that were looked at.
+    /// Number of pairs that were checked.
     checked: u64,
-    /// Pairs that should be otherwise.
+    /// Number of missing or wrong pairs.
     differing: u64,
-    /// How it was done, in words.
+    /// Description of the method.
     #[serde(skip)]
     method: String,
-    /// What is wrong, a line each.
+    /// Description of the errors, one line for each.
     #[serde(skip)]
     details: String,
 }
 
-/// Checks a list by trying all pairs, or in a large world with the other backend.
+/// Checks a list by testing every pair of spheres or, in a large world, against the other backend.
 pub(crate) fn verify(
     spheres: &[Sphere],
     dt: f32,
@@ -48,6 +48,7 @@ pub(crate) fn verify(
     })
 }
 
+/// Checks a list against the list of the other backend.
 fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
     let (other, asked) = match backend {
@@ -61,20 +62,21 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
     {
         Ok(checked) => checked,
         Err(Error::NoAdapter { reason, .. }) => bail!(
-            "nothing was checked: no graphics adapter was found ({reason}) to compare the CPU with, and {} spheres \
-             are too many to try all pairs, which is done up to {MOST_BY_BRUTE_FORCE}; on Debian and Ubuntu \
-             `apt-get install libvulkan1 mesa-vulkan-drivers` gives a software adapter",
+            "nothing was checked: no graphics adapter was found to compare the CPU with \
+             ({reason}), and {} spheres are too many to test every pair (at most \
+             {MOST_BY_BRUTE_FORCE}). Install a driver: on Debian and Ubuntu, `apt-get install \
+             libvulkan1 mesa-vulkan-drivers` installs a software adapter",
             spheres.len()
         ),
         Err(error) => {
             return Err(error)
-                .with_context(|| format!("nothing was checked: the {} cannot do it", names[1]));
+                .with_context(|| format!("nothing was checked: the {} backend failed", names[1]));
         }
     };
     // Comparing a backend with itself would check nothing.
     if checked.statistics.backend != other {
         bail!(
-            "nothing was checked: the {} was asked for, but it did not do the work",
+            "nothing was checked: the {} backend was requested, but another backend ran",
             names[1]
         );
     }
@@ -99,7 +101,7 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
 }
 
 impl Verdict {
-    /// What is wrong, if something is.
+    /// Returns the error message of a failed check, or `None` if the check passed.
     pub(crate) fn failure(&self) -> Option<String> {
         (!self.passed).then(|| {
             format!(

@@ -1,17 +1,20 @@
-//! The box of a simulation, of which scaled coordinates are parts.
+//! The simulation box of a LAMMPS dump, to which scaled coordinates refer.
 
 use crate::read::number;
 
-/// A parallelepiped, any way it may be askew.
+/// A simulation box: a parallelepiped whose edges may have any directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
+    /// Corner with the scaled coordinates 0, 0, 0.
     origin: [f64; 3],
+    /// Vectors of the three edges at the origin.
     edges: [[f64; 3]; 3],
 }
 
 impl Cell {
-    /// Reads it from the three lines of `ITEM: BOX BOUNDS`, whose heading tells their form. The
-    /// error tells which line is wrong, and how.
+    /// Parses the three lines after `ITEM: BOX BOUNDS`. Their form follows from `heading`, the rest
+    /// of this line: orthogonal, triclinic (`xy xz yz`) or general triclinic (`abc origin`). The
+    /// error is the index of the invalid line, from 0, and a message.
     pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let words = |text: &[u8]| -> Vec<Vec<u8>> {
             let words = text
@@ -35,7 +38,10 @@ impl Cell {
         for (k, line) in lines.iter().enumerate() {
             let fields = words(line);
             if fields.len() != columns {
-                let what = format!("the box has {} numbers here, not {columns}", fields.len());
+                let what = format!(
+                    "this line of ITEM: BOX BOUNDS has {} numbers, but must have {columns}",
+                    fields.len()
+                );
                 return Err((k, what));
             }
             for (number, field) in rows[k].iter_mut().zip(&fields) {
@@ -53,7 +59,8 @@ impl Cell {
         })
     }
 
-    /// From the bounds of a box around the cell, and its tilts, as LAMMPS gives them:
+    /// Returns a triclinic box. Each row has the low and high bound of the axis-aligned box around
+    /// the triclinic box, and a tilt factor: xy, xz and yz. See
     /// <https://docs.lammps.org/Howto_triclinic.html>.
     fn tilted([x, y, z]: [[f64; 4]; 3]) -> Self {
         let [xy, xz, yz] = [x[2], y[2], z[2]];
@@ -75,7 +82,7 @@ impl Cell {
         }
     }
 
-    /// The point at these parts of the edges.
+    /// Returns the point with these scaled coordinates, which are fractions of the edges.
     pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {
         let [a, b, c] = self.edges;
         std::array::from_fn(|k| {

@@ -1,31 +1,31 @@
-//! Which column of a file holds which number of a sphere.
+//! Finds the columns of a file that hold the fields of a sphere, and reads rows.
 
 use carom::{Field, Sphere};
 
 use crate::read::cell::Cell;
 use crate::read::{Radii, ReadOptions, number};
 
-/// How much of a header that is wrong is shown.
+/// Number of characters of an invalid header that a message quotes.
 const MOST_SHOWN: usize = 200;
 
-/// What the fields of a sphere are called in a file.
+/// Names of the fields of a sphere in a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     pub(crate) center: [&'static str; 3],
-    /// `radius`, `diameter` or, if types tell the radii, `type`.
+    /// `radius` or `diameter`, or `type` if radii are given by type.
     pub(crate) size: &'static str,
     pub(crate) velocity: [&'static str; 3],
 }
 
 impl Names {
-    /// The names that carom prefers.
+    /// The preferred names.
     pub(crate) const PLAIN: Self = Self {
         center: ["x", "y", "z"],
         size: "radius",
         velocity: ["vx", "vy", "vz"],
     };
 
-    /// The name of a field.
+    /// Returns the name of a field.
     pub(crate) fn of(&self, field: Field) -> &'static str {
         let (names, axis) = match field {
             Field::Radius => return self.size,
@@ -36,47 +36,51 @@ impl Names {
     }
 }
 
-/// The positions of the columns carom reads.
+/// The positions of the columns to read, from 0.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: Names,
     center: [usize; 3],
     size: Size,
+    /// `None` for a velocity component without a column, which is 0.
     velocity: [Option<usize>; 3],
     id: Option<usize>,
     kind: Option<usize>,
-    /// What the coordinates are parts of, if they are.
+    /// Simulation box of scaled coordinates, or `None` if the coordinates are not scaled.
     cell: Option<Cell>,
 }
 
-/// Where the radius of a sphere comes from.
+/// The source of the radius of a sphere.
 #[derive(Debug)]
 enum Size {
+    /// A column of radii.
     Radius(usize),
+    /// A column of diameters.
     Diameter(usize),
-    /// The same radius for all.
+    /// One radius for all spheres.
     Constant(f32),
-    /// The type in a column, and the radii of types.
+    /// A column of types, and the radius of each type.
     Kind(usize, Radii),
 }
 
-/// What a row says of a sphere.
+/// The contents of a row.
 pub(crate) struct Row {
     pub(crate) sphere: Sphere,
     pub(crate) id: Option<i64>,
     pub(crate) kind: Option<i32>,
 }
 
-/// A field that is wrong: which, and a sentence about it that lacks its subject.
+/// An invalid field.
 #[derive(Debug)]
 pub(crate) struct BadField {
     pub(crate) name: &'static str,
+    /// What is wrong: the predicate of a sentence whose subject is the name.
     pub(crate) what: String,
 }
 
 impl Columns {
-    /// Finds the columns by their names. `centers` are the names that the coordinates may have, the
-    /// preferred ones first.
+    /// Finds the columns by their names. `centers` lists the names that the coordinates may have,
+    /// in order of preference.
     pub(crate) fn find(
         names: &[String],
         centers: &[[&'static str; 3]],
@@ -89,7 +93,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // Which of them is missing, of those that are there in part.
+            // The message names a missing coordinate. If some columns of a set of names exist, this
+            // is a coordinate of that set.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
@@ -98,7 +103,7 @@ impl Columns {
         let plain = Names::PLAIN;
         let (size_name, size) = size(names, &options.radii)?;
         let needed = |name, option: Option<&str>| match (position(names, name)?, option) {
-            (None, Some(option)) => Err(missing(&format!("{name}, which {option} takes"), names)),
+            (None, Some(option)) => Err(missing(&format!("{name}, which {option} needs"), names)),
             (found, option) => Ok(found.filter(|_| option.is_some())),
         };
         Ok(Self {
@@ -116,7 +121,7 @@ impl Columns {
         })
     }
 
-    /// The same columns, with coordinates that are parts of a cell.
+    /// Returns the same columns, with coordinates that are scaled to the simulation box `cell`.
     pub(crate) fn within(self, cell: Cell) -> Self {
         Self {
             cell: Some(cell),
@@ -124,7 +129,7 @@ impl Columns {
         }
     }
 
-    /// Reads a row; `field` gives its fields by position.
+    /// Reads a row. `field` returns the text of a column.
     pub(crate) fn row<'a>(
         &self,
         field: impl Fn(usize) -> Option<&'a [u8]>,
@@ -161,7 +166,7 @@ impl Columns {
             &Size::Constant(radius) => radius,
             Size::Kind(column, radii) => {
                 let kind = kind(*column)?;
-                let unknown = || format!("is {kind}, for which --radius-by-type has no radius");
+                let unknown = || format!("is {kind}, but --radius-by-type lacks {kind}=RADIUS");
                 radii.of_type(kind).ok_or_else(|| bad("type")(unknown()))?
             }
         };
@@ -175,7 +180,7 @@ impl Columns {
         })
     }
 
-    /// What to tell of columns that are not there.
+    /// Returns a note for the user about velocity columns that are missing.
     pub(crate) fn note(&self) -> Option<String> {
         let missing: Vec<&str> = (self.names.velocity.into_iter())
             .zip(self.velocity)
@@ -185,14 +190,14 @@ impl Columns {
             0 => None,
             3 => Some("there are no columns vx, vy, vz: every sphere is at rest".to_owned()),
             _ => Some(format!(
-                "there is no column {}: those velocities are 0",
+                "there is no column {}: these velocity components are taken as 0",
                 missing.join(", ")
             )),
         }
     }
 }
 
-/// Where the radii of spheres come from, and the name of that field.
+/// Returns the source of the radii, and the name of the field that determines them.
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
     let diameter = position(names, "diameter")?.map(|at| ("diameter", Size::Diameter(at)));
@@ -201,27 +206,25 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
         Radii::InFile => {
             return in_file.ok_or_else(|| {
                 let what = missing("radius or diameter", names);
-                format!("{what}; --radius or --radius-by-type gives the radii instead")
+                format!("{what}; give the radii with --radius or --radius-by-type")
             });
         }
         Radii::Constant(_) => "--radius",
         Radii::ByType(_) => "--radius-by-type",
     };
     if let Some((name, _)) = in_file {
-        return Err(format!(
-            "there is a column {name}, so {option} is not needed: leave it out"
-        ));
+        return Err(format!("there is a column {name}, so leave out {option}"));
     }
     match radii {
         &Radii::Constant(radius) => Ok(("radius", Size::Constant(radius))),
         _ => match position(names, "type")? {
             Some(column) => Ok(("type", Size::Kind(column, radii.clone()))),
-            None => Err(missing("type, which --radius-by-type takes", names)),
+            None => Err(missing("type, which --radius-by-type needs", names)),
         },
     }
 }
 
-/// A sentence about a column that is not there.
+/// Returns a message which says that a column is missing, and names the columns that exist.
 fn missing(what: &str, names: &[String]) -> String {
     let all = names.join(", ");
     let cut = number::printable(&all, MOST_SHOWN);
@@ -233,7 +236,8 @@ fn missing(what: &str, names: &[String]) -> String {
     format!("there is no column {what}; the columns are {cut}{more}")
 }
 
-/// Where each of three names stands, if it does; an error if it stands there twice.
+/// Returns the position of each of three names, or `None` for a name that is missing. A name that
+/// occurs twice is an error.
 fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], String> {
     let [x, y, z] = three;
     Ok([
@@ -243,7 +247,8 @@ fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], S
     ])
 }
 
-/// Where a name stands, if it does; an error if it stands there twice.
+/// Returns the position of a name, or `None` if it is missing. A name that occurs twice is an
+/// error.
 fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
     let mut found = names
         .iter()
@@ -252,7 +257,9 @@ fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
         .map(|(i, _)| i);
     let first = found.next();
     if found.next().is_some() {
-        return Err(format!("there is more than one column {name}"));
+        return Err(format!(
+            "there is more than one column {name}; rename or remove the others"
+        ));
     }
     Ok(first)
 }

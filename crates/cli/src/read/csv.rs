@@ -1,4 +1,4 @@
-//! CSV: a header that names the columns, then a row for each sphere.
+//! Reader of CSV: a header names the columns, and each further row is a sphere.
 
 use std::io::{BufRead, Read};
 
@@ -9,12 +9,13 @@ use crate::read::columns::{Columns, Names};
 use crate::read::text::{Place, Text};
 use crate::read::{ReadOptions, World, number};
 
-/// Reads spheres from CSV; `source` names it in messages. The header names the columns, in any
-/// order: `x`, `y`, `z`, `radius` or `diameter`, and if they move `vx`, `vy`, `vz`; further `id` and
-/// `type`, if the options ask for them. Other columns are ignored.
+/// Reads spheres from CSV. The header names the columns, in any order: `x`, `y`, `z`; `radius` or
+/// `diameter`, unless the options give the radii; `vx`, `vy`, `vz` if the spheres move; `id` and
+/// `type` if the options request them. Other columns are ignored. `source` names the text in
+/// messages.
 ///
 /// # Errors
-/// What cannot be read, by line and field.
+/// Returns an error that names the line and the field if the text cannot be read.
 pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow::Result<World> {
     let mut text = Text::new(source, input, Place::default());
     let mut record = ByteRecord::new();
@@ -32,7 +33,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
     while next(&mut text, &mut record)? {
         if record.len() != names.len() {
             let what = format!(
-                "there are {} fields, but the header has {}",
+                "the line has {} fields, but the header has {}",
                 record.len(),
                 names.len()
             );
@@ -43,14 +44,14 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
     }
     if !ended {
         world.notes.push(format!(
-            "the last line of {source} has no line end; was it cut off?"
+            "the last line of {source} has no line end; check that the file was not cut off"
         ));
     }
     world.check_ids()?;
     Ok(world)
 }
 
-/// Reads the fields of the next line that is not blank; false if there is none.
+/// Reads the fields of the next line that is not blank. Returns false if there is none.
 fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::Result<bool> {
     while text.next()? {
         let line = text.line();
@@ -63,7 +64,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
                 .for_each(|field| record.push_field(field));
             return Ok(true);
         }
-        // Line by line, or a lost quote would make one field of all that follows.
+        // The parser gets one line at a time. Otherwise, after a missing quote, it would take the
+        // rest of the file for one field.
         ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -71,7 +73,7 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
             .from_reader(line.chain(&b"\n"[..]))
             .read_byte_record(record)?;
         if record.as_slice().contains(&b'\n') {
-            let what = "a quoted field runs over the end of the line; is a quote missing?";
+            let what = "a quoted field has no closing quote on this line; add the quote";
             return Err(text.wrong(what));
         }
         return Ok(true);
@@ -79,7 +81,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
     Ok(false)
 }
 
-/// The columns' names as they are looked up. NumPy comments its header out.
+/// Returns the names of the columns in lower case, without white space around them. A `#` before
+/// the first name is removed, because NumPy's `savetxt` writes the header as a comment.
 fn names(header: &ByteRecord) -> Vec<String> {
     let name = |(k, field): (usize, &[u8])| {
         let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
@@ -88,18 +91,22 @@ fn names(header: &ByteRecord) -> Vec<String> {
     header.iter().enumerate().map(name).collect()
 }
 
-/// What to do about a line that is no header, if it shows.
+/// Returns a message with a remedy, if the line shows why it is not a header.
 fn hint(line: &ByteRecord) -> Option<String> {
     let others = [
         (&b"ITEM:"[..], "a LAMMPS dump", "lammps"),
         (b"\x93NUMPY", "a NumPy array", "npy"),
-        (b"PK\x03\x04", "an archive, perhaps of NumPy arrays", "npz"),
+        (
+            b"PK\x03\x04",
+            "a zip archive, perhaps of NumPy arrays",
+            "npz",
+        ),
     ];
     let begins = |with: &[u8]| line.get(0).is_some_and(|first| first.starts_with(with));
     if let Some((_, what, format)) = others.into_iter().find(|(with, ..)| begins(with)) {
-        return Some(format!("this is no CSV, but {what}: add --format {format}"));
+        return Some(format!("this is not CSV but {what}: add --format {format}"));
     }
-    let savetxt = "np.savetxt(FILE, a, delimiter=\",\", header=\"x,y,z,radius\") writes it so";
+    let savetxt = "in NumPy: np.savetxt(FILE, a, delimiter=\",\", header=\"x,y,z,radius\")";
     if let Some(only) = line.get(0).filter(|_| line.len() == 1) {
         let separators = [(b';', "semicolons"), (b'\t', "tabs"), (b' ', "spaces")];
         let only = only.strip_prefix(b"#").unwrap_or(only).trim_ascii();
@@ -107,15 +114,15 @@ fn hint(line: &ByteRecord) -> Option<String> {
             .into_iter()
             .find(|(byte, _)| only.contains(byte))?;
         return Some(format!(
-            "the columns are separated by {found}, but must be by commas, under a header such as \
-             x,y,z,radius,vx,vy,vz; {savetxt}"
+            "the columns are separated by {found}, but must be separated by commas, under a header \
+             such as x,y,z,radius,vx,vy,vz; {savetxt}"
         ));
     }
     line.iter()
         .all(|field| number::parse_wide(field).is_ok())
         .then(|| {
             format!(
-                "there is no header; the first line must name the columns, such as \
+                "there is no header; add a first line that names the columns, such as \
              x,y,z,radius,vx,vy,vz; {savetxt}"
             )
         })

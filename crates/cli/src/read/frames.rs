@@ -1,21 +1,21 @@
-//! Which frames of a trajectory to read.
+//! The selection of frames of a dump.
 
 use std::str::FromStr;
 
-/// Which frames of a trajectory to read. Frames are counted from 0; a negative number counts from
-/// the end, -1 being the last one.
+/// A selection of frames of a dump. Frames are numbered from 0. A negative number counts from the
+/// end: -1 is the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// This one.
+    /// The frame of this number.
     One(i64),
-    /// Several, as Python's slices have it: from `start` (the first one) up to but without `end`
-    /// (past the last one), every `step`th.
+    /// A range of frames, with the rules of Python's slices: every `step`th frame from `start` up
+    /// to, but not including, `end`. Frames outside the dump are left out.
     Slice {
-        /// The first frame.
+        /// First frame, or `None` for the first frame of the dump.
         start: Option<i64>,
-        /// The frame after the last.
+        /// Frame after the last, or `None` for the end of the dump.
         end: Option<i64>,
-        /// From one frame to the next: 1 takes all.
+        /// Distance from one frame to the next; 1 selects every frame.
         step: u64,
     },
 }
@@ -30,12 +30,13 @@ impl Frames {
         step: 1,
     };
 
-    /// Whether this may be more than one frame.
+    /// Whether the selection is a range, which may have more than one frame.
     pub fn are_several(self) -> bool {
         matches!(self, Self::Slice { .. })
     }
 
-    /// Whether the number of frames has to be known before the first is read.
+    /// Whether a number counts from the end, so that the number of frames in the dump must be known
+    /// before the first frame is read.
     pub(crate) fn count_from_the_end(self) -> bool {
         let negative = |frame: Option<i64>| frame.is_some_and(|frame| frame < 0);
         match self {
@@ -44,7 +45,8 @@ impl Frames {
         }
     }
 
-    /// How many frames before the end, at most, the first of these is.
+    /// Returns how far from the end the first frame is, in frames, if its number counts from the
+    /// end. Otherwise returns 0.
     pub(crate) fn marks(self) -> u64 {
         let (Self::One(start)
         | Self::Slice {
@@ -56,9 +58,9 @@ impl Frames {
         if start < 0 { start.unsigned_abs() } else { 0 }
     }
 
-    /// The same frames by numbers from 0: from the first, up to but without the last, and the step.
-    /// `count` is the number of frames, where one of these counts from the end. `None` if there is
-    /// no such frame.
+    /// Returns the selected frames by their numbers from 0, or `None` for a single frame before the
+    /// first. `count` is the number of frames in the dump. It matters only if a number counts from
+    /// the end.
     pub(crate) fn resolve(self, count: u64) -> Option<Span> {
         let from_end = |frame: i64| {
             u64::try_from(frame)
@@ -71,7 +73,7 @@ impl Frames {
                 end: frame.saturating_add(1),
                 step: 1,
             }),
-            // A slice takes what there is.
+            // As in Python, a range that begins or ends before the first frame is cut off there.
             Self::Slice { start, end, step } => Some(Span {
                 start: start.map_or(0, |start| from_end(start).unwrap_or(0)),
                 end: end.map_or(u64::MAX, |end| from_end(end).unwrap_or(0)),
@@ -81,24 +83,26 @@ impl Frames {
     }
 }
 
-/// Frames by their numbers.
+/// A range of frames, by their numbers from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The first one.
+    /// First frame.
     pub(crate) start: u64,
-    /// The one past the last, or later.
+    /// Frame after the last. It may be past the end of the dump.
     pub(crate) end: u64,
+    /// Distance from one frame to the next.
     pub(crate) step: u64,
 }
 
 impl FromStr for Frames {
     type Err = String;
 
-    /// `last`, `all`, a number, or `START:END` or `START:END:STEP` with any of these left out.
+    /// Parses `last`, `all`, a frame number, `START:END` or `START:END:STEP`. Each part of a range
+    /// may be empty.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            "must be a frame's number (from 0, or negative from the end), last, all, or a range \
-             START:END or START:END:STEP, as in Python"
+            "must be the number of a frame (from 0, or negative to count from the end), last, all, \
+             or a range START:END or START:END:STEP as in Python"
                 .to_owned()
         };
         match text {
@@ -120,7 +124,7 @@ impl FromStr for Frames {
             }),
             [start, end, step] => match u64::try_from(step.unwrap_or(1)) {
                 Ok(step) if step > 0 => Ok(Self::Slice { start, end, step }),
-                _ => Err("the step between frames must be 1 or more".into()),
+                _ => Err("the STEP of a range of frames must be 1 or more".into()),
             },
             _ => Err(wrong()),
         }
@@ -149,7 +153,7 @@ impl std::fmt::Display for Frames {
 mod tests {
     use super::*;
 
-    /// The frames of a trajectory of `count` that a text stands for.
+    /// Returns the frames that `text` selects from a dump of `count` frames.
     fn chosen(text: &str, count: u64) -> Vec<u64> {
         let frames: Frames = text.parse().unwrap();
         let Some(span) = frames.resolve(count) else {
@@ -159,9 +163,9 @@ mod tests {
         all.collect()
     }
 
-    /// The expected lists are those of `list(range(5))[...]` in Python.
+    /// The expected lists were computed with `list(range(5))[...]` in Python.
     #[test]
-    fn ranges_are_those_of_python() {
+    fn ranges_select_the_same_frames_as_in_python() {
         for (text, expected) in [
             ("0", &[0][..]),
             ("4", &[4]),
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_frames_is_refused() {
+    fn invalid_selections_of_frames_are_rejected() {
         for text in [
             "",
             "x",
@@ -207,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_shown_as_they_are_read() {
+    fn selections_of_frames_are_printed_as_they_were_parsed() {
         for text in ["3", "-1", "all", "1:", ":-2", "1:4:3", "::2"] {
             assert_eq!(text.parse::<Frames>().unwrap().to_string(), text);
         }

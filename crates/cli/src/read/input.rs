@@ -1,39 +1,39 @@
-//! Where the spheres come from, and in which format.
+//! The name and the format of an input.
 
 use std::path::{Path, PathBuf};
 
 use crate::read::number;
 
-/// Where the spheres come from, and in which format.
+/// An input: a file or standard input, and its format.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What it is called in messages.
+    /// Name of the input in messages.
     pub name: String,
-    /// The file; without it, standard input.
+    /// Path of the file, or `None` for standard input.
     pub path: Option<PathBuf>,
-    /// How it is written.
+    /// Format of the input.
     pub format: Format,
 }
 
-/// A format of files with spheres.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A header and rows.
+    /// CSV with a header.
     Csv,
     /// A LAMMPS text dump.
     Lammps,
-    /// A NumPy array.
+    /// A NumPy array (`.npy`).
     Npy,
-    /// Named NumPy arrays.
+    /// An archive of named NumPy arrays (`.npz`).
     Npz,
 }
 
 impl Input {
-    /// A file, or with `-` standard input. Without a format, the file's name tells; standard input
-    /// is CSV.
+    /// Returns the input at a path, or standard input for the path `-`. If `format` is `None`, the
+    /// name of the file determines the format, and standard input is CSV.
     ///
     /// # Errors
-    /// A message for a name that tells of no format.
+    /// Returns a message if `format` is `None` and the name has no known form.
     pub fn new(path: &Path, format: Option<Format>) -> Result<Self, String> {
         if path.as_os_str() == "-" {
             return Ok(Self {
@@ -45,9 +45,9 @@ impl Input {
         let name = number::printable(&path.display().to_string(), 4096);
         let format = format.or_else(|| Format::from_name(path)).ok_or_else(|| {
             format!(
-                "the name {name} does not tell the format: choose one with --format csv, lammps, npy \
-                 or npz (names that tell: *.csv, *.lammpstrj, *.dump, dump.*, *.npy, *.npz; all but \
-                 .npz also with .gz after them)"
+                "the name {name} does not tell the format: choose the format with --format csv, \
+                 lammps, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, dump.*, \
+                 *.npy and *.npz (all but *.npz may be followed by .gz)"
             )
         })?;
         Ok(Self {
@@ -59,7 +59,7 @@ impl Input {
 }
 
 impl Format {
-    /// The format that the name of a file tells.
+    /// Returns the format that the name of a file implies, or `None` if it implies none.
     pub fn from_name(path: &Path) -> Option<Self> {
         let packed = extension(path) == "gz";
         let plain = if packed {
@@ -72,7 +72,7 @@ impl Format {
             "lammpstrj" | "dump" => Some(Self::Lammps),
             "npy" => Some(Self::Npy),
             "npz" if !packed => Some(Self::Npz),
-            // As LAMMPS' own examples name their dumps.
+            // LAMMPS's own examples name their dumps `dump.*`.
             _ => plain
                 .file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with("dump."))
@@ -81,7 +81,7 @@ impl Format {
     }
 }
 
-/// What a name ends in, in small letters.
+/// Returns the extension of a file name in lower case.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension()
         .unwrap_or_default()
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_formats() {
+    fn file_names_imply_formats() {
         for (name, format) in [
             ("a.csv", Some(Format::Csv)),
             ("a.CSV.gz", Some(Format::Csv)),

@@ -1,4 +1,4 @@
-//! LAMMPS text dumps: <https://docs.lammps.org/dump.html>.
+//! Reader of LAMMPS text dumps: <https://docs.lammps.org/dump.html>.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -11,8 +11,8 @@ use crate::read::columns::{Columns, Names};
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, number};
 
-/// What the coordinates may be called, the preferred ones first: as they are, unwrapped, scaled,
-/// and both.
+/// Names that the coordinates may have, in order of preference: plain, unwrapped, scaled, and
+/// scaled unwrapped.
 const CENTERS: [[&str; 3]; 4] = [
     Names::PLAIN.center,
     ["xu", "yu", "zu"],
@@ -20,45 +20,45 @@ const CENTERS: [[&str; 3]; 4] = [
     ["xsu", "ysu", "zsu"],
 ];
 
-/// A dump, read frame by frame. Frames have columns `x y z` (or else unwrapped, scaled or scaled
-/// unwrapped coordinates: `xu`, `xs`, `xsu` …), `radius` or `diameter`, and if they move `vx vy vz`;
-/// further `id` and `type`, if the options ask for them.
+/// A dump, read frame by frame. Each frame has the columns `x y z` (or unwrapped, scaled or scaled
+/// unwrapped coordinates: `xu`, `xs`, `xsu` …); `radius` or `diameter`, unless the options give the
+/// radii; `vx vy vz` if the spheres move; `id` and `type` if the options request them.
 pub struct Dump<'a, R> {
     text: Text<'a, R>,
-    /// Number of the frame that comes next.
+    /// Number of the next frame, from 0.
     next: u64,
-    /// Where it begins.
+    /// Place at which the next frame begins.
     begin: Place,
     options: ReadOptions,
 }
 
-/// Where a frame stands.
+/// The beginning of a frame in a dump.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
-    /// Its place among the frames, from 0.
+    /// Number of the frame, from 0.
     pub number: u64,
-    /// Where it begins.
+    /// Place at which the frame begins.
     pub place: Place,
 }
 
-/// What stands before the atoms of a frame.
+/// The part of a frame before its atoms.
 #[derive(Default)]
 struct Head {
-    /// The step of the simulation.
+    /// Number in `ITEM: TIMESTEP`.
     step: Option<i64>,
-    /// Atoms that it says it has.
+    /// Number in `ITEM: NUMBER OF ATOMS`.
     count: Option<u64>,
     cell: Option<Cell>,
     /// Whether any boundary is periodic.
     periodic: bool,
-    /// Line of its `ITEM: ATOMS`.
+    /// Line number of `ITEM: ATOMS`.
     line: u64,
     /// Names of the columns.
     names: Vec<String>,
 }
 
 impl<'a, R: BufRead> Dump<'a, R> {
-    /// A dump that `input` holds; `source` names it in messages.
+    /// Creates a reader of the dump in `input`. `source` names the dump in messages.
     pub fn new(source: &'a str, input: R, options: &ReadOptions) -> Self {
         Self {
             text: Text::new(source, input, Place::default()),
@@ -68,18 +68,18 @@ impl<'a, R: BufRead> Dump<'a, R> {
         }
     }
 
-    /// Says that the input begins at this mark of the dump, not at its beginning.
+    /// Declares that the input begins at this mark, and not at the beginning of the dump.
     pub fn start_at(&mut self, mark: Mark) {
         self.text.start_at(mark.place);
         self.next = mark.number;
         self.begin = mark.place;
     }
 
-    /// Passes over all frames, without parsing their atoms. Tells how many there are, and where each
-    /// of the last `most` stands.
+    /// Skips all frames without parsing their atoms. Returns the number of frames, and the mark of
+    /// each of the last `most` frames.
     ///
     /// # Errors
-    /// What is no frame, by line.
+    /// Returns an error that names the line if a frame is malformed or incomplete.
     pub fn count(mut self, most: u64) -> anyhow::Result<(u64, VecDeque<Mark>)> {
         let mut marks = VecDeque::new();
         loop {
@@ -97,27 +97,28 @@ impl<'a, R: BufRead> Dump<'a, R> {
         }
     }
 
-    /// Passes over the frames before this one.
+    /// Skips the frames before the frame of this number, without parsing their atoms.
     ///
     /// # Errors
-    /// What is no frame, by line.
+    /// Returns an error that names the line if a frame is malformed or incomplete.
     pub fn skip_to(&mut self, number: u64) -> anyhow::Result<()> {
         while self.next < number && self.skip()? {}
         Ok(())
     }
 
-    /// The error for frames that are not there.
+    /// Returns the error for a selection of frames of which the dump has none. Reads to the end of
+    /// the dump to count its frames.
     pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
         while self.skip()? {}
         let (source, count) = (self.text.source(), self.next);
         let last = count.saturating_sub(1);
         Ok(anyhow!(
-            "there is no frame {frames} in {source}: it has {count}, numbered from 0 to {last} (or \
-             from -{count} to -1)"
+            "there is no frame {frames} in {source}: it has {count} in all, numbered from 0 to \
+             {last} (or from -{count} to -1); choose others with --frame"
         ))
     }
 
-    /// Passes over a frame; false if there is none.
+    /// Skips a frame. Returns false if there is none.
     fn skip(&mut self) -> anyhow::Result<bool> {
         let Some(head) = self.head()? else {
             return Ok(false);
@@ -129,10 +130,10 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(true)
     }
 
-    /// Reads the next frame, if there is one.
+    /// Reads the next frame. Returns `None` if there is none.
     ///
     /// # Errors
-    /// What cannot be read, by line and field.
+    /// Returns an error that names the line and the field if the frame cannot be read.
     pub fn read(&mut self) -> anyhow::Result<Option<World>> {
         let Some(head) = self.head()? else {
             return Ok(None);
@@ -146,8 +147,8 @@ impl<'a, R: BufRead> Dump<'a, R> {
         world.notes = notes(self.text.source(), &head, &columns);
         if self.next > 0 && !self.options.ids && head.names.iter().any(|name| name == "id") {
             world.notes.push(
-                "LAMMPS may change the order of atoms from frame to frame: rows are those of each \
-                 frame, --ids reports ids instead"
+                "LAMMPS may change the order of atoms from frame to frame, so a row number \
+                 identifies a sphere in one frame only; --ids lists ids instead"
                     .to_owned(),
             );
         }
@@ -158,7 +159,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
             fields(self.text.line()).for_each(|field| record.push_field(field));
             if record.len() != head.names.len() {
                 let what = format!(
-                    "there are {} fields, but ITEM: ATOMS names {}",
+                    "the line has {} fields, but ITEM: ATOMS names {} columns",
                     record.len(),
                     head.names.len()
                 );
@@ -173,26 +174,30 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(Some(world))
     }
 
-    /// Notes that a frame has been read.
+    /// Advances to the next frame, which begins at the current place.
     fn step(&mut self) {
         self.next += 1;
         self.begin = self.text.place();
     }
 
-    /// Reads up to the atoms of the next frame, if there is one; there must be a first.
+    /// Reads the next frame up to its atoms. Returns `None` if there is no further frame. A dump
+    /// without any frame is an error.
     fn head(&mut self) -> anyhow::Result<Option<Head>> {
         let mut head = Head::default();
-        // Sections that are not known may have any lines.
+        // Becomes true at the first line of the frame. After that, any line is accepted: an unknown
+        // section may have arbitrary lines.
         let mut within = false;
         while self.text.next()? {
             let line = self.text.line().to_vec();
-            // LAMMPS ends every line. A file that does not even begin as a dump is no cut dump.
+            // LAMMPS ends every line, so the file was cut off within this line. The first line of
+            // the file is excepted: the file may not be a dump at all.
             if !self.text.is_ended() && !line.is_empty() && (within || self.next > 0) {
                 return Err(self.cut("the file ends within a line"));
             }
             if let Some(names) = line.strip_prefix(b"ITEM: ATOMS") {
                 if head.count.is_none() {
-                    let what = "ITEM: ATOMS without ITEM: NUMBER OF ATOMS before it";
+                    let what =
+                        "ITEM: ATOMS must come after ITEM: NUMBER OF ATOMS, which is missing";
                     return Err(self.text.wrong(what));
                 }
                 head.line = self.text.place().line;
@@ -215,7 +220,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
             within |= !line.is_empty();
         }
         if within {
-            return Err(self.cut("the file ends within a frame, before its ITEM: ATOMS"));
+            return Err(self.cut("the file ends within a frame, before ITEM: ATOMS"));
         }
         if self.next == 0 {
             bail!(
@@ -226,44 +231,44 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(None)
     }
 
-    /// An error if a section of the frame has been there.
+    /// Returns an error unless this is the first section of its kind in the frame.
     fn once(&self, first: bool, section: &str) -> anyhow::Result<()> {
         if first {
             return Ok(());
         }
-        let what = format!("ITEM: {section} again, before the ITEM: ATOMS of the frame");
+        let what = format!("this is a second ITEM: {section} in the frame, before ITEM: ATOMS");
         Err(self.text.wrong(&what))
     }
 
-    /// An error about a line where a frame should begin.
+    /// Returns the error for a line at which a frame should begin, but does not.
     fn stray(&self, line: &[u8]) -> Error {
         if self.next == 0 {
             return self
                 .text
-                .wrong("this is no LAMMPS text dump: it must begin with ITEM:");
+                .wrong("this is not a LAMMPS text dump, which must begin with ITEM:");
         }
         let what = format!(
-            "here stands `{}`, but after as many atoms as ITEM: NUMBER OF ATOMS says there must be \
-             another ITEM:",
+            "the line is `{}`, but must begin with ITEM:, because the frame has as many atoms as \
+             its ITEM: NUMBER OF ATOMS says",
             number::shown(line)
         );
         self.text.wrong(&what)
     }
 
-    /// An error about a file that ends too early.
+    /// Returns the error for a file that ends too early.
     fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),
-            n => format!(" --frame {} takes the last whole one", n - 1),
+            n => format!(" To read the last complete frame, use --frame {}", n - 1),
         };
         self.text
             .wrong(&format!("{what}; was it cut off?{way_out}"))
     }
 
-    /// Reads a line with a whole number.
+    /// Reads a line that holds an integer. `what` names the integer in messages.
     fn whole<T: std::str::FromStr>(&mut self, what: &str) -> anyhow::Result<T> {
         if !self.text.next()? {
-            return Err(self.cut(&format!("the file ends where the {what} should be")));
+            return Err(self.cut(&format!("the file ends before the {what}")));
         }
         let text = self.text.line();
         let number = std::str::from_utf8(text)
@@ -277,16 +282,18 @@ impl<'a, R: BufRead> Dump<'a, R> {
         })
     }
 
-    /// Reads the lines of a box.
+    /// Reads the three lines after `ITEM: BOX BOUNDS`.
     fn cell(&mut self, heading: &[u8]) -> anyhow::Result<Cell> {
         let mut lines = [const { Vec::new() }; 3];
         let first = self.text.place().line + 1;
         for line in &mut lines {
             if !self.text.next()? {
-                return Err(self.cut("the file ends where the bounds of the box should be"));
+                return Err(
+                    self.cut("the file ends within ITEM: BOX BOUNDS, which has three lines")
+                );
             }
             if !self.text.is_ended() {
-                return Err(self.cut("the file ends within the bounds of the box"));
+                return Err(self.cut("the file ends within a line of ITEM: BOX BOUNDS"));
             }
             *line = self.text.line().to_vec();
         }
@@ -295,15 +302,15 @@ impl<'a, R: BufRead> Dump<'a, R> {
         })
     }
 
-    /// Reads the line of an atom, after `read` others.
+    /// Reads the line of an atom. `read` atoms of the frame have been read before.
     fn atom(&mut self, head: &Head, read: u64) -> anyhow::Result<()> {
-        // LAMMPS ends every line, so what has no end may have lost digits, too.
+        // LAMMPS ends every line. A line without an end may have lost digits, so it does not count.
         if self.text.next()? && self.text.is_ended() && !self.text.line().starts_with(b"ITEM:") {
             return Ok(());
         }
         let count = head.count.unwrap_or_default();
         Err(self.cut(&format!(
-            "the frame of line {} ends after {read} of {count} atoms",
+            "the frame with ITEM: ATOMS on line {} ends after {read} of {count} atoms",
             head.line
         )))
     }
@@ -316,35 +323,36 @@ impl<'a, R: BufRead> Dump<'a, R> {
             return Ok(columns);
         }
         let cell = head.cell.ok_or_else(|| {
-            self.text
-                .wrong("scaled coordinates need ITEM: BOX BOUNDS before them, which is not there")
+            self.text.wrong(
+                "scaled coordinates need ITEM: BOX BOUNDS before ITEM: ATOMS, but it is missing",
+            )
         })?;
         Ok(columns.within(cell))
     }
 }
 
-/// Whether the coordinates are parts of the box.
+/// Whether the coordinates are fractions of the edges of the simulation box.
 fn is_scaled(columns: &Columns) -> bool {
     CENTERS[2..].contains(&columns.names.center)
 }
 
-/// What the user should know about a frame.
+/// Returns the notes for the user about a frame.
 fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
     let unwrapped = [CENTERS[1], CENTERS[3]].contains(&columns.names.center);
     let periodic = head.periodic.then(|| {
         let images = if unwrapped {
-            ", and its coordinates are unwrapped: spheres may meet others' images, which is not seen"
+            "; coordinates are unwrapped, so pairs with periodic images are not found either"
         } else {
             ""
         };
         format!(
-            "{source} has periodic boundaries, but pairs across a boundary are not looked for{images}"
+            "{source} has periodic boundaries, but pairs across a boundary are not found{images}"
         )
     });
     periodic.into_iter().chain(columns.note()).collect()
 }
 
-/// What stands between white space.
+/// Splits a line at white space.
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)
         .filter(|field| !field.is_empty())

@@ -1,17 +1,18 @@
-//! Which line of the file a row stood on.
+//! The line number of each row of a file.
 
-/// The line of each row. Rows mostly follow each other line by line, so only
-/// those that do not are kept.
+/// The line number of each row. Most rows are on consecutive lines, so only the first row of each
+/// run of consecutive lines is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     rows: usize,
+    /// Line after that of the last row.
     next: u64,
-    /// First row and line of each run of consecutive lines.
+    /// First row, and its line, of each run of rows on consecutive lines.
     runs: Vec<(usize, u64)>,
 }
 
 impl Lines {
-    /// Notes the line of the next row.
+    /// Appends a row, which is on this line.
     pub(crate) fn push(&mut self, line: u64) {
         if self.rows == 0 || line != self.next {
             self.runs.push((self.rows, line));
@@ -20,7 +21,7 @@ impl Lines {
         self.next = line + 1;
     }
 
-    /// The line of a row, counted from 1; `None` past the last row.
+    /// Returns the line of a row, as given to [`Lines::push`], or `None` past the last row.
     pub(crate) fn of(&self, row: usize) -> Option<u64> {
         let run = self.runs.partition_point(|&(first, _)| first <= row);
         let &(first, line) = self.runs.get(run.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! Spheres from files: CSV, LAMMPS dumps and NumPy arrays.
+//! Readers of spheres from CSV, LAMMPS dumps and NumPy arrays.
 
 mod cell;
 mod columns;

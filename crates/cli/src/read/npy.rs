@@ -1,4 +1,5 @@
-//! NumPy's arrays, `.npy`: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+//! Reader of NumPy arrays, `.npy`. The format is documented at
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use std::io::{BufReader, ErrorKind, Read};
 
@@ -10,18 +11,19 @@ use crate::read::columns::Names;
 use crate::read::world::at;
 use crate::read::{ReadOptions, World, number};
 
-/// The longest header that NumPy itself reads.
+/// Length of the longest header that NumPy itself reads, in bytes.
 const LONGEST_HEADER: usize = 10_000;
 
-/// How deep brackets nest in a header at most: two deep in a plain array's. The parser recurses.
+/// Maximum nesting depth of the brackets in a header. The header of a plain array has depth 2. The
+/// limit protects the stack, because the parser is recursive.
 const DEEPEST: usize = 4;
 
-/// Reads spheres from an array of float32 or float64 with a row for each: `x y z radius vx vy vz`, or
-/// `x y z radius` at rest. Without the radius, `x y z vx vy vz` or `x y z`, if the options have it.
-/// `source` names the file in messages.
+/// Reads spheres from an array of float32 or float64 with one row for each sphere. The columns are
+/// `x y z radius vx vy vz`, or `x y z radius` for spheres at rest. If the options give the radius,
+/// the columns are `x y z vx vy vz` or `x y z`. `source` names the file in messages.
 ///
 /// # Errors
-/// What cannot be read, by row and field.
+/// Returns an error that names the row and the field if the array cannot be read.
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
@@ -39,8 +41,8 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
                      (N, 6) for x y z vx vy vz or (N, 3) for x y z"
                 }
                 Some(_) => {
-                    "with --radius (N, 6) for x y z vx vy vz or (N, 3) for x y z; leave out \
-                     --radius if the array has radii"
+                    "(N, 6) for x y z vx vy vz or (N, 3) for x y z, because --radius is given; \
+                     leave out --radius if the array has radii"
                 }
             };
             bail!("{source}: the shape is {shape}, but must be {expected}");
@@ -48,7 +50,8 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
     };
     if fields.len() < 6 {
         let columns = fields.len();
-        let note = format!("the array has {columns} columns: every sphere is at rest");
+        let note =
+            format!("the array has {columns} columns and no velocities: every sphere is at rest");
         world.notes.push(note);
     }
     array.fill(&mut world, fields)?;
@@ -58,19 +61,19 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
     Ok(world)
 }
 
-/// An array whose header has been read, of which the numbers come next.
+/// An array whose header has been read. The next bytes of the input are its numbers.
 pub(crate) struct Array<'a, R> {
     source: &'a str,
     input: BufReader<R>,
-    /// Bytes that have been read.
+    /// Number of bytes that have been read.
     byte: u64,
-    /// As the header has it: what is claimed, not what is there.
+    /// Shape according to the header. The file may hold fewer numbers.
     pub(crate) shape: Vec<u64>,
-    /// Whether columns stand one after another, and not rows.
+    /// Whether the numbers are stored column by column (Fortran order) instead of row by row.
     by_columns: bool,
-    /// Whether numbers have their first byte first.
+    /// Whether the most significant byte of a number comes first.
     big_endian: bool,
-    /// Whether numbers are float64.
+    /// Whether the numbers are float64 instead of float32.
     wide: bool,
 }
 
@@ -90,10 +93,15 @@ impl<'a, R: Read> Array<'a, R> {
         let version = match magic.strip_prefix(b"\x93NUMPY") {
             Some([version @ 1..=3, 0]) => *version,
             Some(version) if version.len() == 2 => {
-                bail!("{source}, byte 6: version {version:?} of the format is not known")
+                bail!(
+                    "{source}, byte 6: the version of the format is {version:?}, but must be \
+                     [1, 0], [2, 0] or [3, 0]"
+                )
             }
             _ if magic.is_empty() => bail!("{source} is empty; it must be a NumPy array"),
-            _ => bail!("{source}, byte 0: this is no NumPy array: it must begin with \\x93NUMPY"),
+            _ => bail!(
+                "{source}, byte 0: this is not a NumPy array, which must begin with \\x93NUMPY"
+            ),
         };
         let mut length = [0; 4];
         let size = if version == 1 { 2 } else { 4 };
@@ -102,7 +110,8 @@ impl<'a, R: Read> Array<'a, R> {
         let length = u32::from_le_bytes(length) as usize;
         if length > LONGEST_HEADER {
             let what = format!(
-                "the header claims {length} bytes, but must have at most {LONGEST_HEADER}, as in NumPy"
+                "the header claims to have {length} bytes, but must have at most {LONGEST_HEADER}, \
+                 as in NumPy"
             );
             return Err(at(source, "byte", start, &what));
         }
@@ -124,13 +133,13 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(array)
     }
 
-    /// Takes what a header says.
+    /// Parses the header.
     fn understand(&mut self, header: &[u8]) -> Result<(), String> {
-        let text = std::str::from_utf8(header).map_err(|_| "the header is no text".to_owned())?;
-        // Escapes are nothing that such a header has.
+        let text = std::str::from_utf8(header).map_err(|_| "the header is not text".to_owned())?;
+        // The header of a plain array has no escape sequences.
         let fit = depth(text) <= DEEPEST && !text.contains('\\');
         let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
-            return Err("the header is not that of a plain array".into());
+            return Err("the header does not describe a plain array".into());
         };
         let entry = |name: &str| {
             let named = |(key, _): &&(Value, Value)| matches!(key, Value::String(k) if k == name);
@@ -164,12 +173,12 @@ impl<'a, R: Read> Array<'a, R> {
                 ));
             }
         };
-        self.shape = shape.ok_or("a length in the shape is no whole number from 0 to 2^64")?;
+        self.shape = shape.ok_or("the shape must consist of whole numbers from 0 to 2^64 - 1")?;
         self.by_columns = by_columns;
         Ok(())
     }
 
-    /// The shape as NumPy writes it.
+    /// Returns the shape as NumPy writes it.
     pub(crate) fn shape(&self) -> String {
         match &*self.shape {
             [n] => format!("({n},)"),
@@ -180,14 +189,15 @@ impl<'a, R: Read> Array<'a, R> {
         }
     }
 
-    /// Puts a number of each row, or several, into the spheres: `fields` has the field of each column,
-    /// from 0 for x to 6 for vz. Spheres that are not there yet are added.
+    /// Reads the numbers into fields of the spheres. Row i belongs to sphere i, which is added if
+    /// it does not exist yet. `fields` maps each column to a field: x, y, z, radius, vx, vy and vz
+    /// are the fields 0 to 6.
     pub(crate) fn fill(mut self, world: &mut World, fields: &[usize]) -> anyhow::Result<()> {
         let (rows, columns) = match *self.shape {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
             _ => bail!(
-                "{}: the shape is {}, which has no rows",
+                "{}: the shape is {}, but must have one or two dimensions",
                 self.source,
                 self.shape()
             ),
@@ -201,24 +211,28 @@ impl<'a, R: Read> Array<'a, R> {
             for j in 0..inner {
                 let (row, column) = if self.by_columns { (j, i) } else { (i, j) };
                 let x = self.number(row, rows)?;
-                // No more rows than there are numbers: these fit the memory.
+                // A row index beyond `usize` is not reached: the file would hold a number for each
+                // row before it, and these rows would have filled the memory.
                 let index = usize::try_from(row)?;
                 if index == world.spheres.len() {
                     world.push(row, Sphere::default())?;
                 }
                 let field = fields.get(usize::try_from(column)?);
-                world.set(index, *field.context("a column too many")?, x)?;
+                world.set(index, *field.context("the array has too many columns")?, x)?;
             }
         }
         let mut rest = [0];
         if self.read(&mut rest)? > 0 {
-            let what = format!("the file goes on after its array of shape {}", self.shape());
+            let what = format!(
+                "the file goes on after the end of its array of shape {}",
+                self.shape()
+            );
             return Err(at(self.source, "byte", self.byte - 1, &what));
         }
         Ok(())
     }
 
-    /// Reads the next number, of a row among `rows`.
+    /// Reads the next number, which is in row `row` of `rows`.
     fn number(&mut self, row: u64, rows: u64) -> anyhow::Result<f64> {
         let mut bytes = [0; 8];
         let size = if self.wide { 8 } else { 4 };
@@ -241,7 +255,7 @@ impl<'a, R: Read> Array<'a, R> {
         })
     }
 
-    /// Reads so many bytes, or as many as there are.
+    /// Reads `count` bytes, or all that are left if there are fewer.
     fn bytes(&mut self, count: usize) -> anyhow::Result<Vec<u8>> {
         let mut bytes = vec![0; count];
         let read = self.read(&mut bytes)?;
@@ -249,11 +263,12 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(bytes)
     }
 
-    /// Fills the buffer; `what` would be missing.
+    /// Fills the buffer. `what` names its contents in the error for a file that ends too early.
     fn exact(&mut self, buffer: &mut [u8], what: &str) -> anyhow::Result<()> {
         self.exact_with(buffer, || what.to_owned())
     }
 
+    /// Does the same as [`Self::exact`], but formats the name of the contents only on an error.
     fn exact_with(&mut self, buffer: &mut [u8], what: impl Fn() -> String) -> anyhow::Result<()> {
         match self.read(buffer)? {
             read if read == buffer.len() => Ok(()),
@@ -264,7 +279,7 @@ impl<'a, R: Read> Array<'a, R> {
         }
     }
 
-    /// Reads until the buffer is full or the file ends, and tells how much that was.
+    /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
     fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -285,7 +300,7 @@ impl<'a, R: Read> Array<'a, R> {
     }
 }
 
-/// How deep brackets nest.
+/// Returns the nesting depth of the brackets in a text.
 fn depth(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut deepest = 0;

@@ -1,4 +1,4 @@
-//! NumPy's archives of named arrays, `.npz`.
+//! Reader of NumPy's archives of named arrays, `.npz`.
 
 use std::io::{Read, Seek};
 
@@ -9,21 +9,22 @@ use crate::read::columns::Names;
 use crate::read::npy::Array;
 use crate::read::{ReadOptions, World};
 
-/// What an archive calls the fields of a sphere.
+/// Names of the fields of a sphere in an archive.
 const NAMES: Names = Names {
     center: ["position[0]", "position[1]", "position[2]"],
     size: "radius",
     velocity: ["velocity[0]", "velocity[1]", "velocity[2]"],
 };
 
-/// Reads spheres from the arrays `position` (N, 3), `radius` (N,) unless the options have it, and if
-/// they move `velocity` (N, 3); `source` names the file in messages.
+/// Reads spheres from the arrays of an archive: `position` (N, 3), `radius` (N,) unless the options
+/// give the radius, and `velocity` (N, 3) if the spheres move. Other arrays are ignored. `source`
+/// names the file in messages.
 ///
 /// # Errors
-/// What cannot be read, by array and row.
+/// Returns an error that names the array and the row if the archive cannot be read.
 pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> anyhow::Result<World> {
     let mut archive = ZipArchive::new(input).with_context(|| {
-        format!("{source} is no archive of NumPy arrays (.npz), or was cut off")
+        format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
     })?;
     let mut world = World::new(source, NAMES, "row");
     array(
@@ -41,7 +42,7 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> any
         (None, _) => array(source, &mut archive, "radius", None, rows, 3, &mut world)?,
         (Some(radius), false) => world.set_radii(radius),
         (Some(_), true) => {
-            bail!("{source}: there is an array radius, so --radius is not needed: leave it out")
+            bail!("{source}: there is an array radius, so leave out --radius")
         }
     }
     if has(&archive, "velocity") {
@@ -65,7 +66,7 @@ fn has(archive: &ZipArchive<impl Read + Seek>, name: &str) -> bool {
     archive.index_for_name(&format!("{name}.npy")).is_some()
 }
 
-/// A sentence about an array that is not there.
+/// Returns a clause which says that an array is missing, and names the arrays that exist.
 fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     let names = archive.file_names().take(10).filter_map(Result::ok);
     let mut names: Vec<String> = names
@@ -78,8 +79,9 @@ fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     )
 }
 
-/// Puts an array's numbers into the spheres, from a field on. It must have this many columns, or be
-/// a plain list; and as many rows as there are spheres.
+/// Reads an array into consecutive fields of the spheres, beginning with `field`. The array must
+/// have two dimensions and this many columns, or one dimension if `columns` is `None`. It must have
+/// this many rows, or any number if `rows` is `None`.
 fn array(
     source: &str,
     archive: &mut ZipArchive<impl Read + Seek>,
@@ -92,8 +94,8 @@ fn array(
     let file = format!("{name}.npy");
     if !has(archive, name) {
         let advice = match name {
-            "radius" => "; --radius gives the radii instead",
-            _ => "; carom reads position, radius and, if the spheres move, velocity",
+            "radius" => "; add it, or give the radius of all spheres with --radius",
+            _ => "; carom reads the arrays position, radius and, if the spheres move, velocity",
         };
         bail!("{source}: {}{advice}", absent(name, archive));
     }

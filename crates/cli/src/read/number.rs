@@ -1,17 +1,18 @@
-//! Numbers as they stand in a file.
+//! Parsing of numbers from the text of a file.
 
 use std::str::FromStr;
 
-/// How much of a field that is wrong is shown.
+/// Number of characters of an invalid field that a message quotes.
 const SHOWN: usize = 40;
 
-/// The nearest float32 to a decimal, rounded once. The error says what stood
-/// there, and completes a sentence that begins with the field's name.
+/// Parses a decimal number and rounds it once, to the nearest float32. The error quotes the field,
+/// and is the predicate of a sentence whose subject is the field's name.
 pub(crate) fn parse(field: &[u8]) -> Result<f32, String> {
     decimal(field, f32::is_finite, "a float32 holds at most 3.4e38")
 }
 
-/// The same in float64, for what is worked with before it is rounded.
+/// Parses a decimal number as a float64, for numbers that are used in a computation before the
+/// result is rounded to float32. The error is as in [`parse`].
 pub(crate) fn parse_wide(field: &[u8]) -> Result<f64, String> {
     decimal(field, f64::is_finite, "a float64 holds at most 1.8e308")
 }
@@ -26,7 +27,7 @@ where
     }
     match std::str::from_utf8(field).map(str::parse::<T>) {
         Ok(Ok(x)) if finite(x) => Ok(x),
-        // Rust takes `inf` and `nan` too; only what has digits overflowed.
+        // Rust also parses `inf` and `nan`. A field that contains digits has overflowed instead.
         Ok(Ok(_)) if field.iter().any(u8::is_ascii_digit) => {
             Err(format!("is `{}`, but {most}", shown(field)))
         }
@@ -37,11 +38,11 @@ where
     }
 }
 
-/// The nearest float32.
+/// Rounds to the nearest float32. The error is as in [`parse`].
 pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "rounds, and infinity is told apart"
+        reason = "rounding is intended, and overflow is checked below"
     )]
     let narrow = x as f32;
     if narrow.is_finite() {
@@ -56,14 +57,15 @@ pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     }
 }
 
-/// A number that tells spheres apart. NumPy's `savetxt` writes 7 as `7.0e+00`, so that counts as 7.
+/// Parses an id, which identifies a sphere. `7.0e+00` is accepted as 7, because NumPy's `savetxt`
+/// writes integers in this form. The error is as in [`parse`].
 pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     let field = field.trim_ascii();
     let text = std::str::from_utf8(field).unwrap_or_default();
     let whole = text.parse::<i64>().ok().or_else(|| {
         let x: f64 = text.parse().ok()?;
-        // Up to 2^53 a float64 holds every whole number.
-        #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
+        // A float64 represents every integer up to 2^53 exactly.
+        #[expect(clippy::cast_possible_truncation, reason = "an integer up to 2^53")]
         (x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0).then_some(x as i64)
     });
     whole.filter(|&id| id >= 0).ok_or_else(|| {
@@ -74,29 +76,33 @@ pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     })
 }
 
-/// A type of sphere.
+/// Parses the type of a sphere. The error is as in [`parse`].
 pub(crate) fn kind(field: &[u8]) -> Result<i32, String> {
     let kind = id(field)?;
     i32::try_from(kind).map_err(|_| format!("is {kind}, but must be at most {}", i32::MAX))
 }
 
-/// Half of a diameter, exactly: only the smallest subnormals have no half.
+/// Returns the exact half of a diameter. Half of a subnormal diameter may not be representable,
+/// which is an error as in [`parse`].
 pub(crate) fn halve(diameter: f32) -> Result<f32, String> {
     let radius = diameter / 2.0;
     if (radius * 2.0).to_bits() == diameter.to_bits() {
         Ok(radius)
     } else {
-        Err(format!("is {diameter:e}, but half of that is no float32"))
+        Err(format!(
+            "is {diameter:e}, but half of it cannot be represented in float32"
+        ))
     }
 }
 
-/// The beginning of what stood in a file, fit for a message.
+/// Returns the beginning of a part of a file, for quotation in a message.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let begin = &bytes[..bytes.len().min(4 * SHOWN)];
     printable(&String::from_utf8_lossy(begin), SHOWN)
 }
 
-/// The beginning of a text, without what a terminal might obey.
+/// Returns the first `most` characters of a text. Control characters, which could change the state
+/// of a terminal, are replaced.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().take(most).map(printable).collect()

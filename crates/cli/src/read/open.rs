@@ -11,18 +11,19 @@ use crate::read::frames::Span;
 use crate::read::lammps::Dump;
 use crate::read::{Format, Frames, Input, ReadOptions, World, csv, npy, npz};
 
-/// How a gzip file begins.
+/// First bytes of a gzip file.
 const GZIP: &[u8] = b"\x1f\x8b";
+/// Bytes of a read buffer.
 const BUFFER: usize = 1 << 16;
 
-/// Is told how far the reading has got; `()` ignores it.
+/// Receives the progress of reading. `()` ignores it.
 pub trait Progress {
-    /// Something begins, with this many bytes to read if that is known.
+    /// An activity, described by `what`, begins. `bytes` is the number of bytes to read, if known.
     fn begin(&self, what: &'static str, bytes: Option<u64>) {
         let _ = (what, bytes);
     }
 
-    /// So many more bytes have been read.
+    /// This many more bytes have been read.
     fn advance(&self, bytes: u64) {
         let _ = bytes;
     }
@@ -30,22 +31,23 @@ pub trait Progress {
 
 impl Progress for () {}
 
-/// The worlds of an input, one after another. A world that cannot be read is an error that names file,
-/// line and field. It is also an error if the input has none of the frames asked for.
+/// An iterator over the worlds of an input. If a world cannot be read, it yields an error that
+/// names the file, the line (or row) and the field. It also yields an error if the input has none
+/// of the requested frames.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }
 
-/// What has not been read yet.
+/// The worlds that the iterator has not yielded yet.
 enum Rest<'a> {
-    /// A world that is read, until it is taken.
+    /// The only world of an input, or `None` after the iterator has yielded it.
     World(Option<Box<World>>),
-    /// Frames of a dump.
+    /// The frames of a dump.
     Frames {
         dump: Dump<'a, Box<dyn BufRead + 'a>>,
         frames: Frames,
         span: Span,
-        /// Whether one of them has been read.
+        /// Whether at least one of the frames has been read.
         found: bool,
     },
 }
@@ -86,10 +88,12 @@ impl Iterator for Worlds<'_> {
     }
 }
 
-/// Opens an input; where it is one world, reads it.
+/// Opens an input. A dump is read frame by frame, by the returned iterator. An input in any other
+/// format holds one world, which this function reads.
 ///
 /// # Errors
-/// What cannot be read, by file, line (or row) and field.
+/// Returns an error that names the file, and where possible the line (or row) and the field, if the
+/// input cannot be opened or read.
 pub fn open<'a>(
     input: &'a Input,
     frames: Frames,
@@ -156,11 +160,11 @@ fn open_dump<'a>(
     })
 }
 
-/// What an input is read from.
+/// The source of an input's bytes.
 enum Source {
-    /// Can be read again.
+    /// A file, which can be read more than once.
     File(File),
-    /// Standard input or a pipe, which can be read once.
+    /// Standard input or a pipe, which can be read only once.
     Stream(Box<dyn Read>),
 }
 
@@ -179,14 +183,15 @@ impl Source {
         )
     }
 
-    /// Makes sure that it can be read again: copies what comes through a pipe into a file.
+    /// Returns a file that can be read more than once. Copies a stream to a temporary file first.
     fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
         if let Self::Stream(stream) = self {
             progress.begin("waiting for the input", None);
             let kept = || {
                 let folder = std::env::temp_dir();
                 format!(
-                    "cannot keep the input in a temporary file in {} (TMPDIR chooses another folder)",
+                    "cannot copy the input to a temporary file in {}; set TMPDIR to use another \
+                     folder",
                     folder.display()
                 )
             };
@@ -200,7 +205,8 @@ impl Source {
         }
     }
 
-    /// Its text from some byte on, unpacked if it was packed with gzip. A stream can be taken once.
+    /// Returns the text from byte `begin` on, decompressed if the source is a gzip file. A stream
+    /// can be read only once, and only from its beginning.
     fn text<'a>(
         &mut self,
         begin: u64,
@@ -216,7 +222,7 @@ impl Source {
         }
     }
 
-    /// Its bytes, in any order.
+    /// Returns a reader of the bytes that can seek.
     fn seekable<'a>(
         &mut self,
         what: &'static str,
@@ -230,7 +236,7 @@ impl Source {
     }
 }
 
-/// Opens a file that is one.
+/// Opens a file. A directory is an error.
 fn open_file(path: &Path) -> anyhow::Result<File> {
     // Opening a directory succeeds on Unix; only reading it would fail.
     if path.is_dir() {
@@ -239,7 +245,8 @@ fn open_file(path: &Path) -> anyhow::Result<File> {
     File::open(path).with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// A file's text from some byte on, unpacked if it was packed with gzip.
+/// Returns a file's text from byte `begin` on, decompressed if it is a gzip file. `begin` counts
+/// decompressed bytes.
 fn text_of<'a>(
     file: File,
     begin: u64,
@@ -256,8 +263,9 @@ fn text_of<'a>(
     Ok(Box::new(input))
 }
 
+/// Returns the decompressed input if it is a gzip file, and the input itself otherwise.
 fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
-    // A pipe may bring its first bytes one by one.
+    // `read_to_end` repeats the read: a single read from a pipe may return only the first byte.
     let mut begin = Vec::new();
     (&mut input)
         .take(GZIP.len() as u64)
@@ -273,14 +281,14 @@ fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead 
     )))
 }
 
-/// A file that tells how far it has been read.
+/// A file that reports to `progress` how many bytes have been read.
 struct Watched<'a> {
     file: File,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Watched<'a> {
-    /// The file from its beginning.
+    /// Rewinds the file, and begins the activity `what`.
     fn new(mut file: File, what: &'static str, progress: &'a dyn Progress) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         let bytes = file.metadata().ok().map(|metadata| metadata.len());

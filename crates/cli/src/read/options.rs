@@ -1,64 +1,65 @@
-//! What to read of a file besides the spheres' positions and velocities.
+//! Options of the readers.
 
 use std::collections::BTreeMap;
 
 use crate::read::number;
 
-/// What to read of a file besides centres and velocities.
+/// Options of a reader: what it reads besides centres and velocities.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether to read the column `id`.
     pub ids: bool,
     /// Whether to read the column `type`.
     pub types: bool,
-    /// Where the radii come from.
+    /// Source of the radii.
     pub radii: Radii,
 }
 
-/// Where the radii come from.
+/// The source of the radii.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {
-    /// The file has them.
+    /// The file has radii.
     #[default]
     InFile,
-    /// All spheres have this radius; the file has none.
+    /// The file has no radii. All spheres have this radius.
     Constant(f32),
-    /// Each type of sphere, by the column `type`, has its own; the file has none.
+    /// The file has no radii. Each type of the column `type` has its own radius.
     ByType(BTreeMap<i32, f32>),
 }
 
 impl Radii {
-    /// A radius for each type, from text such as `1=0.5,2=0.8`.
+    /// Parses a radius for each type, from a text such as `1=0.5,2=0.8`.
     ///
     /// # Errors
-    /// A message that says what is wrong with the text.
+    /// Returns a message that says what is wrong with the text.
     pub fn by_type(text: &str) -> Result<Self, String> {
         let mut radii = BTreeMap::new();
         for part in text.split(',') {
             let Some((kind, value)) = part.split_once('=') else {
                 return Err(format!(
-                    "`{}` is no TYPE=RADIUS, such as 1=0.5",
+                    "`{}` must have the form TYPE=RADIUS, such as 1=0.5",
                     number::printable(part, 40)
                 ));
             };
             let kind = number::kind(kind.as_bytes()).map_err(|what| format!("the type {what}"))?;
             if radii.insert(kind, magnitude("radius", value)?).is_some() {
-                return Err(format!("type {kind} is there twice"));
+                return Err(format!("type {kind} is given twice; give each type once"));
             }
         }
         Ok(Self::ByType(radii))
     }
 
-    /// The radius of spheres in arrays, which have no types, if it is not in the file.
+    /// Returns the radius of spheres in NumPy arrays, or `None` if the file has radii. Radii by
+    /// type are an error, because arrays have no types.
     pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
         match *self {
             Self::InFile => Ok(None),
             Self::Constant(radius) => Ok(Some(radius)),
-            Self::ByType(_) => anyhow::bail!("{source}: arrays have no types to tell radii by"),
+            Self::ByType(_) => anyhow::bail!("{source}: arrays have no types; use --radius"),
         }
     }
 
-    /// The radius of a type, if it is the type that tells.
+    /// Returns the radius of a type, or `None` if no radius was given for this type.
     pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
         match self {
             Self::ByType(radii) => radii.get(&kind).copied(),
@@ -67,10 +68,10 @@ impl Radii {
     }
 }
 
-/// A number from 0 to what carom can work with, from text; `name` says in messages what it is.
+/// Parses a number from 0 to [`carom::MAX_MAGNITUDE`]. `name` names the quantity in messages.
 ///
 /// # Errors
-/// A message that says what is wrong with the text.
+/// Returns a message that says what is wrong with the text.
 pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
     let x = number::parse(text.as_bytes()).map_err(|what| format!("the {name} {what}"))?;
     if (0.0..=carom::MAX_MAGNITUDE).contains(&x) {
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn radii_that_cannot_be_are_refused() {
+    fn invalid_radii_by_type_are_rejected() {
         for (text, part) in [
             ("", "TYPE=RADIUS"),
             ("0.5", "TYPE=RADIUS"),

@@ -1,4 +1,4 @@
-//! A text file, line by line.
+//! Reads a text line by line.
 
 use std::io::{BufRead, Read};
 
@@ -6,7 +6,8 @@ use anyhow::{Context, Error};
 
 use crate::read::world::at;
 
-/// The most bytes of a line. Noise without line ends would else fill the memory.
+/// Maximum number of bytes in a line. The limit keeps a file without line ends from filling the
+/// memory.
 const LONGEST: u64 = 1 << 20;
 
 /// A text that is read line by line.
@@ -17,17 +18,18 @@ pub(crate) struct Text<'a, R> {
     line: Vec<u8>,
 }
 
-/// How much of a text has been read.
+/// A position in a text, between two lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
-    /// Lines, so the number of the line last read.
+    /// Number of lines before this position: the number of the line last read, counted from 1.
     pub line: u64,
-    /// Bytes.
+    /// Number of bytes before this position.
     pub byte: u64,
 }
 
 impl<'a, R: BufRead> Text<'a, R> {
-    /// A text from some place on; `input` begins there. `source` names it in messages.
+    /// Creates a reader of a text. `input` begins at `place` of the text. `source` names the text
+    /// in messages.
     pub(crate) fn new(source: &'a str, input: R, place: Place) -> Self {
         Self {
             source,
@@ -37,12 +39,12 @@ impl<'a, R: BufRead> Text<'a, R> {
         }
     }
 
-    /// Says that the input begins at this place of the text.
+    /// Declares that the input begins at this place of the text.
     pub(crate) fn start_at(&mut self, place: Place) {
         self.place = place;
     }
 
-    /// Reads the next line; false at the end of the text.
+    /// Reads the next line. Returns false at the end of the text.
     pub(crate) fn next(&mut self) -> anyhow::Result<bool> {
         self.line.clear();
         let read = (&mut self.input)
@@ -57,20 +59,23 @@ impl<'a, R: BufRead> Text<'a, R> {
         self.place.line += 1;
         self.place.byte += read;
         if read == LONGEST && !self.is_ended() {
-            return Err(self.wrong("the line is longer than 1 MiB; is this a text file?"));
+            return Err(
+                self.wrong("the line is longer than 1 MiB, the limit; is this a text file?")
+            );
         }
         if self.place.line == 1 {
             self.mark()?;
         }
-        // A quoted field may have any character but this one: lines that end with it alone would
-        // become one.
+        // No CR is allowed within a line, not even in a quoted field. A file whose lines end with
+        // CR alone would be read as one line.
         if self.line.trim_ascii_end().contains(&b'\r') {
-            return Err(self.wrong("lines end with CR alone; save the file with LF or CRLF"));
+            return Err(self.wrong("a line ends with CR alone; save the file with LF or CRLF"));
         }
         Ok(true)
     }
 
-    /// Takes a byte-order mark off the first line.
+    /// Removes a UTF-8 byte-order mark from the first line. Returns an error if the mark is that of
+    /// UTF-16.
     fn mark(&mut self) -> anyhow::Result<()> {
         if self.line.starts_with(b"\xff\xfe") || self.line.starts_with(b"\xfe\xff") {
             return Err(self.wrong("the text is UTF-16; save the file as UTF-8"));
@@ -81,27 +86,27 @@ impl<'a, R: BufRead> Text<'a, R> {
         Ok(())
     }
 
-    /// The line last read, without white space around it.
+    /// Returns the line last read, without leading and trailing white space.
     pub(crate) fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
 
-    /// Whether the line last read has an end: if not, it may have been cut off.
+    /// Whether the line last read ends with a line feed. If not, the line may have been cut off.
     pub(crate) fn is_ended(&self) -> bool {
         self.line.ends_with(b"\n")
     }
 
-    /// How far the text has been read.
+    /// Returns the position after the line last read.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
 
-    /// The name of the text in messages.
+    /// Returns the name of the text in messages.
     pub(crate) fn source(&self) -> &'a str {
         self.source
     }
 
-    /// An error about the line last read.
+    /// Returns an error about the line last read.
     pub(crate) fn wrong(&self, what: &str) -> Error {
         at(self.source, "line", self.place.line, what)
     }

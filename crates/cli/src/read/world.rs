@@ -1,4 +1,4 @@
-//! The spheres of an input, and where each of them stood.
+//! The spheres read from an input, and the line or row of each sphere.
 
 use anyhow::{Error, anyhow};
 use carom::Sphere;
@@ -7,39 +7,40 @@ use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
 use crate::read::number;
 
-/// What was read.
+/// The spheres read from an input, or from one frame of it.
 #[derive(Debug)]
 pub struct World {
-    /// The name of the input in messages.
+    /// Name of the input in messages.
     pub source: String,
-    /// One for each row, in order.
+    /// Spheres, one for each row, in the order of the rows.
     pub spheres: Vec<Sphere>,
-    /// What the file calls each of them, if that was asked for.
+    /// Id of each sphere, if ids were requested and there are spheres.
     pub ids: Option<Vec<i64>>,
-    /// The type of each, if that was asked for.
+    /// Type of each sphere, if types were requested and there are spheres.
     pub types: Option<Vec<i32>>,
-    /// Which frame of a trajectory it is.
+    /// Frame of a dump, or `None` for other formats.
     pub frame: Option<Frame>,
-    /// What the user should know about this input.
+    /// Messages that tell the user how this input was interpreted.
     pub notes: Vec<String>,
-    /// What its fields are called in the file.
+    /// Names of the fields in the file.
     names: Names,
-    /// Where each row stood: on which `unit`, a line or a row.
+    /// Place of each row: a line number or a row number, as `unit` says.
     lines: Lines,
+    /// `line` or `row`.
     unit: &'static str,
 }
 
-/// A frame of a trajectory.
+/// A frame of a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Its place among the frames, from 0.
+    /// Number of the frame in the file, from 0.
     pub number: u64,
-    /// The step of the simulation that made it.
+    /// Timestep of the simulation that the frame shows.
     pub step: Option<i64>,
 }
 
 impl World {
-    /// A world without spheres yet, to be read from a file with so named fields.
+    /// Creates a world without spheres. `names` are the names of the fields in the file.
     pub(crate) fn new(source: &str, names: Names, unit: &'static str) -> Self {
         Self {
             source: source.into(),
@@ -54,7 +55,7 @@ impl World {
         }
     }
 
-    /// Adds the sphere that stands in a row.
+    /// Adds the sphere of a row.
     pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
         if !push(&mut self.spheres, sphere) {
             return Err(self.full(row));
@@ -63,16 +64,16 @@ impl World {
         Ok(())
     }
 
-    /// The error for a row that does not fit the memory.
+    /// Returns the error for a row that does not fit in memory.
     fn full(&self, row: u64) -> Error {
         let what = format!(
-            "memory is short: {} spheres came before, and more do not fit",
+            "there is not enough memory for more than {} spheres",
             self.spheres.len()
         );
         at(&self.source, self.unit, row, &what)
     }
 
-    /// Sets a number of a sphere, counted from 0 for x to 6 for vz.
+    /// Sets a field of a sphere. Fields are numbered from 0 to 6: x, y, z, radius, vx, vy, vz.
     pub(crate) fn set(&mut self, row: usize, field: usize, x: f64) -> Result<(), Error> {
         let Names {
             center: [a, b, c],
@@ -112,7 +113,7 @@ impl World {
             .for_each(|sphere| sphere.radius = radius);
     }
 
-    /// Adds the sphere on a line; `field` gives its fields by position.
+    /// Adds the sphere on a line. `field` returns the text of a column.
     pub(crate) fn parse<'a>(
         &mut self,
         line: u64,
@@ -139,7 +140,7 @@ impl World {
         if room { Ok(()) } else { Err(self.full(line)) }
     }
 
-    /// Makes sure that no two spheres have the same id.
+    /// Returns an error if two spheres have the same id.
     pub(crate) fn check_ids(&self) -> Result<(), Error> {
         let Some(ids) = &self.ids else { return Ok(()) };
         let mut rows: Vec<usize> = (0..ids.len()).collect();
@@ -151,14 +152,14 @@ impl World {
         let id = ids[second];
         let [first, second] = [first, second].map(|row| self.lines.of(row).unwrap_or_default());
         let what = format!(
-            "field id is {id}, as on {} {first}; ids must differ",
+            "field id is {id}, as on {} {first}, but every sphere must have an id of its own",
             self.unit
         );
         Err(at(&self.source, self.unit, second, &what))
     }
 
-    /// Says an error of the library in terms of the input: carom knows indices,
-    /// users know lines.
+    /// Adds the place in the input to an error of the library. The library identifies a sphere by
+    /// its index, whereas users need the line or row, and the name of the field.
     pub fn explain(&self, error: carom::Error) -> Error {
         if let carom::Error::InvalidSphere { index, field, .. } = error
             && let Some(line) = self.lines.of(index)
@@ -174,7 +175,7 @@ impl World {
     }
 }
 
-/// Adds an element, if there is memory for it.
+/// Appends an element. Returns false if there is no memory for it.
 fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     let fits = list.try_reserve(1).is_ok();
     if fits {
@@ -183,7 +184,7 @@ fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     fits
 }
 
-/// An error about a line or row of the input.
+/// Returns an error about a place in the input: a line, a row or a byte, as `unit` says.
 pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
     anyhow!("{source}, {unit} {place}: {what}")
 }

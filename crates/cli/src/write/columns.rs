@@ -7,13 +7,14 @@ use crate::write::pairs::Pair;
 pub struct Columns {
     /// Whether there is a column `frame`.
     pub frames: bool,
-    /// Whether `a` and `b` are ids of the input: 64 bits each in arrays, where rows take 32.
+    /// Whether `a` and `b` are ids from the input instead of rows. In arrays, ids are 64-bit
+    /// integers and rows 32-bit integers.
     pub ids: bool,
     /// Whether there are columns `type_a` and `type_b`.
     pub types: bool,
 }
 
-/// A column.
+/// A column of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Frame,
@@ -25,7 +26,8 @@ pub(crate) enum Column {
     Depth,
 }
 
-/// What a column has for a pair. Whole numbers have a sign, so that NumPy can subtract them.
+/// The value of a column for a pair. Integers are signed, so that differences of them in NumPy
+/// cannot wrap around.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Short(i32),
@@ -34,7 +36,7 @@ pub(crate) enum Value {
 }
 
 impl Columns {
-    /// The columns from left to right.
+    /// Returns the columns from left to right.
     pub(crate) fn list(self) -> impl Iterator<Item = Column> {
         let all = [
             (self.frames, Column::Frame),
@@ -49,7 +51,7 @@ impl Columns {
         there.map(|(_, column)| column)
     }
 
-    /// What a column has for a pair.
+    /// Returns the value of a column for a pair.
     pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
         // Rows are below 2^30.
         let short = |x: i64| Value::Short(i32::try_from(x).unwrap_or(i32::MAX));
@@ -65,7 +67,7 @@ impl Columns {
         }
     }
 
-    /// The type of a column's numbers, as NumPy calls it.
+    /// Returns NumPy's name of the type of a column's numbers.
     pub(crate) fn dtype(self, column: Column) -> &'static str {
         match self.value(column, 0, &Pair::default()) {
             Value::Short(_) => "<i4",
@@ -90,7 +92,7 @@ impl Column {
 }
 
 impl Value {
-    /// The bytes of a number in an array.
+    /// Writes the number as an array stores it, in little-endian byte order.
     pub(crate) fn write(self, mut out: impl std::io::Write) -> std::io::Result<()> {
         match self {
             Self::Short(x) => out.write_all(&x.to_le_bytes()),
@@ -105,7 +107,7 @@ impl std::fmt::Display for Value {
         match self {
             Self::Short(x) => write!(f, "{x}"),
             Self::Long(x) => write!(f, "{x}"),
-            // The fewest digits that read back as the same float32.
+            // `{:?}` prints the fewest digits that read back as the same float32.
             Self::Float(x) => write!(f, "{x:?}"),
         }
     }

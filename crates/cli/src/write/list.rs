@@ -1,4 +1,4 @@
-//! A list of pairs that is written bit by bit.
+//! A list of pairs, written frame by frame.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,31 +13,32 @@ use crate::write::npz::Npz;
 use crate::write::output_file::OutputFile;
 use crate::write::pairs::Pair;
 
-/// A format of lists.
+/// The format of a list.
 #[derive(Clone, Copy, Debug)]
 pub enum ListFormat {
-    /// A header and rows.
+    /// CSV with a header.
     Csv,
-    /// A NumPy array of records.
+    /// One NumPy array of records.
     Npy,
-    /// A NumPy array for each column.
+    /// An archive with one NumPy array for each column.
     Npz,
 }
 
-/// Where a list goes.
+/// The destination of a list.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// To standard output, as CSV.
+    /// Standard output, in CSV.
     StandardOutput,
-    /// Into a file.
+    /// A file, in the given format.
     File(PathBuf, ListFormat),
 }
 
 impl Target {
-    /// A file whose name tells the format, or standard output for `-`.
+    /// Returns standard output for the path `-`. For any other path, returns the file at this path,
+    /// with the format given by the extension of its name.
     ///
     /// # Errors
-    /// A message for a name that tells of no format.
+    /// Returns a message if the path has none of the extensions `.csv`, `.npy` and `.npz`.
     pub fn from_path(path: PathBuf) -> Result<Self, &'static str> {
         if path.as_os_str() == "-" {
             return Ok(Self::StandardOutput);
@@ -55,7 +56,7 @@ impl Target {
         Ok(Self::File(path, format))
     }
 
-    /// The file, unless it is standard output.
+    /// Returns the path of the file, or `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::StandardOutput => None,
@@ -64,25 +65,25 @@ impl Target {
     }
 }
 
-/// A list that is being written. A file appears under its name when the list is finished.
+/// A list that is being written. A file appears under its name only when [`List::finish`] returns.
 pub struct List {
-    /// None for standard output.
+    /// The file, or `None` for standard output.
     file: Option<OutputFile>,
     columns: Columns,
     rows: Rows,
 }
 
-/// Where the rows go.
+/// The rows of the list, by format.
 enum Rows {
-    /// Lines, under a header.
+    /// Lines of CSV after the header.
     Csv(Box<dyn Write>),
-    /// Records of an array.
+    /// Records of one array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),
-    /// Arrays.
+    /// One array for each column.
     Npz(Npz),
 }
 
-/// A record of an array.
+/// A record of a `.npy` array.
 struct Row {
     columns: Columns,
     frame: u64,
@@ -90,10 +91,10 @@ struct Row {
 }
 
 impl List {
-    /// Begins a list.
+    /// Creates an empty list.
     ///
     /// # Errors
-    /// If the file cannot be made.
+    /// Returns an error if the file, or a temporary file that it needs, cannot be created.
     pub fn create(target: &Target, columns: Columns) -> anyhow::Result<Self> {
         let (path, format) = match target {
             Target::File(path, format) => (path, format),
@@ -122,10 +123,11 @@ impl List {
         })
     }
 
-    /// Writes the pairs of a frame.
+    /// Appends the pairs of a frame.
     ///
     /// # Errors
-    /// If there is no more room, or nobody reads standard output any more.
+    /// Returns an error if writing fails, for example because the disk is full or the reader of
+    /// standard output has closed the pipe.
     pub fn append(&mut self, frame: u64, pairs: impl Iterator<Item = Pair>) -> anyhow::Result<()> {
         let written = self.rows.append(self.columns, frame, pairs);
         let what = || {
@@ -135,10 +137,11 @@ impl List {
         written.with_context(what)
     }
 
-    /// Ends the list, and gives the file its name.
+    /// Completes the list, and gives the file its name.
     ///
     /// # Errors
-    /// If there is no more room, or nobody reads standard output any more.
+    /// Returns an error if writing fails, for example because the disk is full or the reader of
+    /// standard output has closed the pipe.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { file, rows, .. } = self;
         match file {
@@ -210,12 +213,12 @@ impl Rows {
     }
 }
 
-/// A type of numbers, from NumPy's name.
+/// Returns the number type that has this name in NumPy.
 pub(crate) fn plain(name: &str) -> io::Result<DType> {
     Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
-/// A row brings its columns along.
+/// Writes a [`Row`] as a record. Each row carries its columns, so the writer has no state.
 struct RowWriter;
 
 impl Serialize for Row {

@@ -1,4 +1,4 @@
-//! Lists of pairs as files: CSV, or NumPy arrays.
+//! Writers of lists of pairs: CSV and NumPy arrays.
 
 mod columns;
 mod list;

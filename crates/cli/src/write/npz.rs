@@ -1,4 +1,4 @@
-//! An archive with an array for each column of a list.
+//! An `.npz` archive with one array for each column of a list.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -11,8 +11,8 @@ use crate::write::columns::{Column, Columns};
 use crate::write::list::plain;
 use crate::write::pairs::Pair;
 
-/// An archive that is being written. An array's length stands before its numbers, so each column
-/// waits in a temporary file until the list is complete.
+/// An archive that is being written. The header of an array contains its length, so each column is
+/// collected in a temporary file until the list is complete.
 pub(crate) struct Npz {
     out: BufWriter<File>,
     columns: Columns,
@@ -27,7 +27,8 @@ impl Npz {
             tempfile::tempfile().map_err(|error| {
                 let folder = folder.display();
                 io::Error::other(format!(
-                    "a temporary file in {folder} (TMPDIR chooses another folder): {error}"
+                    "cannot create a temporary file in {folder}; set TMPDIR to use another \
+                     folder: {error}"
                 ))
             })
         };
@@ -52,7 +53,7 @@ impl Npz {
 
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut archive = ZipWriter::new(self.out);
-        // Not compressed, as NumPy's `savez` does it; of any size.
+        // Uncompressed, like the archives of NumPy's `savez`. Each array may exceed 4 GiB.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(true);

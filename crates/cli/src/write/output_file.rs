@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that appear under their names only when they are complete.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -6,42 +6,47 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-/// A file to be written. It gets its name when it is complete; until then it is a temporary one
-/// beside it, which goes when this is dropped.
+/// A file to be written. Its contents go to a temporary file in the same folder, which
+/// [`OutputFile::finish`] renames. Dropping an unfinished `OutputFile` deletes the temporary file.
 pub struct OutputFile {
     path: PathBuf,
     temporary: NamedTempFile,
 }
 
 impl OutputFile {
-    /// Makes the temporary file.
+    /// Creates the temporary file.
     ///
     /// # Errors
-    /// If the folder is not there or cannot be written to.
+    /// Returns an error if the folder does not exist or is not writable, or if the path names
+    /// something other than a regular file.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
-        // The file that a link leads to is replaced, not the link.
+        // A symbolic link is kept: the file that it points to is replaced.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
         if path.is_dir() {
-            bail!("cannot write {}: it is a directory", path.display());
+            bail!("cannot write {}: this is a directory", path.display());
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
-            bail!("cannot write {}: it is no plain file", path.display());
+            bail!(
+                "cannot write {}: this is not a regular file",
+                path.display()
+            );
         }
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             let (path, folder) = (path.display(), folder.display());
-            bail!("cannot write {path}: there is no folder {folder}");
+            bail!("cannot write {path}: the folder {folder} does not exist; create it first");
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
-        // Others may read it, as far as the user's umask allows.
+        // The permissions of a new file, which the umask restricts. By default, `tempfile` lets
+        // only the owner read the file.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| cannot_write(path))?;
-        // Who may read the old file may read the new one.
+        // The new file takes over the permissions of the file that it replaces.
         if let Some(old) = old {
             let same = temporary.as_file().set_permissions(old.permissions());
             same.with_context(|| cannot_write(path))?;
@@ -52,10 +57,10 @@ impl OutputFile {
         })
     }
 
-    /// The file, to write to.
+    /// Returns a handle to the temporary file, to write the contents.
     ///
     /// # Errors
-    /// If the system has no more files to open.
+    /// Returns an error if the system cannot open more files.
     pub fn file(&self) -> anyhow::Result<File> {
         self.temporary
             .as_file()
@@ -63,13 +68,15 @@ impl OutputFile {
             .with_context(|| self.cannot_write())
     }
 
-    /// Gives the file its name, in place of a file that has it.
+    /// Gives the file its name, and replaces an existing file of that name.
     ///
     /// # Errors
-    /// If the system cannot.
+    /// Returns an error if the contents cannot be flushed to the disk, or the file cannot be
+    /// renamed.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { path, temporary } = self;
-        // A name must not come to stand for contents that a crash then loses.
+        // The contents must be on the disk before the file is renamed. Otherwise, after a crash,
+        // the name could refer to a file without its contents.
         temporary
             .as_file()
             .sync_all()
@@ -81,7 +88,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// What failed, if anything does.
+    /// Returns the message for a failure to write this file.
     pub fn cannot_write(&self) -> String {
         cannot_write(&self.path)
     }

@@ -1,25 +1,25 @@
-//! The pairs as they are printed and listed: by the rows of the input, or by the ids it has.
+//! Pairs as they are printed and listed: their spheres are identified by rows or by ids.
 
 use carom::Collision;
 
 use crate::read::World;
 
-/// Two spheres that touch.
+/// A pair of spheres that touch, as listed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// One sphere: its row, or its id.
+    /// Row or id of one sphere, not larger than `b`.
     pub a: i64,
-    /// The other one.
+    /// Row or id of the other sphere.
     pub b: i64,
-    /// The types of both, 0 if the world has none.
+    /// Types of the spheres `a` and `b`, or 0 if the world has no types.
     pub types: [i32; 2],
-    /// The time of impact.
+    /// Time of impact, from 0 to dt. 0 for spheres that touch at the start of the step.
     pub toi: f32,
-    /// How deep the two overlap at the start.
+    /// Penetration depth at the start of the step. 0 for spheres that meet later.
     pub depth: f32,
 }
 
-/// What comes first in a list.
+/// The order of the pairs in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// By `a`, then `b`.
@@ -29,16 +29,16 @@ pub enum Order {
     Time,
 }
 
-/// Names the spheres of each pair, by ids if the world has them, and puts the pairs in order. Of ids
-/// the smaller one stands first, so that lists compare although LAMMPS changes the order of its
-/// atoms.
+/// Returns the pairs in the given order, with ids in place of rows if the world has ids. The
+/// smaller id of a pair is `a`, so that lists of different frames can be compared although LAMMPS
+/// changes the order of its atoms.
 pub fn named<'a>(
     found: &'a [Collision],
     world: &'a World,
     order: Order,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
     let pairs = found.iter().map(|collision| name(collision, world));
-    // As the library has sorted them.
+    // The library returns the collisions in this order.
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
     }

@@ -1,12 +1,14 @@
-//! Files that came to harm: cut off anywhere, or never what their names say.
+//! Tests with damaged files: files that were cut off, and files whose contents do not match their
+//! names.
 
 use crate::run::{BINARY, Folder, Test, run, run_with};
 use crate::written::data;
 use std::fs;
 
-/// Every beginning of a file is refused, whatever is missing: nothing is a little less.
+/// A file from which any number of bytes at the end is missing is rejected, and never read as a
+/// smaller world.
 #[test]
-fn what_is_cut_off_is_refused() -> Test {
+fn files_that_are_cut_off_are_rejected() -> Test {
     let folder = Folder::new("cut")?;
     for name in [
         "plain.lammpstrj",
@@ -15,7 +17,7 @@ fn what_is_cut_off_is_refused() -> Test {
         "packed.npz",
     ] {
         let whole = fs::read(data(name))?;
-        // All places in headers and at the end, and some in between.
+        // Every length within the header and near the end, and some lengths in between.
         let places = (0..whole.len()).filter(|&n| n < 150 || n % 13 == 0 || n + 30 > whole.len());
         for length in places {
             let input = folder.file(name, &whole[..length])?;
@@ -26,9 +28,10 @@ fn what_is_cut_off_is_refused() -> Test {
     Ok(())
 }
 
-/// CSV says nowhere how long it is, so what is cut between lines looks whole.
+/// CSV does not state the number of its rows. A file that was cut off between two lines cannot be
+/// recognized, but a missing line end is a sign of a cut, and yields a note.
 #[test]
-fn csv_without_a_last_line_end_is_mentioned() -> Test {
+fn csv_without_a_last_line_end_yields_a_note() -> Test {
     for (input, notes) in [
         ("x,y,z,radius,vx\n0,0,0,1,0\n5,0,0,1,0\n", 0),
         ("x,y,z,radius,vx\n0,0,0,1,0\n5,0,0,1,0", 1),
@@ -46,7 +49,7 @@ fn csv_without_a_last_line_end_is_mentioned() -> Test {
 }
 
 #[test]
-fn noise_is_refused_by_every_reader() -> Test {
+fn every_reader_rejects_noise() -> Test {
     let folder = Folder::new("noise")?;
     let mut random = fastrand::Rng::with_seed(3);
     let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
@@ -70,7 +73,7 @@ fn noise_is_refused_by_every_reader() -> Test {
 }
 
 #[test]
-fn text_in_another_form_is_told_by_name() -> Test {
+fn errors_name_the_form_of_unsuitable_text() -> Test {
     let folder = Folder::new("forms")?;
     let head = "x,y,z,radius\n";
     let utf16: Vec<u8> = "\u{feff}x,y"
@@ -105,7 +108,7 @@ fn text_in_another_form_is_told_by_name() -> Test {
             &["line 3", "CR alone"],
         ),
         (
-            "what a terminal might obey",
+            "control characters",
             format!("{head}0,0,0,\u{1b}[31m\n").into_bytes(),
             &["line 2", "field radius", "`\u{fffd}[31m`"],
         ),
@@ -119,10 +122,10 @@ fn text_in_another_form_is_told_by_name() -> Test {
     Ok(())
 }
 
-/// What a header claims takes no memory.
+/// A reader allocates no memory for the number of spheres that a header claims.
 #[cfg(target_os = "linux")]
 #[test]
-fn claims_take_no_memory() -> Test {
+fn claimed_sizes_take_no_memory() -> Test {
     let folder = Folder::new("claims")?;
     let huge = 1_000_000_000_000_u64;
     let header = format!("{{'descr': '<f8', 'fortran_order': True, 'shape': ({huge}, 7), }}\n");
@@ -139,7 +142,7 @@ fn claims_take_no_memory() -> Test {
     );
     for (name, bytes) in [("claim.npy", npy), ("claim.dump", dump.into_bytes())] {
         let input = folder.file(name, bytes)?;
-        // The tool and its libraries take some memory to begin with.
+        // The limit leaves memory for the tool itself and its libraries.
         let limited =
             format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
         let output = std::process::Command::new("sh")
@@ -156,7 +159,7 @@ fn claims_take_no_memory() -> Test {
     Ok(())
 }
 
-/// Who may read everything runs it as somebody who may not.
+/// If the test runs as root, which may read every file, it runs the tool as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
@@ -165,9 +168,9 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // Somebody else may not get to where it was built. Not copied by this process: another test
-    // may be starting a program just then, which would have the copy open for writing, and what is
-    // open cannot be run.
+    // The other user may have no access to the build folder, so the tool is copied. `cp` makes the
+    // copy, because a copy by this process could fail to run: another test that starts a process at
+    // this moment would inherit the open file, and a file that is open for writing cannot be run.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)
@@ -188,7 +191,7 @@ fn a_file_without_permission_is_named() -> Test {
     Ok(())
 }
 
-/// A pipe cannot be read twice, as it takes to find its last frame.
+/// To find the last frame, the tool reads the input twice. A pipe can be read only once.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_last_frame_of_a_pipe_is_found() -> Test {

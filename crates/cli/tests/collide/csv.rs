@@ -1,4 +1,4 @@
-//! CSV input, good and bad.
+//! Tests of valid and invalid CSV input.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run, run_with};
 use std::fs;
@@ -54,9 +54,9 @@ fn missing_velocities_are_zero() -> Test {
     Ok(())
 }
 
-/// A velocity column whose name is misspelt is not taken for one at rest silently.
+/// If the name of a velocity column is misspelt, the velocities are not silently set to 0.
 #[test]
-fn a_velocity_column_that_is_missing_is_mentioned() -> Test {
+fn a_missing_velocity_column_yields_a_note() -> Test {
     let folder = Folder::new("velz")?;
     let input = folder.file("velz.csv", "x,y,z,radius,vx,vy,velz\n0,0,0,1,0,0,0\n")?;
     let run = run(&[&input, "--backend", "cpu"])?;
@@ -66,7 +66,7 @@ fn a_velocity_column_that_is_missing_is_mentioned() -> Test {
 }
 
 #[test]
-fn a_hyphen_is_csv_on_standard_input() -> Test {
+fn a_hyphen_reads_csv_from_standard_input() -> Test {
     let folder = Folder::new("stdin")?;
     let output = folder.path("pairs.csv")?;
     run_with(
@@ -82,7 +82,7 @@ fn a_hyphen_is_csv_on_standard_input() -> Test {
 }
 
 #[test]
-fn bad_csv_is_named_by_file_line_and_field() -> Test {
+fn errors_in_csv_name_file_line_and_field() -> Test {
     let folder = Folder::new("bad-csv")?;
     let head = "x,y,z,radius,vx";
     let cases: &[(&str, &str, &[&str])] = &[

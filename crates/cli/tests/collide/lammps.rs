@@ -1,8 +1,8 @@
-//! LAMMPS dumps, good and bad.
+//! Tests of valid and invalid LAMMPS dumps.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run};
 
-/// A LAMMPS dump of one frame.
+/// Returns a LAMMPS dump of one frame.
 fn dump(columns: &str, atoms: &[&str]) -> String {
     let count = atoms.len();
     let atoms = atoms.join("\n");
@@ -13,7 +13,7 @@ fn dump(columns: &str, atoms: &[&str]) -> String {
 }
 
 #[test]
-fn a_world_without_spheres_is_fine() -> Test {
+fn a_world_without_spheres_has_an_empty_list() -> Test {
     let folder = Folder::new("none")?;
     let csv = folder.file("none.csv", "x,y,z,radius\n")?;
     assert_eq!(folder.pairs(&csv)?, "a,b,toi,depth\n");
@@ -61,7 +61,7 @@ fn lammps_dumps_are_read_in_all_their_forms() -> Test {
 }
 
 #[test]
-fn periodic_boundaries_are_mentioned() -> Test {
+fn periodic_boundaries_yield_a_note() -> Test {
     let folder = Folder::new("periodic")?;
     let text = dump("x y z radius", &["0 0 0 1"]).replace("ff ff", "pp ff");
     let run = run(&[folder.file("box.dump", text)?, "--json".into()])?;
@@ -75,7 +75,7 @@ fn periodic_boundaries_are_mentioned() -> Test {
 }
 
 #[test]
-fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
+fn errors_in_dumps_name_file_line_and_field() -> Test {
     let folder = Folder::new("bad-lammps")?;
     let good = dump("x y z radius", &["0 0 0 1", "5 0 0 1"]);
     let cases: &[(&str, String, &[&str])] = &[
@@ -176,7 +176,7 @@ fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
         (
             "frame without atoms",
             format!("ITEM: TIMESTEP\n0\n{good}"),
-            &["line 3", "TIMESTEP again"],
+            &["line 3", "second ITEM: TIMESTEP"],
         ),
         ("Mac lines", good.replace('\n', "\r"), &["line 1", "CR"]),
         (
@@ -200,7 +200,7 @@ fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
         let run = run(&[&input, "--backend", "cpu"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
-        // No list is left of the frames before.
+        // No list of the earlier frames is left.
         let output = folder.path("pairs.csv")?;
         let all = ["--frames", "all", "--backend", "cpu", "--output"];
         let all = crate::run::run(&[&[input.as_str()], &all[..], &[output.as_str()]].concat())?;
@@ -212,7 +212,7 @@ fn bad_lammps_dumps_are_named_by_file_line_and_field() -> Test {
 }
 
 #[test]
-fn ids_are_reported_and_must_differ() -> Test {
+fn ids_are_listed_and_must_be_unique() -> Test {
     let folder = Folder::new("ids")?;
     let good = dump("id x y z radius vx", &["7 0 0 0 1 10", "3 5 0 0 1 0"]);
     let output = folder.path("pairs.csv")?;

@@ -1,5 +1,5 @@
-//! `carom collide`, run as a user runs it: files and arguments in; exit code, standard output and
-//! standard error out.
+//! Tests of `carom collide` through the command line. They give it files and arguments, and check
+//! the exit code, standard output and standard error.
 
 mod broken;
 mod csv;

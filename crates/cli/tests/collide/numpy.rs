@@ -1,4 +1,4 @@
-//! NumPy arrays, good and bad, in and out.
+//! Tests of NumPy arrays: valid and invalid input, and output.
 
 use crate::run::{CSV, Folder, Test, run};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// An array of some shape and type.
+/// Returns a `.npy` file with this dtype, shape and data.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     with_header(&header, data)
@@ -31,7 +31,7 @@ fn doubles(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// An archive of named files.
+/// Returns a zip archive of these files.
 fn npz(files: &[(&str, Vec<u8>)]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, contents) in files {
@@ -45,7 +45,7 @@ fn npz(files: &[(&str, Vec<u8>)]) -> Result<Vec<u8>, Box<dyn std::error::Error>>
 const TWO: [f32; 8] = [0.0, 0.0, 0.0, 1.0, 1.5, 0.0, 0.0, 1.0];
 
 #[test]
-fn bad_arrays_are_named_by_file_row_and_field() -> Test {
+fn errors_in_arrays_name_file_row_and_field() -> Test {
     let folder = Folder::new("bad-npy")?;
     let good = npy("<f4", "(2, 4)", &floats(&TWO));
     let mut with_nan = TWO;
@@ -82,7 +82,7 @@ fn bad_arrays_are_named_by_file_row_and_field() -> Test {
             &["byte 10", "plain array"],
         ),
         (
-            "header that takes forever",
+            "header that takes exponential time to parse",
             with_header(&format!("{{'descr': {}", "[".repeat(40)), b""),
             &["byte 10", "plain array"],
         ),
@@ -94,7 +94,7 @@ fn bad_arrays_are_named_by_file_row_and_field() -> Test {
         (
             "negative length",
             npy("<f4", "(-2, 4)", b""),
-            &["byte 10", "shape", "whole number from 0"],
+            &["byte 10", "shape", "whole numbers from 0"],
         ),
         (
             "length past 2^64",
@@ -177,7 +177,7 @@ fn bad_arrays_are_named_by_file_row_and_field() -> Test {
 }
 
 #[test]
-fn bad_archives_are_named_by_file_array_and_row() -> Test {
+fn errors_in_archives_name_file_array_and_row() -> Test {
     let folder = Folder::new("bad-npz")?;
     let position = || npy("<f4", "(2, 3)", &floats(&[0.0, 0.0, 0.0, 1.5, 0.0, 0.0]));
     let radius = |first: f32| npy("<f4", "(2,)", &floats(&[first, 1.0]));
@@ -289,7 +289,7 @@ fn lists_are_written_as_arrays() -> Test {
         assert_eq!(
             (written.len() - data.len()) % 64,
             0,
-            "NumPy aligns the data"
+            "the data must be aligned as in NumPy's files"
         );
     }
     Ok(())

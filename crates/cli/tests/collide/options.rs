@@ -1,4 +1,4 @@
-//! Options that say what to read of an input, and how the list is written.
+//! Tests of the options that control reading and the list.
 
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -6,7 +6,8 @@ use std::io::{Cursor, Read, Write};
 use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with, start};
 use crate::written::data;
 
-/// A frame of a LAMMPS dump of spheres in a row, one beside the next, with columns `id type x y z`.
+/// Returns a frame of a LAMMPS dump: four spheres in a row at a distance of `gap`, with the columns
+/// `id type x y z`.
 fn frame(step: usize, gap: f64) -> String {
     let mut text = format!(
         "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n4\nITEM: BOX BOUNDS ff ff ff\n0 9\n0 9\n0 9\n\
@@ -18,7 +19,7 @@ fn frame(step: usize, gap: f64) -> String {
     text
 }
 
-/// The list that these arguments make, a line each.
+/// Runs `carom collide` with these arguments, and returns the lines of the list.
 fn list(folder: &Folder, args: &[&str]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let output = folder.path("list.csv")?;
     let args = [args, &["--backend", "cpu", "--output", &output]].concat();
@@ -82,7 +83,7 @@ fn standard_input_may_have_any_format() -> Test {
 fn radii_may_come_from_the_command_line() -> Test {
     let folder = Folder::new("radii")?;
     let dump = folder.file("dump.row", frame(0, 1.0))?;
-    // Types 1, 2, 1, 2 in a row: every two neighbours overlap by 0.4 + 0.7 - 1.
+    // The types in the row are 1, 2, 1, 2, so each two neighbours overlap by 0.4 + 0.7 - 1.
     let by_type = list(&folder, &[&dump, "--radius-by-type", "1=0.4,2=0.7"])?;
     assert_eq!(by_type.len(), 4);
     for line in &by_type[1..] {
@@ -157,7 +158,7 @@ fn csv_may_have_diameters() -> Test {
 }
 
 #[test]
-fn types_are_carried_to_the_list() -> Test {
+fn types_are_copied_to_the_list() -> Test {
     let folder = Folder::new("types")?;
     let text = "id,type,x,y,z,radius\n7,3,0,0,0,1\n5,4,1,0,0,1\n6,3,9,0,0,1\n";
     let input = folder.file("world.csv", text)?;
@@ -166,7 +167,7 @@ fn types_are_carried_to_the_list() -> Test {
         list(&folder, &[&input, "--types"])?,
         [header, "0,1,3,4,0.0,1.0"]
     );
-    // The types change places along with the ids.
+    // If the ids of a pair are swapped, so are the types.
     let named = list(&folder, &[&input, "--types", "--ids"])?;
     assert_eq!(named, [header, "5,7,4,3,0.0,1.0"]);
     let printed = run(&[&input, "--types", "--backend", "cpu"])?;
@@ -179,7 +180,7 @@ fn types_are_carried_to_the_list() -> Test {
     run(&[&bad, "--types"])?.expect_error("bad", 1, &["line 2", "field type", "`gold`"]);
     let large = folder.file("large.csv", "x,y,z,radius,type\n0,0,0,1,2147483648\n")?;
     run(&[&large, "--types"])?.expect_error("large", 1, &["line 2", "2147483648"]);
-    // Who does not ask for types may have any.
+    // Without `--types`, the column may have any contents.
     assert_eq!(folder.pairs(&bad)?, "a,b,toi,depth\n");
     Ok(())
 }
@@ -187,7 +188,7 @@ fn types_are_carried_to_the_list() -> Test {
 #[test]
 fn frames_are_chosen_as_in_python() -> Test {
     let folder = Folder::new("frames")?;
-    // In frame k, k pairs of neighbours touch.
+    // Frame k has k touching pairs.
     let text: String = (0..4_usize)
         .map(|k| {
             let mut text = format!(
@@ -245,7 +246,7 @@ fn frames_are_chosen_as_in_python() -> Test {
 }
 
 #[test]
-fn an_array_with_another_name_is_told() -> Test {
+fn a_missing_velocity_array_yields_a_note() -> Test {
     let folder = Folder::new("other-name")?;
     let run = run(&[&data("at-rest.npz"), "--backend", "cpu"])?;
     run.expect_success("at rest");
@@ -256,12 +257,13 @@ fn an_array_with_another_name_is_told() -> Test {
     Ok(())
 }
 
-/// Three spheres: 0 reaches 1 at 3, 2 reaches 1 at 1, and 3 overlaps 4.
+/// Five spheres. Sphere 0 reaches sphere 1 at time 3, sphere 2 reaches sphere 1 at time 1, and
+/// sphere 3 overlaps sphere 4.
 const TIMES: &str = "id,x,y,z,radius,vx,vy,vz\n1,0,0,0,1,1,0,0\n9,5,0,0,1,0,0,0\n5,8,0,0,1,-1,0,0\n\
                      3,0,9,0,1,0,0,0\n4,1,9,0,1,0,0,0\n";
 
 #[test]
-fn pairs_are_sorted_by_time_if_asked() -> Test {
+fn pairs_are_sorted_by_time_on_request() -> Test {
     let folder = Folder::new("sort")?;
     let input = folder.file("world.csv", TIMES)?;
     let args = [&input, "--dt", "5", "--sort", "time"];
@@ -275,7 +277,7 @@ fn pairs_are_sorted_by_time_if_asked() -> Test {
     let ids = list(&folder, &[&args[..], &["--ids"]].concat())?;
     assert_eq!(ids[1..3], ["3,4,0.0,1.0", "5,9,1.0,0.0"]);
     assert!(times(&ids)?.is_sorted());
-    // The same pairs as in the other order.
+    // Both orders have the same pairs.
     let mut by_pair = list(&folder, &[&input, "--dt", "5"])?;
     assert!(!times(&by_pair)?.is_sorted());
     let mut by_time = sorted;
@@ -300,7 +302,7 @@ fn the_list_may_go_to_standard_output() -> Test {
 }
 
 #[test]
-fn a_list_nobody_reads_on_is_no_error() -> Test {
+fn a_list_whose_reader_leaves_is_not_an_error() -> Test {
     let folder = Folder::new("list-pipe")?;
     let rows: String = (0..20_000).map(|i| format!("{i},0,0,0.75\n")).collect();
     let input = folder.file("world.csv", format!("x,y,z,radius\n{rows}"))?;
@@ -346,7 +348,7 @@ fn archives_have_an_array_for_each_column() -> Test {
         assert_eq!(found.join(","), *line);
     }
 
-    // No pairs, but arrays all the same.
+    // Without pairs, the arrays are empty.
     let alone = folder.file("alone.csv", "x,y,z,radius\n0,0,0,1\n")?;
     run(&[&alone, "--backend", "cpu", "--output", &output])?.expect_success("alone");
     let mut archive = zip::ZipArchive::new(Cursor::new(fs::read(&output)?))?;
@@ -356,9 +358,10 @@ fn archives_have_an_array_for_each_column() -> Test {
     Ok(())
 }
 
-/// A reader who leaves early ends the listing, but nothing else that was asked for.
+/// If the reader of standard output closes the pipe, only the list ends; other requested files are
+/// still written.
 #[test]
-fn what_else_was_asked_for_is_done_when_nobody_reads_the_list() -> Test {
+fn the_plot_is_written_when_the_reader_of_the_list_leaves() -> Test {
     let folder = Folder::new("left")?;
     let input = folder.file("world.csv", TIMES)?;
     let plot = folder.path("world.png")?;
@@ -376,7 +379,7 @@ fn what_else_was_asked_for_is_done_when_nobody_reads_the_list() -> Test {
 }
 
 #[test]
-fn a_pipe_may_bring_a_packed_file_byte_by_byte() -> Test {
+fn a_gzip_file_may_arrive_byte_by_byte() -> Test {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(CSV.as_bytes())?;
     let packed = gzip.finish()?;
@@ -419,7 +422,7 @@ fn the_input_is_not_overwritten_even_as_standard_input() -> Test {
 
 #[cfg(unix)]
 #[test]
-fn an_output_keeps_the_permissions_and_the_link_that_were_there() -> Test {
+fn output_keeps_existing_permissions_and_links() -> Test {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("permissions")?;
     let input = folder.file("world.csv", CSV)?;
@@ -435,7 +438,7 @@ fn an_output_keeps_the_permissions_and_the_link_that_were_there() -> Test {
 }
 
 #[test]
-fn a_file_of_another_format_is_recognised() -> Test {
+fn a_file_of_another_format_is_recognized() -> Test {
     let dump = frame(0, 1.0);
     run_with(&["-"], dump.as_bytes(), &[])?.expect_error("dump", 1, &["--format lammps"]);
     let npy = fs::read(data("c-f4.npy"))?;
@@ -467,9 +470,9 @@ fn wrong_use_of_bench_exits_with_2() -> Test {
     Ok(())
 }
 
-/// The list goes to standard output, whoever reads the summary on standard error.
+/// A closed standard error, to which the summary goes, does not affect the list on standard output.
 #[test]
-fn a_list_is_whole_when_nobody_reads_the_summary() -> Test {
+fn the_list_is_complete_when_standard_error_is_closed() -> Test {
     let folder = Folder::new("no-summary")?;
     let text = frame(0, 1.0) + &frame(1, 1.0);
     let input = folder.file("dump.row", text)?;
@@ -486,7 +489,7 @@ fn a_list_is_whole_when_nobody_reads_the_summary() -> Test {
 }
 
 #[test]
-fn coarse_coordinates_are_mentioned_once() -> Test {
+fn coarse_coordinates_yield_one_note() -> Test {
     let folder = Folder::new("coarse")?;
     let text = frame(0, 1e6) + &frame(1, 2e6);
     let input = folder.file("dump.row", text)?;

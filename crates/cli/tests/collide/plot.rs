@@ -1,4 +1,4 @@
-//! `--plot`: the picture.
+//! Tests of `--plot`.
 
 use crate::run::{CSV, Folder, Run, Test, run};
 use serde_json::Value;
@@ -6,9 +6,9 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::BufReader;
 
-/// The middle of the spheres' part of the picture.
+/// A pixel in the middle of the plot area.
 const MIDDLE: [usize; 2] = [695, 610];
-/// The discs of the legend: no contacts, and the least number that there is.
+/// Pixels in two discs of the legend: no contacts, and the smallest number of contacts above 0.
 const ALONE: [usize; 2] = [1281, 159];
 const FEWEST: [usize; 2] = [1281, 195];
 const BLACK: [u8; 3] = [0, 0, 0];
@@ -37,7 +37,7 @@ impl Picture {
     }
 }
 
-/// The picture of the spheres in `rows`, which have velocities.
+/// Draws the spheres in `rows`, which have velocities, and returns the picture.
 fn picture(folder: &Folder, rows: &str) -> Result<Picture, Box<dyn Error>> {
     let input = folder.file("world.csv", format!("x,y,z,radius,vx,vy,vz\n{rows}"))?;
     let plot = folder.path("world.png")?;
@@ -46,14 +46,14 @@ fn picture(folder: &Folder, rows: &str) -> Result<Picture, Box<dyn Error>> {
 }
 
 #[test]
-fn colours_are_those_of_the_legend() -> Test {
+fn spheres_have_the_colours_of_the_legend() -> Test {
     let folder = Folder::new("plot-colours")?;
     let beside = [MIDDLE[0], MIDDLE[1] + 100];
 
     let lonely = picture(&folder, "2,3,4,1.5,0,0,0\n")?;
     assert_eq!(lonely.at(MIDDLE), lonely.at(ALONE));
     assert_ne!(lonely.at(MIDDLE), WHITE);
-    assert_eq!(lonely.at([180, 125]), WHITE, "a corner");
+    assert_eq!(lonely.at([180, 125]), WHITE, "a corner is empty");
 
     let touching = picture(&folder, "0,0,0,1,0,0,0\n1.5,0,0,1,0,0,0\n")?;
     assert_eq!(touching.at(MIDDLE), BLACK);
@@ -63,14 +63,14 @@ fn colours_are_those_of_the_legend() -> Test {
 
     let later = picture(&folder, "0,0,0,1,10,0,0\n5,0,0,1,0,0,0\n")?;
     assert_eq!(later.at(MIDDLE), ORANGE);
-    assert_eq!(later.at(beside), WHITE, "between the two");
+    assert_eq!(later.at(beside), WHITE, "the area beside the line is empty");
     Ok(())
 }
 
 #[test]
-fn colours_count_contacts_at_the_start() -> Test {
+fn colours_show_contacts_at_the_start() -> Test {
     let folder = Folder::new("plot-contacts")?;
-    // The one in the middle touches the left one, and meets the right one later.
+    // The middle sphere touches the left sphere, and meets the right sphere later.
     let rows = "-4,0,0,2,0,0,0\n0,0,0,2,0,0,0\n5,0,0,2,-3,0,0\n";
     let picture = picture(&folder, rows)?;
     let above = |x| [x, MIDDLE[1] - 50];
@@ -85,11 +85,11 @@ fn colours_count_contacts_at_the_start() -> Test {
 #[test]
 fn near_spheres_hide_far_ones() -> Test {
     let folder = Folder::new("plot-depth")?;
-    // Two that touch behind a third, in each of the orders and views.
+    // Two touching spheres behind a third sphere, in two orders of rows and from all three sides.
     for rows in [
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,0,4,3,0,0,0\n",
         "0.5,0,4,3,0,0,0\n0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n",
-        // Far ones to the left and right: thinnest along y, then along x.
+        // Distant spheres to the left and right make the world thinnest along y, then along x.
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,-9,0,3,0,0,0\n99,0,99,1,0,0,0\n-98,0,-99,1,0,0,0\n",
         "0,0,0,1,0,0,0\n0,1,0,1,0,0,0\n9,0.5,0,3,0,0,0\n0,99,99,1,0,0,0\n0,-98,-99,1,0,0,0\n",
     ] {
@@ -103,12 +103,15 @@ fn near_spheres_hide_far_ones() -> Test {
 fn every_world_has_a_picture() -> Test {
     let folder = Folder::new("plot-worlds")?;
     let blank = picture(&folder, "")?;
-    assert!(blank.bytes.iter().any(|&part| part < 128), "it says so");
+    assert!(
+        blank.bytes.iter().any(|&part| part < 128),
+        "the picture must say that there are no spheres"
+    );
     for rows in [
-        // All in one point, with and without size.
+        // All spheres in one point, with radius 0 and with a positive radius.
         "1e18,-3,5,0,0,0,0\n1e18,-3,5,0,0,0,0\n",
         "1,1,1,2,0,0,0\n1,1,1,2,0,0,0\n",
-        // Huge, tiny, far away, and long in each direction.
+        // Huge worlds, tiny worlds, worlds far from the origin, and worlds long in each direction.
         "1e18,1e18,1e18,1e18,0,0,0\n-1e18,-1e18,-1e18,1e17,0,0,0\n",
         "0,0,0,1e-45,0,0,0\n1e-45,0,0,1e-45,0,0,0\n",
         "1e-30,0,0,1e-30,0,0,0\n-1e-30,0,0,1e-30,0,0,0\n",
@@ -117,7 +120,7 @@ fn every_world_has_a_picture() -> Test {
         "0,-1e18,0,0,0,0,0\n0,1e18,0,0,0,0,0\n",
         "0,0,-1e18,0,0,0,0\n0,0,1e18,0,0,0,0\n",
         "0,-1e18,1,0,0,0,0\n1e-30,-1e18,1,0,0,0,0\n",
-        // A giant that has swallowed dust in its centre.
+        // A large sphere with tiny spheres inside it.
         "0,0,0,100,0,0,0\n0,0,0,0.001,0,0,0\n1,0,0,0,0,0,0\n",
     ] {
         let picture = picture(&folder, rows)?;
@@ -128,7 +131,7 @@ fn every_world_has_a_picture() -> Test {
 }
 
 #[test]
-fn it_goes_with_the_other_options() -> Test {
+fn plot_works_with_other_options() -> Test {
     let folder = Folder::new("plot-options")?;
     let input = folder.file("world.csv", CSV)?;
     let [plot, pairs] = [folder.path("World.PNG")?, folder.path("pairs.csv")?];
@@ -147,12 +150,12 @@ fn it_goes_with_the_other_options() -> Test {
     assert_eq!(serde_json::from_str::<Value>(&run.stdout)?["pairs"], 1);
     Picture::read(&plot)?;
     assert!(fs::exists(&pairs)?);
-    assert_eq!(fs::read_dir(&folder.0)?.count(), 3, "nothing else is left");
+    assert_eq!(fs::read_dir(&folder.0)?.count(), 3, "no other file is left");
     Ok(())
 }
 
 #[test]
-fn no_picture_is_left_when_something_is_wrong() -> Test {
+fn no_picture_is_left_after_an_error() -> Test {
     let folder = Folder::new("plot-errors")?;
     let input = folder.file("world.csv", CSV)?;
     let broken = folder.file("broken.csv", "x,y,z,radius\n0,0,0,-1\n")?;
@@ -169,6 +172,6 @@ fn no_picture_is_left_when_something_is_wrong() -> Test {
     fails(&broken, &plot, &[&broken, "line 2"])?;
     fails(&input, &nowhere, &["cannot write", &nowhere])?;
     fails(&input, &directory, &[&directory, "is a directory"])?;
-    assert_eq!(fs::read_dir(&folder.0)?.count(), 3, "nothing else is left");
+    assert_eq!(fs::read_dir(&folder.0)?.count(), 3, "no other file is left");
     Ok(())
 }

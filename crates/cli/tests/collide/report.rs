@@ -1,17 +1,17 @@
-//! What is printed and written.
+//! Tests of the printed results and the written list.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run, start};
 use serde_json::Value;
 use std::fs;
 
-/// The list holds exactly the float32 values, whatever their size.
+/// Numbers of any magnitude in the list parse to the float32 values that the library returned.
 #[test]
-fn output_reads_back_the_same() -> Test {
+fn numbers_in_the_list_read_back_unchanged() -> Test {
     let folder = Folder::new("round-trip")?;
     let mut text = String::from("x,y,z,radius,vx,vy,vz\n");
     let mut expected = Vec::new();
     for (k, scale) in [1e-12_f32, 1e-3, 1.0, 7e5, 3e11].into_iter().enumerate() {
-        // Pairs far from each other in y; toi is about gap / speed.
+        // The pairs are far from one another along y. The time of impact is about gap / speed.
         let y = [0.0, 1e13, 2e13, 3e13, 4e13][k];
         let (x, speed) = (3.7 * scale, 2.9 * scale);
         text += &format!("0,{y},0,{scale},{speed},0,0\n{x},{y},0,{scale},0,0,0\n");
@@ -42,7 +42,7 @@ fn output_reads_back_the_same() -> Test {
 }
 
 #[test]
-fn json_is_one_object_with_its_keys() -> Test {
+fn json_output_is_one_object_with_all_keys() -> Test {
     let folder = Folder::new("json")?;
     let input = folder.file("world.csv", CSV)?;
     let run = run(&[&input, "--backend", "cpu", "--json"])?;
@@ -78,7 +78,7 @@ fn json_is_one_object_with_its_keys() -> Test {
 #[test]
 fn the_summary_shows_ten_pairs() -> Test {
     let folder = Folder::new("summary")?;
-    // Touching neighbours in a row: eleven pairs.
+    // Twelve spheres in a row, each touching the next: eleven pairs.
     let rows: String = (0..12).map(|i| format!("{i},0,0,0.5\n")).collect();
     let input = folder.file("row.csv", format!("x,y,z,radius\n{rows}"))?;
     let run = run(&[&input, "--backend", "cpu"])?;
@@ -108,7 +108,7 @@ fn the_summary_shows_ten_pairs() -> Test {
 }
 
 #[test]
-fn output_is_replaced_whole_and_nothing_else_is_left() -> Test {
+fn output_replaces_a_file_only_on_success_and_leaves_no_other_file() -> Test {
     let folder = Folder::new("output")?;
     let input = folder.file("world.csv", CSV)?;
     folder.file("pairs.csv", "what was there before\n")?;
@@ -119,7 +119,7 @@ fn output_is_replaced_whole_and_nothing_else_is_left() -> Test {
     assert_eq!(
         fs::read_to_string(&output)?,
         PAIRS,
-        "a run that failed leaves the old file"
+        "a failed run must not change the old file"
     );
     let mut left: Vec<_> = fs::read_dir(&folder.0)?
         .flatten()
@@ -130,9 +130,9 @@ fn output_is_replaced_whole_and_nothing_else_is_left() -> Test {
     Ok(())
 }
 
-/// As with `| head`: whoever reads may stop.
+/// The reader of a pipe may close it early, as `head` does.
 #[test]
-fn a_closed_pipe_is_no_panic() -> Test {
+fn a_closed_pipe_is_not_an_error() -> Test {
     let folder = Folder::new("pipe")?;
     let input = folder.file("world.csv", CSV)?;
     let mut child = start(&[&input])?;
@@ -143,9 +143,9 @@ fn a_closed_pipe_is_no_panic() -> Test {
     Ok(())
 }
 
-/// A bar is for people in front of a terminal, not for files and pipes.
+/// The progress bar appears on a terminal only, not in files and pipes.
 #[test]
-fn no_bar_moves_where_nobody_watches() -> Test {
+fn no_progress_bar_is_written_to_a_pipe() -> Test {
     let mut child = start(&["-"])?;
     std::thread::sleep(std::time::Duration::from_millis(1300));
     std::io::Write::write_all(&mut child.stdin.take().ok_or("no input")?, CSV.as_bytes())?;

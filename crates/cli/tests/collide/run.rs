@@ -1,4 +1,4 @@
-//! Runs `carom collide`, and makes its files.
+//! Helpers that run `carom collide` and create its input files.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -13,10 +13,10 @@ pub(crate) type Test = Result<(), Box<dyn Error>>;
 /// Two spheres that touch at t = 0.3, and one far from both.
 pub(crate) const CSV: &str =
     "x,y,z,radius,vx,vy,vz\n0,0,0,1,10,0,0\n5,0,0,1,0,0,0\n0,90,0,1,0,0,0\n";
-/// Their list.
+/// The list of the pairs of [`CSV`].
 pub(crate) const PAIRS: &str = "a,b,toi,depth\n0,1,0.3,0.0\n";
 
-/// What a run left behind.
+/// The outcome of a run.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -24,8 +24,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Fails unless it ended with this code and, on standard error, these parts
-    /// in one `error:` message.
+    /// Fails the test unless the run ended with this exit code, printed an `error:` message with
+    /// these parts to standard error, and printed nothing to standard output.
     pub(crate) fn expect_error(&self, name: &str, code: i32, parts: &[&str]) {
         let Self { stdout, stderr, .. } = self;
         assert_eq!(self.code, Some(code), "{name}: {stderr}{stdout}");
@@ -41,7 +41,7 @@ impl Run {
     }
 }
 
-/// The tool.
+/// Path of the tool.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_carom");
 
 /// Runs `carom collide` with `input` on standard input, for a step of 1 unless the arguments have
@@ -66,7 +66,7 @@ pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     run_command(command, b"", &[])
 }
 
-/// Starts `carom collide` for a step of 1 on the CPU, with pipes that the test holds the ends of.
+/// Starts `carom collide` for a step of 1 on the CPU. The test holds the other ends of its pipes.
 pub(crate) fn start(args: &[&str]) -> std::io::Result<Child> {
     Command::new(BINARY)
         .arg("collide")
@@ -89,7 +89,7 @@ fn run_command(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // It may end before it has read all, or anything: that breaks the pipe.
+    // The tool may end before it has read all of its input. Writing to it then fails.
     let _ = child
         .stdin
         .take()
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &[impl AsRef<OsStr>]) -> Result<Run, Box<dyn Error>> {
     run_with(args, b"", &[])
 }
 
-/// A folder of its own for a test, removed with all that is in it at the end.
+/// A folder for the files of one test. It is removed with its contents when this value is dropped.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -137,7 +137,7 @@ impl Folder {
             .into())
     }
 
-    /// Collides an input on the CPU, and gives the list it wrote.
+    /// Runs `carom collide` with an input on the CPU, and returns the list that it wrote.
     pub(crate) fn pairs(&self, input: &str) -> Result<String, Box<dyn Error>> {
         let output = self.path("pairs.csv")?;
         run(&[input, "--backend", "cpu", "--output", &output])?.expect_success(input);
@@ -147,7 +147,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left in the system's folder for temporary files does no harm.
+        // Files that remain in the system's folder for temporary files do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! Tests of the command line: wrong usage, and the help texts.
 
 use crate::run::{CSV, Folder, Test, run, run_as_it_is};
 use serde_json::Value;
@@ -72,12 +72,16 @@ fn wrong_usage_exits_with_2() -> Test {
     for (args, part) in cases {
         run(args)?.expect_error(&format!("{args:?}"), 2, &[part]);
     }
-    assert_eq!(fs::read_to_string(&input)?, CSV, "the input is as it was");
+    assert_eq!(
+        fs::read_to_string(&input)?,
+        CSV,
+        "the input must not change"
+    );
     Ok(())
 }
 
 #[test]
-fn the_length_of_the_step_has_to_be_given() -> Test {
+fn the_time_step_is_required() -> Test {
     for args in [
         &["collide", "world.csv"][..],
         &["bench", "--input", "world.csv"],
@@ -88,7 +92,7 @@ fn the_length_of_the_step_has_to_be_given() -> Test {
 }
 
 #[test]
-fn help_of_the_tool_tells_its_commands() -> Test {
+fn help_names_the_subcommands() -> Test {
     let run = run_as_it_is(&["--help"])?;
     run.expect_success("--help");
     for part in ["collide", "bench", "--dt"] {
@@ -98,7 +102,7 @@ fn help_of_the_tool_tells_its_commands() -> Test {
 }
 
 #[test]
-fn help_tells_columns_and_exit_codes() -> Test {
+fn help_of_collide_names_columns_and_exit_codes() -> Test {
     let run = run_as_it_is(&["collide", "--help"])?;
     run.expect_success("--help");
     for part in [
@@ -119,7 +123,7 @@ fn help_tells_columns_and_exit_codes() -> Test {
 }
 
 #[test]
-fn the_time_step_counts() -> Test {
+fn only_pairs_within_the_time_step_are_found() -> Test {
     let folder = Folder::new("dt")?;
     let input = folder.file("world.csv", CSV)?;
     for (dt, pairs) in [("0", 0), ("0.29", 0), ("0.31", 1), ("5e-1", 1)] {

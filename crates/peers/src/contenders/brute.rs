@@ -1,12 +1,13 @@
-//! Every pair.
+//! Brute force: a test of every pair.
 
 use super::Contender;
 use crate::step::{Ball, Found, World, impact, index, pair};
 
-/// Spheres beyond which it would only keep the others waiting.
+/// Largest number of spheres for which brute force runs. With more it takes far longer than the
+/// other contenders.
 const MOST: usize = 20_000;
 
-/// Tests every pair, by swept balls first.
+/// Tests every pair: first the swept balls, then the spheres.
 pub(crate) struct BruteForce;
 
 impl Contender for BruteForce {
@@ -29,7 +30,7 @@ impl Contender for BruteForce {
                 if ball.meets(other)
                     && let Some(toi) = impact(&spheres[a], &spheres[b], dt)
                 {
-                    // In order already.
+                    // The loops visit the pairs in the order of the sorted list.
                     pairs.push(pair(index(a), index(b), toi));
                 }
             }

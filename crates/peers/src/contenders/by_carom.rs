@@ -1,18 +1,18 @@
-//! carom itself.
+//! carom's CPU backend as a contender.
 
 use carom::{Backend, Detector, Options, Step};
 
 use super::Contender;
 use crate::step::{Found, World};
 
-/// A detector on the CPU, kept from step to step.
+/// carom's detector on the CPU. It is kept from step to step.
 pub(crate) struct Carom {
     detector: Detector,
     threads: usize,
 }
 
 impl Carom {
-    /// One on so many threads.
+    /// Makes a detector that runs on the given number of threads.
     pub(crate) fn new(threads: usize) -> anyhow::Result<Self> {
         let detector = Detector::new(
             Options::new()

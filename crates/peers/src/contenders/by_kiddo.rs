@@ -1,4 +1,4 @@
-//! kiddo's k-d tree.
+//! kiddo's k-d tree as a contender.
 
 use anyhow::anyhow;
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
@@ -6,8 +6,9 @@ use kiddo::{ImmutableKdTree, SquaredEuclidean};
 use super::Contender;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// A tree of the spheres' middles. Each asks for those within twice its own reach, and takes the
-/// ones that reach less far: so each pair is found once, and a large sphere costs only itself.
+/// A k-d tree of the centres of the swept balls. Each ball queries the centres within twice its own
+/// radius, and keeps only balls that are smaller (or of equal radius and lower index). So each pair
+/// is found once, and a large ball enlarges no query but its own.
 pub(crate) struct Kiddo;
 
 impl Contender for Kiddo {
@@ -20,7 +21,7 @@ impl Contender for Kiddo {
         let balls: Vec<Ball> = spheres.iter().map(|s| Ball::new(s, dt)).collect();
         let points: Vec<[f32; 3]> = balls.iter().map(|ball| ball.center).collect();
         let tree = ImmutableKdTree::<f32, 3>::new_from_slice(&points)
-            .map_err(|error| anyhow!("kiddo builds no tree: {error:?}"))?;
+            .map_err(|error| anyhow!("kiddo cannot build a tree: {error:?}"))?;
         let mut pairs = Vec::new();
         let mut candidates = 0;
         for (i, ball) in balls.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! parry3d's bounding volume hierarchy.
+//! parry3d's bounding volume hierarchy as a contender.
 
 use carom::Sphere;
 use parry3d::bounding_volume::Aabb;
@@ -8,13 +8,13 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// A tree built anew each step.
+/// A tree that is rebuilt in each step.
 #[derive(Default)]
 pub(crate) struct Parry {
     workspace: BvhWorkspace,
 }
 
-/// The tree of the step before, each leaf updated, all of it refitted.
+/// The tree of the previous step. Each step updates every leaf and refits the whole tree.
 #[derive(Default)]
 pub(crate) struct ParryKept {
     workspace: BvhWorkspace,
@@ -31,7 +31,7 @@ fn build(World { spheres, dt }: World<'_>) -> Bvh {
     Bvh::from_iter(BvhBuildStrategy::Binned, leaves)
 }
 
-/// The tree against itself.
+/// Traverses the tree against itself, and tests each pair of leaves whose boxes overlap.
 fn traverse(tree: &Bvh, workspace: &mut BvhWorkspace, world: World<'_>) -> Found {
     let mut pairs = Vec::new();
     let mut candidates = 0;

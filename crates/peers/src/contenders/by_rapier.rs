@@ -1,5 +1,5 @@
-//! rapier3d's broad phase, driven without the rest of it: colliders that are swept boxes, with no
-//! bodies and no margin for contacts to come.
+//! rapier3d's broad phase as a contender, without the rest of rapier3d. Its colliders are the swept
+//! boxes. There are no bodies, and the margin for predicted contacts is 0.
 
 use std::collections::HashSet;
 
@@ -12,19 +12,20 @@ use rapier3d::prelude::{
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// A broad phase filled anew each step.
+/// A broad phase that is rebuilt in each step.
 pub(crate) struct Rapier;
 
-/// The broad phase of the step before, told of every box. It tells only which pairs come and go, so
-/// a set has those of the step before.
+/// The broad phase of the previous step, updated with every box. It reports only the pairs that
+/// were added or removed, so a set holds the pairs of the previous step.
 #[derive(Default)]
 pub(crate) struct RapierKept {
-    /// As they were after the step before.
+    /// State after the previous step.
     last: Option<State>,
-    /// A copy, for the step to change.
+    /// Copy of `last`, which the timed step updates.
     state: Option<State>,
 }
 
+/// A broad phase, its colliders, and the pairs of overlapping boxes.
 #[derive(Clone)]
 struct State {
     colliders: ColliderSet,
@@ -48,21 +49,22 @@ fn aabb(bounds: &Bounds) -> Aabb {
     )
 }
 
-/// Fills a broad phase, and has it find all pairs.
+/// Makes a broad phase of all swept boxes. Returns it with the events of its first update, which
+/// report every pair of overlapping boxes.
 fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPhasePairEvent>)> {
     let mut colliders = ColliderSet::new();
     let mut handles = Vec::with_capacity(spheres.len());
     for (i, sphere) in spheres.iter().enumerate() {
         let aabb = aabb(&Bounds::new(sphere, dt));
         let half = aabb.half_extents();
-        // Colliders without bodies are fixed, and those meet one another only on request.
+        // Colliders without bodies are fixed. By default, pairs of fixed colliders are ignored.
         let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
             .translation(aabb.center())
             .active_collision_types(ActiveCollisionTypes::all());
         let handle = colliders.insert(collider);
         ensure!(
             handle.into_raw_parts().0 == index(i),
-            "colliders are not numbered in order"
+            "rapier3d does not number its colliders in the order of insertion"
         );
         handles.push(handle);
     }
@@ -85,7 +87,7 @@ fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPha
 }
 
 impl State {
-    /// Brings it from one step to the next.
+    /// Updates every box and the set of pairs to the given step.
     fn update(&mut self, World { spheres, dt }: World<'_>) {
         let parameters = parameters(dt);
         for (sphere, &handle) in spheres.iter().zip(&self.handles) {
@@ -104,6 +106,7 @@ impl State {
         self.heed(&events);
     }
 
+    /// Adds and removes pairs according to `events`.
     fn heed(&mut self, events: &[BroadPhasePairEvent]) {
         for event in events {
             match event {
@@ -154,7 +157,7 @@ impl Contender for RapierKept {
     fn prepare(&mut self, world: World<'_>) -> anyhow::Result<()> {
         if self.last.is_none() {
             let past = |steps| before(world, steps);
-            // It puts off some work to the next step, so there are two before.
+            // The broad phase defers some work to its next update, so two steps precede this one.
             let (mut state, events) = fill(World {
                 spheres: &past(2.0),
                 ..world

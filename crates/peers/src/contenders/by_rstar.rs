@@ -1,4 +1,4 @@
-//! rstar's R*-tree.
+//! rstar's R*-tree as a contender.
 
 use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
@@ -6,7 +6,7 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
-/// A tree of swept boxes, loaded in bulk each step and joined with itself.
+/// A tree of the swept boxes. Each step loads it in bulk and joins it with itself.
 pub(crate) struct Rstar;
 
 impl Contender for Rstar {
@@ -22,7 +22,7 @@ impl Contender for Rstar {
         let tree = RTree::bulk_load(leaves.collect());
         let mut pairs = Vec::new();
         let mut candidates = 0;
-        // It gives each pair in both orders, and each sphere with itself.
+        // The join returns each pair in both orders, and each sphere with itself.
         for (one, other) in tree.intersection_candidates_with_other_tree(&tree) {
             if one.data < other.data {
                 candidates += 1;

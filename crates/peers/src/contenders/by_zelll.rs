@@ -1,4 +1,4 @@
-//! zelll's cell lists.
+//! zelll's cell lists as a contender.
 
 use zelll::{CellGrid, ParticleLike};
 
@@ -6,7 +6,8 @@ use super::Contender;
 use super::grid::PlainGrid;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// Cells as wide as the two largest spheres reach, made anew each step.
+/// Cell lists of the swept balls. Cells are as wide as the largest ball, and are rebuilt in each
+/// step.
 pub(crate) struct Zelll;
 
 #[derive(Clone, Copy, Default)]
@@ -27,7 +28,8 @@ impl Contender for Zelll {
     }
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
-        // Its cells are about as many as those of the plain grid, but only full ones take memory.
+        // zelll has about as many cells as the plain grid, but empty cells take no memory. So only
+        // the number of candidates is limited.
         PlainGrid::crowded(world)
     }
 

@@ -1,10 +1,11 @@
-//! The grid that a textbook would write: one level, dense, a cell as wide as the largest swept box.
-//! Where all spheres are alike and move alike, nothing is simpler, so it is the yardstick there.
+//! A textbook grid as a contender: one level, dense, with cells as wide as the widest swept box.
+//! Where all spheres have similar sizes and speeds, it is the simplest method, and so the baseline
+//! there.
 
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "cells are counted in 32 bits, and coordinates within the grid are positive"
+    reason = "cell indices fit 32 bits, and coordinates relative to the grid are not negative"
 )]
 
 use carom::{Collision, Sphere};
@@ -12,26 +13,28 @@ use carom::{Collision, Sphere};
 use super::{Contender, MOST_CANDIDATES};
 use crate::step::{Ball, Found, World, impact, index, pair, sorted};
 
-/// Cells that it may have at most: a gibibyte of them.
+/// Largest number of cells. Their starts take one gibibyte.
 const MOST_CELLS: f64 = (1_u64 << 28) as f64;
 
-/// The grid. Its arrays are kept from step to step; nothing else is.
+/// The grid. It keeps the memory of its arrays from step to step, but not their contents.
 #[derive(Default)]
 pub(crate) struct PlainGrid {
-    /// The cell of each sphere.
+    /// For each sphere: the index of its cell.
     cell_of: Vec<u32>,
-    /// Where each cell begins among the sorted.
+    /// For each cell: the position of its first sphere in the sorted arrays.
     starts: Vec<u32>,
-    /// The spheres sorted by cell: which they are, they themselves, and their balls, which are
-    /// tested first.
+    /// Indices of the spheres, sorted by cell.
     order: Vec<u32>,
+    /// The spheres, in the same order.
     sorted: Vec<Sphere>,
+    /// The swept balls of the spheres, in the same order. They are tested before the spheres.
     balls: Vec<Ball>,
-    /// Pairs as they are found.
+    /// Pairs in the order in which they are found.
     pairs: Vec<Collision>,
 }
 
-/// Where cells are. There is an empty one around all, so that none lacks neighbours.
+/// Position, size and number of the cells. A layer of empty cells surrounds the spheres, so that
+/// every cell that holds a sphere has all its neighbours.
 struct Layout {
     low: [f32; 3],
     cells_per_length: f32,
@@ -53,7 +56,8 @@ impl Layout {
             }
         }
         let largest = low.iter().chain(&high).fold(half, |x, y| x.max(y.abs()));
-        // Rounding must not put two that touch two cells apart.
+        // The margin keeps two touching spheres in the same or neighbouring cells in spite of
+        // rounding.
         let cells_per_length = 1.0 / (2.0 * half + 16.0 * f32::EPSILON * largest);
         let size = [0, 1, 2].map(|k| ((high[k] - low[k]) * cells_per_length) as usize + 3);
         Self {
@@ -75,8 +79,9 @@ impl Layout {
         (z * self.size[1] + y) * self.size[0] + x
     }
 
-    /// The rows of three cells in the half of the neighbourhood that comes after a cell, by their
-    /// middles.
+    /// Returns the index offsets from a cell to four neighbours. Each is the middle of a row of
+    /// three cells along x. These rows and the next cell along x are the half of the neighbourhood
+    /// with larger indices.
     fn rows(&self) -> [usize; 4] {
         let row = self.size[0];
         let layer = row * self.size[1];
@@ -85,7 +90,8 @@ impl Layout {
 }
 
 impl PlainGrid {
-    /// Says so, if neighbouring cells have more pairs than anybody would wait for.
+    /// Returns the reason to refuse the step if neighbouring cells hold more than
+    /// [`MOST_CANDIDATES`] pairs. A grid with more than [`MOST_CELLS`] cells is not examined.
     pub(crate) fn crowded(world: World<'_>) -> Option<String> {
         let layout = Layout::new(world);
         if layout.cells() > MOST_CELLS {
@@ -93,11 +99,11 @@ impl PlainGrid {
         }
         let mut grid = Self::default();
         grid.bin(world, &layout);
-        // Not filled yet, so a cell's start is one further on.
+        // Before the grid is filled, the start of a cell is one element further on (see `bin`).
         let count = |from: usize, to: usize| u64::from(grid.starts[to + 1] - grid.starts[from + 1]);
         let of_cell = |&cell: &u32| {
             let cell = cell as usize;
-            // Half of those in its own cell come after a sphere.
+            // On average, half of the spheres in a sphere's own cell follow it.
             let own = count(cell, cell + 1) / 2 + count(cell + 1, cell + 2);
             let rows = layout
                 .rows()
@@ -107,15 +113,17 @@ impl PlainGrid {
         let candidates: u64 = grid.cell_of.iter().map(of_cell).sum();
         (candidates > MOST_CANDIDATES).then(|| {
             let candidates = candidates as f64;
-            format!("about {candidates:.0e} pairs in neighbouring cells as wide as the widest box")
+            format!("about {candidates:.0e} candidates in cells as wide as the widest swept box")
         })
     }
 
-    /// Counts, sums up, and finds each sphere its place.
+    /// Computes the cell of each sphere, and from the number of spheres in each cell the starts:
+    /// that of cell c is `starts[c + 1]`. Filling the grid moves each start to the end of its cell,
+    /// after which the start of cell c is `starts[c]`.
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();
-        // Two more than there are cells: filling moves each start to that of the next.
+        // Two elements more than there are cells, for the counts are stored two further on.
         self.starts
             .resize(layout.size.iter().product::<usize>() + 2, 0);
         self.cell_of.clear();
@@ -140,7 +148,7 @@ impl Contender for PlainGrid {
     fn refusal(&self, world: World<'_>) -> Option<String> {
         let cells = Layout::new(world).cells();
         if cells > MOST_CELLS {
-            return Some(format!("it would need {cells:.0e} cells"));
+            return Some(format!("the grid would need {cells:.0e} cells"));
         }
         Self::crowded(world)
     }
@@ -166,7 +174,7 @@ impl Contender for PlainGrid {
         let pairs = &mut self.pairs;
         pairs.clear();
         let mut candidates = 0;
-        // Collected without a branch, which would be guessed wrong often.
+        // Overlapping balls are collected without a branch, because it would often be mispredicted.
         let mut near: Vec<u32> = Vec::new();
         let mut test_against = |i: usize, ranges: &[(usize, usize)]| {
             let ball = balls[i];
@@ -192,7 +200,7 @@ impl Contender for PlainGrid {
         let rows = layout.rows();
         let mut i = 0;
         while i < balls.len() {
-            // All spheres of a cell have the same neighbours.
+            // All spheres of a cell have the same neighbouring cells.
             let cell = layout.cell_of(&in_cells[i], dt);
             let start = |cell: usize| starts[cell] as usize;
             let (end, next) = (start(cell + 1), start(cell + 2));

@@ -1,4 +1,4 @@
-//! Those who run, one file each.
+//! The contenders, one file each.
 
 mod brute;
 mod by_carom;
@@ -12,65 +12,67 @@ mod plane_sweep;
 
 use crate::step::{Found, World};
 
-/// One way to find the pairs of a step.
+/// A method that finds the pairs of a step.
 pub(crate) trait Contender {
-    /// Its name in tables and on the command line.
+    /// Returns the name of the contender in tables and on the command line.
     fn name(&self) -> &'static str;
 
-    /// Threads it runs on.
+    /// Returns the number of threads that the contender runs on.
     fn threads(&self) -> usize {
         1
     }
 
-    /// Why this world is not for it, if it is not. Not timed.
+    /// Returns the reason why the contender does not run this step, or `None` if it does. Not
+    /// timed.
     fn refusal(&self, _world: World<'_>) -> Option<String> {
         None
     }
 
-    /// Makes what a simulation would have from the step before. Not timed.
+    /// Makes the state that a simulation would have kept from the previous step. Not timed.
     fn prepare(&mut self, _world: World<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// The step. This is what is timed, with all that it takes to bring the spheres into the
-    /// contender's own form and the pairs into order.
+    /// Finds the pairs of the step. Only this call is timed. It includes the conversion of the
+    /// spheres to the contender's own format and the sort of the pairs.
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found>;
 }
 
-/// More candidates than this take minutes, and tell nothing that fewer would not.
+/// Largest estimated number of candidates with which a contender runs. More would take minutes, and
+/// give no information that a smaller step does not give.
 const MOST_CANDIDATES: u64 = 1 << 33;
 
-/// All names, in the order in which they run, and what each is.
+/// Names and descriptions of all contenders, in the order in which they run.
 pub(crate) const NAMES: [(&str, &str); 12] = [
     (
         "carom",
-        "carom's CPU backend, once for each number of threads",
+        "carom's CPU backend, once with each number of threads",
     ),
     (
         "brute-force",
-        "every pair, by swept balls; up to 20 000 spheres",
+        "a test of every pair of swept balls; up to 20 000 spheres",
     ),
-    ("plane-sweep", "swept boxes sorted and swept along one axis"),
+    ("plane-sweep", "sort and sweep of swept boxes on one axis"),
     (
         "plain-grid",
-        "a dense grid of one level, by counting sort; the yardstick",
+        "a dense grid of one level, filled by counting sort; the baseline",
     ),
     (
         "parry",
-        "parry3d's BVH over swept boxes, built anew each step",
+        "parry3d's BVH over swept boxes, rebuilt in each step",
     ),
     (
         "parry-kept",
-        "the same, with the tree of the step before updated and refitted",
+        "the same BVH, kept from the previous step, updated and refitted",
     ),
-    ("rapier", "rapier3d's broad phase, filled anew each step"),
+    ("rapier", "rapier3d's broad phase, rebuilt in each step"),
     (
         "rapier-kept",
-        "the same, with the broad phase of the step before updated",
+        "the same broad phase, kept from the previous step and updated",
     ),
     (
         "kiddo",
-        "kiddo's k-d tree of swept balls; each asks for smaller ones",
+        "kiddo's k-d tree of swept balls; each ball queries smaller ones",
     ),
     (
         "rstar",
@@ -78,15 +80,19 @@ pub(crate) const NAMES: [(&str, &str); 12] = [
     ),
     (
         "zelll",
-        "zelll's cell lists of swept balls, cut off at the largest reach",
+        "zelll's cell lists of swept balls, cells as wide as the largest",
     ),
     (
         "dynamis",
-        "dynamis-broadphase; not applicable, it runs on GPUs only",
+        "dynamis-broadphase; not applicable, because it needs a GPU",
     ),
 ];
 
-/// The contenders of that name: one, but for carom on several numbers of threads.
+/// Returns the contenders of the given name: for `carom` one per number of threads, otherwise one.
+///
+/// # Errors
+///
+/// Returns an error if there is no contender of this name, or if carom cannot start.
 pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<dyn Contender>>> {
     let one: Box<dyn Contender> = match name {
         "carom" => {
@@ -114,7 +120,7 @@ pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<d
     Ok(vec![one])
 }
 
-/// Stands for a peer that there is nothing to run of.
+/// Placeholder for a peer that has no CPU code.
 struct Dynamis;
 
 impl Contender for Dynamis {
@@ -124,13 +130,13 @@ impl Contender for Dynamis {
 
     fn refusal(&self, _world: World<'_>) -> Option<String> {
         Some(
-            "dynamis-broadphase 0.7 is compute shaders: all it has takes a GPU's context, and \
-             nothing of it runs on a CPU"
+            "dynamis-broadphase 0.7 consists of compute shaders: its whole API needs a GPU \
+             context, and no part runs on a CPU"
                 .into(),
         )
     }
 
     fn step(&mut self, _world: World<'_>) -> anyhow::Result<Found> {
-        anyhow::bail!("it has no CPU code to run")
+        anyhow::bail!("dynamis has no CPU code to run")
     }
 }

@@ -1,12 +1,12 @@
-//! Sort and sweep.
+//! Sort and sweep along one axis as a contender.
 
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
-/// Sorts swept boxes along the axis on which they lie farthest apart for their size, and sweeps.
+/// Sorts the swept boxes along the axis on which they overlap least, and sweeps along this axis.
 pub(crate) struct PlaneSweep;
 
-/// A swept box as the sweep reads it: the axis in which they are sorted first.
+/// A swept box. Its coordinates are rotated so that the sweep axis is the first.
 #[derive(Clone, Copy)]
 struct Entry {
     min: [f32; 3],
@@ -21,7 +21,8 @@ impl Contender for PlaneSweep {
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
         let sorted = sort(world);
-        // Along the axis only, from each hundredth box.
+        // Estimates the overlaps along the sweep axis, ignoring the other axes, from every
+        // hundredth box.
         let [mut seen, mut counted] = [0, 0];
         for (at, entry) in sorted.iter().enumerate().step_by(100) {
             seen += sorted.partition_point(|other| other.min[0] <= entry.max[0]) - at;
@@ -30,7 +31,7 @@ impl Contender for PlaneSweep {
         let candidates = (seen / counted.max(1)) as u64 * sorted.len() as u64;
         (candidates > super::MOST_CANDIDATES).then(|| {
             format!(
-                "about {:.0e} boxes overlap along its axis",
+                "about {:.0e} pairs of boxes overlap along the sweep axis",
                 candidates as f64
             )
         })
@@ -62,10 +63,11 @@ impl Contender for PlaneSweep {
     }
 }
 
-/// The boxes in order of their lower ends along the best axis.
+/// Returns the boxes sorted by their lower ends along the axis with the smallest `crowding`.
 fn sort(World { spheres, dt }: World<'_>) -> Vec<Entry> {
     let bounds: Vec<Bounds> = spheres.iter().map(|s| Bounds::new(s, dt)).collect();
-    // The fewest overlaps, were they spread evenly: how far all reach over what each does.
+    // Mean number of boxes that cover a point of axis k: the sum of the boxes' lengths along the
+    // axis, divided by the length of the range that they all span.
     let crowding = |k: usize| {
         let low = bounds.iter().fold(f32::INFINITY, |x, b| x.min(b.min[k]));
         let high = bounds.iter().fold(-f32::INFINITY, |x, b| x.max(b.max[k]));

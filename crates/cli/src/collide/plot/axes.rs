@@ -1,9 +1,9 @@
-//! The frame around the spheres, with ticks and names. plotters has no ticks for a world smaller
-//! than 1e-15.
+//! The border of the plot area, with ticks and names of the axes. They are drawn here because the
+//! crate `plotters` has no ticks for a world smaller than 1e-15.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "pixels, few digits, and an origin of choice"
+    reason = "pixels and labels need few digits, and the origin of the ticks is a free choice"
 )]
 
 use super::canvas::Canvas;
@@ -11,10 +11,13 @@ use super::text::Align;
 use super::view::View;
 use super::{BOTTOM, FAINT, INK, LEFT, RIGHT, TOP};
 
-/// Least pixels between two ticks: room for the longest number.
+/// Minimum distance of two ticks, in pixels. It leaves room for the longest number.
 const APART: f64 = 140.0;
+/// Length of a tick, in pixels.
 const TICK: f32 = 7.0;
+/// Font size of the numbers.
 const SIZE: f32 = 19.0;
+/// Font size of the names of the axes.
 const NAME: f32 = 24.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
@@ -31,7 +34,8 @@ pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
     }
 
     let ticks = Ticks::of(view.centre[1], f64::from(BOTTOM - TOP), view.scale);
-    // On top of the axis: beside it there is no room for the name of one that is far away.
+    // The name is above the axis. Beside the axis there is no room for a name with an origin, such
+    // as `x − 1e18`.
     let place = [LEFT - 7.0, TOP - 13.0];
     canvas.write(&ticks.name(up), NAME, place, Align::Left);
     for (offset, number) in ticks.marks {
@@ -49,16 +53,17 @@ pub(crate) fn frame(canvas: &mut Canvas) {
     }
 }
 
-/// The multiples of a round number along an axis.
+/// The ticks of an axis, at the multiples of a round number.
 struct Ticks {
-    /// The numbers count from here: from 0, unless it is so far away that they would be long.
+    /// Coordinate from which the numbers count: 0, unless the numbers would then be long.
     origin: f32,
-    /// Pixels from the middle of the axis, and the number there.
+    /// Each tick's distance from the middle of the axis, in pixels, and its number.
     marks: Vec<(f32, String)>,
 }
 
 impl Ticks {
-    /// Those of an axis with this coordinate in the middle, and a length in pixels.
+    /// Returns the ticks of an axis. `middle` is the coordinate in its middle, `length` its length
+    /// in pixels, and `scale` the number of pixels in a unit of length.
     fn of(middle: f64, length: f64, scale: f64) -> Self {
         let [apart, reach] = [APART, length / 2.0].map(|pixels| pixels / scale);
         let mut exponent = apart.log10().floor() as i32;
@@ -84,7 +89,7 @@ impl Ticks {
         Self { origin, marks }
     }
 
-    /// What the numbers are of: `x`, or from far away `x − 1e18`.
+    /// Returns the name of the axis: `x`, or for example `x − 1e18` if the origin is not 0.
     fn name(&self, coordinate: &str) -> String {
         let origin = self.origin.abs();
         let sign = if self.origin > 0.0 { '−' } else { '+' };
@@ -98,7 +103,8 @@ impl Ticks {
     }
 }
 
-/// A multiple of this power of ten, in digits enough to tell it from the next.
+/// Formats `value`, a multiple of 10 to the power of `exponent`, with enough digits to distinguish
+/// it from the next multiple. `largest` is the largest magnitude on the axis.
 fn number(value: f64, exponent: i32, largest: f64) -> String {
     let text = if value == 0.0 {
         "0".into()

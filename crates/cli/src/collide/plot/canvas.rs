@@ -1,9 +1,10 @@
-//! Pixels, painted from front to back: what is painted first covers what comes later, so that
-//! the crowd behind costs little: a million spheres take a second, with tiny-skia eight.
+//! The pixels of the picture. Shapes are painted from front to back, and a shape covers the shapes
+//! painted after it. Hidden shapes then cost little: a million spheres take one second, whereas the
+//! crate `tiny-skia`, which paints from back to front, takes eight.
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "a float becomes the nearest pixel or colour that there is"
+    reason = "the cast clamps to the range of pixels or colours"
 )]
 
 use std::ops::Range;
@@ -14,14 +15,16 @@ use super::{HEIGHT, WIDTH};
 
 /// Red, green and blue.
 pub(crate) type Colour = [u8; 3];
-/// To the right and downwards, in pixels.
+/// Distances from the top left corner in pixels: to the right, and downwards.
 pub(crate) type Place = [f32; 2];
 
-/// Where less of the paper shows, none does: no eye sees it.
+/// If less than this fraction of the paper shows at a pixel, the pixel counts as covered. The
+/// difference is invisible.
 const NOTHING: f32 = 0.002;
 
 pub(crate) struct Canvas {
-    /// Red, green and blue so far, and how much of the paper still shows.
+    /// For each pixel: red, green and blue of the shapes painted so far, and the fraction of the
+    /// paper that still shows.
     pixels: Vec<[f32; 4]>,
     pub(super) font: FontRef<'static>,
 }
@@ -30,15 +33,16 @@ impl Canvas {
     pub(crate) fn new() -> Result<Self, InvalidFont> {
         Ok(Self {
             pixels: vec![[0.0, 0.0, 0.0, 1.0]; WIDTH * HEIGHT],
-            // It comes with the program, for a machine need not have any.
+            // The font is built into the program, because a machine may have no fonts.
             font: FontRef::try_from_slice(dejavu::sans::regular())?,
         })
     }
 
-    /// Paints a line with round ends behind all that is there.
+    /// Paints a line with round ends, behind everything painted before.
     pub(crate) fn line(&mut self, [from, to]: [Place; 2], width: f32, colour: Colour) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-        // Not 0, or a disc would have no nearest point.
+        // The squared length must not be 0, because the nearest point on the line is found by a
+        // division by it. A disc is a line of length 0.
         let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
         let reach = width / 2.0 + 0.5;
         for row in pixels_between([from[1], to[1]], reach, HEIGHT) {
@@ -52,19 +56,19 @@ impl Canvas {
                     let along = ((x * dx + y * dy) / squared).clamp(0.0, 1.0);
                     let [x, y] = [x - along * dx, y - along * dy];
                     let coverage = reach - (x * x + y * y).sqrt();
-                    // A line thinner than a pixel is a pale one.
+                    // A line thinner than a pixel is drawn paler instead.
                     cover(pixel, colour, coverage.min(width));
                 }
             }
         }
     }
 
-    /// Paints a disc behind all that is there.
+    /// Paints a disc, behind everything painted before.
     pub(crate) fn disc(&mut self, centre: Place, radius: f32, colour: Colour) {
         self.line([centre, centre], 2.0 * radius, colour);
     }
 
-    /// Paints one pixel, if there is such a one.
+    /// Paints one pixel, unless it is outside the picture.
     pub(crate) fn dot(&mut self, [x, y]: Place, colour: Colour, coverage: f32) {
         if (0.0..WIDTH as f32).contains(&x) && (0.0..HEIGHT as f32).contains(&y) {
             let pixel = &mut self.pixels[y as usize * WIDTH + x as usize];
@@ -72,7 +76,7 @@ impl Canvas {
         }
     }
 
-    /// The finished picture: red, green and blue of each pixel, on paper.
+    /// Returns the finished picture on paper of this colour: red, green and blue of each pixel.
     pub(crate) fn on(&self, paper: Colour) -> Vec<u8> {
         let on_paper = |&[red, green, blue, left]: &[f32; 4]| {
             let painted = [red, green, blue];
@@ -82,7 +86,7 @@ impl Canvas {
     }
 }
 
-/// Paints a part of what still shows of a pixel.
+/// Paints the fraction `coverage` of the part of a pixel that still shows the paper.
 fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     let left = pixel[3] * (1.0 - coverage.clamp(0.0, 1.0));
     let left = if left < NOTHING { 0.0 } else { left };
@@ -93,8 +97,9 @@ fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     pixel[3] = left;
 }
 
-/// The pixels within reach of what is between two coordinates.
+/// Returns the pixels from 0 to `end` whose distance from the interval between two coordinates is
+/// at most `reach`.
 fn pixels_between([a, b]: [f32; 2], reach: f32, end: usize) -> Range<usize> {
-    // `as` takes what is outside to the nearest end.
+    // `as` clamps a negative number to 0.
     (a.min(b) - reach) as usize..((a.max(b) + reach).ceil() as usize).min(end)
 }

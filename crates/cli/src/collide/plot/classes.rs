@@ -1,4 +1,5 @@
-//! Colours for numbers of contacts at the start: each for one number, or for a range of them.
+//! Colours of the spheres. A colour stands for a number of contacts at the start of the step, or
+//! for a range of such numbers.
 
 use std::ops::RangeInclusive;
 
@@ -6,22 +7,25 @@ use carom::Collision;
 
 use super::canvas::Colour;
 
-/// As many colours as an eye tells apart.
+/// Maximum number of colours for spheres with contacts. More could not be distinguished by eye.
 const MOST: u32 = 8;
-/// Spheres without contacts.
+/// Colour of spheres without contacts.
 const ALONE: Colour = [204, 204, 204];
 
+/// A division of the spheres into classes by their number of contacts. Each class has a colour.
 pub(crate) struct Classes {
-    /// How many contacts each sphere has.
+    /// Number of contacts of each sphere.
     contacts: Vec<u32>,
-    /// The least number of each class, from 0 on, and one more than the largest of all.
+    /// Smallest number of contacts in each class, beginning with 0, and the largest number plus
+    /// one.
     bounds: Vec<u32>,
 }
 
-/// What the legend tells of a class.
+/// A class, as the legend shows it.
 pub(crate) struct Class {
     pub(crate) contacts: RangeInclusive<u32>,
     pub(crate) colour: Colour,
+    /// Number of spheres in the class.
     pub(crate) spheres: usize,
 }
 
@@ -33,8 +37,8 @@ impl Classes {
         if end <= MOST + 1 {
             bounds.extend(1..=end);
         } else {
-            // Each about as many times the one before, because few contacts are
-            // common and many are rare.
+            // The bounds form a geometric sequence, because small numbers of contacts are common
+            // and large numbers are rare.
             let ratio = f64::from(end).powf(1.0 / f64::from(MOST));
             for i in 0..=MOST {
                 #[allow(clippy::cast_possible_truncation, reason = "at most `end`")]
@@ -49,7 +53,7 @@ impl Classes {
         self.colour(self.class_of(self.contacts[sphere as usize]))
     }
 
-    /// All of them, those without contacts first.
+    /// Returns all classes, in ascending order of contacts.
     pub(crate) fn list(&self) -> Vec<Class> {
         let ranges = self
             .bounds
@@ -73,7 +77,7 @@ impl Classes {
         self.bounds.partition_point(|&first| first <= contacts) - 1
     }
 
-    /// The more contacts, the darker.
+    /// Returns the colour of a class. More contacts have a darker colour.
     fn colour(&self, class: usize) -> Colour {
         if class == 0 {
             return ALONE;
@@ -84,7 +88,7 @@ impl Classes {
     }
 }
 
-/// In how many of the pairs each sphere is.
+/// Returns the number of pairs that contain each sphere.
 pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
     let mut contacts = vec![0; spheres];
     for pair in pairs {

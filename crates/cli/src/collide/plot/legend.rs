@@ -1,4 +1,4 @@
-//! What the colours mean, and how many there are of each.
+//! The legend: the meaning of the colours, and the numbers of spheres and pairs of each colour.
 
 use super::canvas::{Canvas, Place};
 use super::classes::Classes;
@@ -6,9 +6,13 @@ use super::text::Align;
 use super::view::View;
 use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene};
 
+/// Left edge of the legend, in pixels.
 const START: f32 = RIGHT + 34.0;
+/// Right edge of the legend, in pixels.
 const END: f32 = WIDTH as f32 - 30.0;
+/// Distance of two baselines, in pixels.
 const ROW: f32 = 36.0;
+/// Font size.
 const SIZE: f32 = 22.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
@@ -50,7 +54,7 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
 
 struct Legend<'a> {
     canvas: &'a mut Canvas,
-    /// The baseline of the last row.
+    /// Baseline of the last row.
     y: f32,
 }
 
@@ -62,7 +66,7 @@ impl Legend<'_> {
         self.canvas.line([[START, y], [END, y]], 1.0, FAINT);
     }
 
-    /// Writes a row, and tells where its sign is to begin.
+    /// Writes a row. Returns the place at which its symbol begins.
     fn row(&mut self, label: &str, count: usize) -> Place {
         self.y += ROW;
         self.write(START + 54.0, label, &count.to_string());

@@ -19,10 +19,10 @@ use classes::Classes;
 use text::Align;
 use view::View;
 
-/// Pixels of the picture, whatever the world: a long one leaves room at its sides.
+/// Size of the picture in pixels, for every world. A long world leaves room at its sides.
 const WIDTH: usize = 1600;
 const HEIGHT: usize = 1200;
-/// The frame around the spheres, on the middles of pixels, to be sharp.
+/// Border of the plot area. Its lines pass through the centres of pixels, which keeps them sharp.
 const LEFT: f32 = 165.5;
 const TOP: f32 = 110.5;
 const RIGHT: f32 = 1225.5;
@@ -31,13 +31,14 @@ const BOTTOM: f32 = 1110.5;
 const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [34, 34, 34];
 const FAINT: Colour = [176, 176, 176];
-/// Black and orange differ in brightness too, so everybody can tell them apart.
+/// Colours of the lines of pairs. Black and orange also differ in brightness, so that a
+/// colour-blind reader can distinguish them.
 const AT_THE_START: Colour = [0, 0, 0];
 const LATER: Colour = [230, 85, 0];
 
-/// What is to be shown.
+/// The contents of a picture.
 pub(crate) struct Picture<'a> {
-    /// The name of the input.
+    /// Name of the input.
     pub(crate) source: &'a str,
     pub(crate) spheres: &'a [Sphere],
     pub(crate) dt: f32,
@@ -45,7 +46,7 @@ pub(crate) struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// Draws it, and writes it as a PNG.
+    /// Draws the picture, and writes it as a PNG file.
     pub(crate) fn write(&self, file: &File) -> anyhow::Result<()> {
         let pixels = self.pixels()?;
         let mut out = BufWriter::new(file);
@@ -60,9 +61,9 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// Red, green and blue of each pixel, row by row from the top.
+    /// Returns red, green and blue of each pixel, row by row from the top.
     fn pixels(&self) -> anyhow::Result<Vec<u8>> {
-        let mut canvas = Canvas::new().context("the font cannot be read")?;
+        let mut canvas = Canvas::new().context("cannot read the built-in font")?;
         let room = WIDTH as f32 - LEFT - 30.0;
         canvas.write_within(self.source, 30.0, [LEFT, 34.0], room);
         if let Some(view) = View::of(self.spheres) {
@@ -86,7 +87,7 @@ impl Picture<'_> {
     }
 }
 
-/// `1 sphere`, `2 spheres`.
+/// Returns a number with a noun in the singular or plural: `1 sphere`, `2 spheres`.
 fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! The spheres and pairs themselves, from front to back.
+//! Draws the spheres and the pairs, from front to back.
 
 use std::f32::consts::PI;
 
@@ -10,22 +10,24 @@ use super::classes::{Classes, contacts};
 use super::view::View;
 use super::{AT_THE_START, LATER, PAPER, Picture};
 
-/// Spheres of a smaller radius, in pixels, are drawn as dots, to be seen at all.
+/// Spheres with a smaller radius than this, in pixels, are drawn as dots so that they are visible.
 const LEAST_RADIUS: f32 = 0.75;
-/// Pixels that the dots may cover in all, if that leaves them large enough.
+/// Total area of the dots in pixels, as long as the radius of a dot stays within its limits.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Pixels of a line within the larger sphere, if the smaller one is very small.
+/// Length in pixels of the part of a pair's line inside a sphere, if the other sphere is very
+/// small.
 const MOST_WITHIN: f32 = 12.0;
-/// Discs from this radius on have a darker rim.
+/// Discs of at least this radius, in pixels, have a darker rim.
 const RIMMED: f32 = 4.0;
 
-/// How many spheres are drawn as dots.
+/// Returns the number of spheres that are drawn as dots.
 pub(crate) fn too_small(spheres: &[Sphere], view: &View) -> usize {
     let small = |sphere: &&Sphere| view.pixels(f64::from(sphere.radius)) < LEAST_RADIUS;
     spheres.iter().filter(small).count()
 }
 
-/// Draws them: a pair in front of its two spheres, and behind what is nearer.
+/// Draws the spheres and the pairs. The line of a pair is in front of its two spheres, and behind
+/// every sphere that is nearer than both.
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
     let spheres = picture.spheres;
     let dots = too_small(spheres, view).max(1) as f32;
@@ -38,13 +40,13 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Those equally far lie side by side, as all do in two dimensions: none of
-    // them is to hide the pairs of another.
+    // Spheres at the same depth lie side by side; in a two-dimensional world, all spheres do. The
+    // pairs of all of them are drawn first, so that no sphere hides the pair of another.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
             let [a, b] = [pair.a, pair.b].map(|i| i as usize);
-            // Many in one place are thin, to leave something of the spheres to see.
+            // The lines of a sphere with many pairs are thin, so that the sphere remains visible.
             let crowd = crowds[a].max(crowds[b]);
             connect(
                 canvas,
@@ -64,14 +66,14 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     }
 }
 
-/// The nearest first, each with its index.
+/// Sorts by nearness, the nearest first. Each nearness is returned with its index.
 fn from_front(nearness: impl Iterator<Item = f32>) -> Vec<(f32, u32)> {
     let mut order: Vec<_> = nearness.zip(0..).collect();
     order.par_sort_unstable_by(|(near, i), (other, j)| other.total_cmp(near).then(i.cmp(j)));
     order
 }
 
-/// Draws a sphere; radius in pixels.
+/// Draws a sphere. The radius is in pixels.
 pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colour) {
     if radius < RIMMED {
         canvas.disc(centre, radius, colour);
@@ -81,8 +83,9 @@ pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colo
     }
 }
 
-/// Draws the line from centre to centre; within a sphere that is much larger than
-/// the other, only the part near its surface, or a giant would be all lines.
+/// Draws the line of a pair from centre to centre. Inside a sphere that is much larger than the
+/// other, only the part near its surface is drawn. Otherwise lines would cover a large sphere that
+/// touches many small ones.
 fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, later: bool) {
     let [from, to] = [view.place(a), view.place(b)];
     let radii = [a, b].map(|sphere| view.pixels(f64::from(sphere.radius)));
@@ -99,10 +102,10 @@ fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, l
     line(canvas, ends, width.max(0.7), later);
 }
 
-/// Draws the line of a pair that touches at the start, or later.
+/// Draws the line of a pair, in the colour of pairs that touch at the start or meet later.
 pub(crate) fn line(canvas: &mut Canvas, ends: [Place; 2], width: f32, later: bool) {
     canvas.line(ends, width, if later { LATER } else { AT_THE_START });
-    // A thick line has a light border, to stand out from dark spheres.
+    // The light border of a thick line separates it from dark spheres.
     if width > 2.0 {
         canvas.line(ends, width + 2.0, PAPER);
     }

@@ -1,11 +1,12 @@
-//! Words. plotters sets them unevenly: letters on whole pixels, without the room before each.
+//! Text. It is drawn here because the crate `plotters` spaces letters unevenly: it places them on
+//! whole pixels and leaves out their left side bearings.
 
 use ab_glyph::{Font, ScaleFont, point};
 
 use super::INK;
 use super::canvas::{Canvas, Place};
 
-/// Which part of the text stands at the given place.
+/// The part of a text that is at the given place.
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
     Left,
@@ -14,7 +15,7 @@ pub(crate) enum Align {
 }
 
 impl Canvas {
-    /// Writes on the baseline through `place`; `size` is the height of a line.
+    /// Writes a text whose baseline passes through `place`. `size` is the height of a line.
     pub(crate) fn write(&mut self, text: &str, size: f32, place: Place, align: Align) {
         let font = self.font.clone().into_scaled(size);
         let mut x = match align {
@@ -36,7 +37,8 @@ impl Canvas {
         }
     }
 
-    /// The same from `place` on; what is too long loses its beginning.
+    /// Writes a text that begins at `place`. The beginning of a text wider than `width` is replaced
+    /// by an ellipsis.
     pub(crate) fn write_within(&mut self, text: &str, size: f32, place: Place, width: f32) {
         let mut shown = text.to_owned();
         let mut rest = text.chars();

@@ -1,4 +1,4 @@
-//! A panel of bars for each scene: how long each contender takes, with carom as 1.
+//! Bar charts, one panel per scene: the time of each contender relative to carom's.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -6,14 +6,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::input::Peer;
 use crate::picture::{Area, FONT, GREY, logarithmic, number, picture};
 
-/// Panels side by side.
+/// Number of panels side by side.
 const COLUMNS: usize = 2;
 
-/// Colours of what takes longer than carom, and of what takes less.
+/// Colour of contenders that take longer than carom.
 const LONGER: RGBColor = RGBColor(0, 114, 178);
+/// Colour of contenders that take less time than carom.
 const SHORTER: RGBColor = RGBColor(213, 94, 0);
 
-/// The whole picture of the worlds of `n` spheres.
+/// Returns the picture, as SVG, of all scenes with `n` spheres.
 pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<String> {
     let peers: Vec<&Peer> = peers.iter().filter(|peer| peer.n == n).collect();
     let mut panels: Vec<(&str, Vec<&Peer>)> = Vec::new();
@@ -26,10 +27,10 @@ pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<Stri
     let ratios: Vec<f64> = peers.iter().filter_map(|peer| peer.ratio).collect();
     let rows = panels.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
     let title = format!(
-        "Time of a step of {} spheres, against carom",
+        "Time of a step of {} spheres, relative to carom",
         number(n as f64)
     );
-    let about = "bars to the right, blue: longer than carom; to the left, orange: shorter";
+    let about = "blue bars to the right: slower than carom; orange bars to the left: faster";
     let down = panels.len().div_ceil(COLUMNS);
     let height = u32::try_from(down * (16 * rows + 74))?;
     picture((900, height), [&title, about, caption], |area| {
@@ -41,7 +42,8 @@ pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<Stri
     })
 }
 
-/// The bars of one scene; axes are the same in all, so that bars compare.
+/// Draws the bars of one scene. `ratios` are those of all scenes, so that all panels have the same
+/// axes and their bars can be compared.
 fn panel(
     area: &Area<'_>,
     scene: &str,
@@ -63,13 +65,13 @@ fn panel(
         .disable_y_mesh()
         .label_style(FONT)
         .set_all_tick_mark_size(4)
-        .x_desc("time over that of carom")
+        .x_desc("time relative to carom")
         .x_label_formatter(&|x| number(*x))
         .draw()?;
     let field = chart.plotting_area();
     for (k, peer) in peers.iter().enumerate() {
         let [top, bottom] = [k, k + 1].map(|row| row as f64);
-        // Beside a value: to its left if `from` is negative.
+        // Writes text `from` pixels from the position of the value `x`: to its left if negative.
         let write = |text: String, x: f64, from: i32, colour: &RGBColor| {
             let end = if from < 0 { HPos::Right } else { HPos::Left };
             let style = TextStyle::from(FONT).color(colour);
@@ -92,6 +94,7 @@ fn panel(
     Ok(())
 }
 
+/// Returns the label of a bar: the contender, and its number of threads unless it is 1.
 fn name(peer: &Peer) -> String {
     match peer.threads {
         1 => peer.contender.clone(),
@@ -99,7 +102,8 @@ fn name(peer: &Peer) -> String {
     }
 }
 
-/// A ratio, as exactly as it can have been measured.
+/// Formats a ratio with at most three significant digits, the precision of the measurement. Ratios
+/// of 1000 and more keep all digits before the point.
 fn three_digits(ratio: f64) -> String {
     match ratio {
         99.5.. => number(ratio.round()),
@@ -114,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_contender_has_its_bar_or_a_word_why_not() {
+    fn each_contender_has_a_bar_or_the_words_not_run() {
         let peer = |contender: &str, threads, n, ratio| Peer {
             scene: "gas".to_owned(),
             n,

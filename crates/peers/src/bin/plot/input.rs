@@ -1,4 +1,4 @@
-//! The lines of both programs, as far as they are drawn.
+//! The JSON lines of `carom bench` and `carom-peers`: the fields that the plots need.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::picture::number;
 
-/// All that was read.
+/// The lines of all files.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) runs: Vec<Run>,
     pub(crate) peers: Vec<Peer>,
 }
 
-/// A line of `bench`.
+/// A line of `carom bench`.
 #[derive(Deserialize)]
 pub(crate) struct Run {
     scene: Option<String>,
@@ -43,7 +43,8 @@ pub(crate) struct Peer {
     pub(crate) ratio: Option<f64>,
 }
 
-/// What worlds, and where they are worked on, can differ in besides the scene.
+/// A property, besides the scene, in which two runs can differ: a parameter of the step, or the
+/// hardware that computes it.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Part {
     N,
@@ -72,7 +73,8 @@ impl Part {
 }
 
 impl Run {
-    /// Where it stands on the axis of a part; nowhere if it is of a file, which has no such parts.
+    /// Returns the run's position on the axis of a part. `None` if the part has no axis, or if the
+    /// run is of a file, which has no parameters.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
@@ -84,17 +86,19 @@ impl Run {
         }
     }
 
+    /// Returns the median time of a step divided by the number of spheres.
     pub(crate) fn nanoseconds_a_sphere(&self) -> f64 {
         self.median_seconds / self.n.max(1) as f64 * 1e9
     }
 
-    /// Whether nothing but this part differs.
+    /// Returns whether two runs have the same scene and differ in no part except possibly `but`.
     pub(crate) fn is_like(&self, other: &Self, but: Part) -> bool {
         let mut others = Part::ALL.into_iter().filter(|&part| part != but);
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// The scene, and in what this run differs from others of that scene.
+    /// Returns the label of the run's line in a chart: the scene, and each part except `but` in
+    /// which some run of this scene in `among` differs.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
@@ -109,7 +113,8 @@ impl Run {
         words.join(", ")
     }
 
-    /// What all of these have in common, as far as it need be told.
+    /// Returns the text above a chart: the number of spheres, rest, backend and threads, as far as
+    /// all runs have the same. Leaves out the part `but`.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
@@ -124,6 +129,7 @@ impl Run {
         words.join(", ")
     }
 
+    /// Describes one part of the run in words. Empty where there is nothing to state.
     fn word(&self, part: Part) -> String {
         let of = |name, value: Option<f64>| {
             value.map_or(String::new(), |value| format!("{name} {}", number(value)))
@@ -138,7 +144,7 @@ impl Run {
             Part::Dt => of("dt", Some(self.dt)),
             Part::Seed => of("seed", self.seed.map(|seed| seed as f64)),
             Part::Backend => self.adapter.clone().unwrap_or_else(|| self.backend.clone()),
-            // They are the CPU's.
+            // Only the CPU backend uses the number of threads.
             Part::Threads if self.backend != "cpu" => String::new(),
             Part::Threads if self.threads == 1 => "1 thread".to_owned(),
             Part::Threads => format!("{} threads", self.threads),
@@ -146,7 +152,12 @@ impl Run {
     }
 }
 
-/// Reads all files. Lines tell by their keys whose they are.
+/// Reads all files. A line with the key `contender` is from `carom-peers`. Any other line is from
+/// `carom bench`.
+///
+/// # Errors
+///
+/// Returns an error if a file cannot be read, or if a line is not from either program.
 pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     let mut lines = Lines::default();
     for path in files {
@@ -158,8 +169,8 @@ pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
             }
             take(line, &mut lines).map_err(|error| {
                 anyhow!(
-                    "{}, line {number}: {error}; the lines must be those that `bench` or \
-                     `carom-peers --json` prints",
+                    "{}, line {number}: {error}; each line must be one that `carom bench` or \
+                     `carom-peers --json` printed",
                     path.display()
                 )
             })?;
@@ -168,6 +179,7 @@ pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     Ok(lines)
 }
 
+/// Parses one line and appends it to `lines`.
 fn take(line: &str, lines: &mut Lines) -> serde_json::Result<()> {
     let value: Value = serde_json::from_str(line)?;
     if value.get("contender").is_some() {

@@ -1,4 +1,4 @@
-//! A chart of lines, each with its label at the side.
+//! Line charts. The labels of the lines stand to the right of the chart.
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
@@ -6,15 +6,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::picture::{FONT, number, picture};
 
-/// A line.
+/// A line of a chart.
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// From left to right.
+    /// Points of the line, from left to right.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// Colours that the colour-blind can tell apart on white, after Okabe and Ito; theirs are without
-/// grey, and have a yellow that would not be seen.
+/// Colours that colour-blind readers can distinguish on white: the palette of Okabe and Ito, in
+/// which grey replaces a yellow that would be hardly visible.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -26,7 +26,8 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(136, 136, 136),
 ];
 
-/// The whole picture, with title, what holds of all lines, and caption.
+/// Returns the picture as SVG. `words` are the title, the properties that all lines share, and the
+/// caption. `label` is that of the x axis.
 pub(crate) fn draw<X, Y>(
     series: &[Series],
     words: [&str; 3],
@@ -58,7 +59,7 @@ where
             .set_all_tick_mark_size(4)
             .x_desc(label)
             .x_label_formatter(&|x| number(*x))
-            .y_desc("nanoseconds a sphere")
+            .y_desc("nanoseconds per sphere")
             .y_label_formatter(&|y| number(*y))
             .draw()?;
         let centred = Pos::new(HPos::Left, VPos::Center);
@@ -67,7 +68,7 @@ where
             let points = || one.points.iter().copied();
             chart.draw_series(LineSeries::new(points(), style))?;
             chart.draw_series(points().map(|point| mark(number, point)))?;
-            // Not plotters' own labels, which stand within the field.
+            // The legend of plotters would stand inside the chart.
             labels.draw(
                 &(EmptyElement::at((30, row))
                     + PathElement::new([(0, 0), (40, 0)], style)
@@ -83,8 +84,8 @@ where
     })
 }
 
-/// One of three shapes, so that colour alone does not tell; with as many colours as there are, no two
-/// of 24 lines are alike.
+/// Returns the marker of line `number`. Markers have three shapes, so that lines differ in more
+/// than colour. With eight colours, up to 24 lines have different combinations of shape and colour.
 fn mark<'a, C: Clone + 'static>(number: usize, place: C) -> DynElement<'static, SVGBackend<'a>, C> {
     let colour = COLOURS[number % COLOURS.len()];
     match number % 3 {
@@ -117,7 +118,7 @@ mod tests {
         let places = plot.split("stroke-width=\"2\" points=\"").skip(1);
         let places = places.filter_map(|rest| rest.split('"').next());
         let places: Vec<&str> = places.flat_map(str::split_whitespace).collect();
-        // Two of each line, and two of what stands before its label.
+        // Each of the two lines has two points, and so does the stroke before its label.
         assert_eq!(places.len(), 8);
         for place in places {
             let (x, y) = place.split_once(',').unwrap_or_default();

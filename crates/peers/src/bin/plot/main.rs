@@ -1,4 +1,4 @@
-//! Draws what `bench` and `carom-peers --json` have printed, as SVG.
+//! Draws plots, as SVG files, of the output of `carom bench` and `carom-peers --json`.
 //!
 //! ```sh
 //! cargo run --release -p carom-cli -- bench --n 1000,10000,100000 > bench.jsonl
@@ -21,22 +21,22 @@ use input::{Part, Run, read};
 use lines::Series;
 use picture::{linear, logarithmic};
 
-/// Draws what `bench` and `carom-peers --json` have printed, as SVG.
+/// Draws plots, as SVG files, of the output of `carom bench` and `carom-peers --json`.
 ///
-/// From the lines of `bench`: the time a sphere takes against the number of spheres (n.svg), the
-/// density (density.svg), the ratio of the radii (ratio.svg) and how far bullets fly (bullets.svg),
-/// each as far as the lines have more than one value of it for the same world. Of lines that are
-/// alike the last counts. From those of `carom-peers`: each contender's time as a ratio to carom's,
-/// for each number of spheres (peers-N.svg).
+/// From lines of `carom bench`: the time per sphere against the number of spheres (n.svg), the
+/// density (density.svg), the ratio of the radii (ratio.svg) and the distance that bullets move
+/// (bullets.svg). Each plot needs two or more lines that differ in this value only. Of lines with
+/// equal parameters, the last one counts. From lines of `carom-peers`: the time of each contender
+/// relative to carom's, one plot for each number of spheres N (peers-N.svg).
 #[derive(Parser)]
 struct Arguments {
-    /// JSON lines of either program.
+    /// Files of JSON lines from either program.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Folder to write to; what is there of these names is replaced.
+    /// Folder for the plots. Files with the names of plots are overwritten.
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
-    /// What to say under each plot: which machine, and when.
+    /// Text below each plot, such as the machine and the date.
     #[arg(long, default_value = "")]
     caption: String,
 }
@@ -55,19 +55,19 @@ fn main() -> anyhow::Result<()> {
             "density",
             Part::Density,
             "Cost against density",
-            "density (volume of the spheres over that of the cube)",
+            "density (volume of the spheres / volume of the cube)",
         ),
         (
             "ratio",
             Part::Ratio,
             "Cost against ratio of radii",
-            "largest radius over smallest",
+            "largest radius / smallest radius",
         ),
         (
             "bullets",
             Part::Bullets,
             "Cost against speed of bullets",
-            "length of the moves of one sphere in a hundred, diameters",
+            "distance that one sphere in a hundred moves, in diameters",
         ),
     ] {
         let (series, about) = series(&lines.runs, part);
@@ -93,8 +93,8 @@ fn main() -> anyhow::Result<()> {
     }
     ensure!(
         !plots.is_empty(),
-        "there is nothing to draw: no two lines are of the same world but for one of --n, --density, \
-         --ratio and --bullets, and none is of carom-peers"
+        "there is nothing to draw: no line is from `carom-peers`, and no two lines of \
+         `carom bench` differ in one of --n, --density, --ratio and --bullets only"
     );
     fs::create_dir_all(&output).with_context(|| format!("cannot make {}", output.display()))?;
     for (name, plot) in plots {
@@ -105,7 +105,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The runs that differ in nothing but this part, as far as there are several; and what holds of all.
+/// Returns a series for each group of two or more runs that differ in `part` only, and the text of
+/// the properties that all these runs share. Of runs with equal parameters, the last one counts.
 fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
     let mut groups: Vec<(&Run, Vec<(f64, f64)>)> = Vec::new();
     for run in runs {
@@ -150,7 +151,7 @@ mod tests {
         "density":0.05,"ratio":1,"bullets":0,"backend":"cpu","threads":2,"median_seconds":1e-6}"#;
 
     #[test]
-    fn runs_that_differ_in_one_part_are_a_series_and_the_last_of_a_kind_counts() {
+    fn runs_that_differ_in_one_part_form_a_series_and_a_repeat_replaces_the_earlier_run() {
         let larger = GAS.replace("\"n\":10", "\"n\":5");
         let again = larger.replace("1e-6", "2e-6");
         let still = GAS.replace("false", "true");
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_tells_what_series_of_one_scene_differ_in() {
+    fn a_label_names_the_parts_in_which_series_of_one_scene_differ() {
         let with = |n: u32, density: &str| {
             GAS.replace("\"n\":10", &format!("\"n\":{n}"))
                 .replace("0.05", density)

@@ -1,4 +1,5 @@
-//! What all plots share: title and caption around them, axes and numbers.
+//! Functions that all plots share: the frame with title and caption, axes, and the format of
+//! numbers.
 
 use std::ops::Range;
 
@@ -11,7 +12,8 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(crate) const GREY: RGBColor = RGBColor(102, 102, 102);
 pub(crate) const FONT: (&str, u32) = ("sans-serif", 15);
 
-/// A picture with words above and below what is drawn in it, which has this size.
+/// Returns a picture as SVG: `title` and `about` above a drawing of the given size in pixels, and
+/// `caption` below it. `draw` makes the drawing.
 pub(crate) fn picture(
     (width, height): (u32, u32),
     [title, about, caption]: [&str; 3],
@@ -26,7 +28,7 @@ pub(crate) fn picture(
     let mut svg = String::new();
     let size = (width, HEAD + height + LINE * (lines + 2));
     let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-    // White, so that it can be read on a dark page, too.
+    // The background is white so that the plot is readable on a dark page.
     area.fill(&WHITE)?;
     let grey = TextStyle::from(FONT).color(&GREY);
     area.draw_text(title, &("sans-serif", 20).into(), (LEFT, 12))?;
@@ -41,14 +43,14 @@ pub(crate) fn picture(
     Ok(svg)
 }
 
-/// An axis from 0 on.
+/// Returns a linear axis from 0 to slightly more than the largest value.
 pub(crate) fn linear(values: impl Iterator<Item = f64>) -> Range<f64> {
     let high = values.fold(0.0, f64::max);
     0.0..if high > 0.0 { 1.05 * high } else { 1.0 }
 }
 
-/// An axis by factors, from a round number to a round number. Its ticks are not left to plotters,
-/// which has powers of ten only, and so hardly any on a short axis.
+/// Returns a logarithmic axis that begins and ends at round numbers. Its ticks are set here,
+/// because plotters sets them at powers of ten only, of which a short axis has hardly any.
 pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> WithKeyPoints<LogCoord<f64>> {
     let (low, high) = values
         .filter(|x| *x > 0.0)
@@ -73,7 +75,8 @@ pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> WithKeyPoints<Lo
         .with_key_points(ticks)
 }
 
-/// A number with the digits that count, thousands apart.
+/// Formats a number with at most three decimals, and with spaces between thousands if it has more
+/// than four digits before the point. Numbers below 0.001 and from 10⁹ are in scientific notation.
 pub(crate) fn number(x: f64) -> String {
     if x != 0.0 && !(1e-3..1e9).contains(&x.abs()) {
         return format!("{x:e}");
@@ -82,7 +85,7 @@ pub(crate) fn number(x: f64) -> String {
     let whole = digits.find('.').unwrap_or(digits.len());
     if whole > 4 {
         for place in (1..whole).rev().filter(|k| (whole - k).is_multiple_of(3)) {
-            // As wide as it has to be, and no place to break a line.
+            // U+202F is a narrow space at which no line is broken.
             digits.insert(place, '\u{202f}');
         }
     }
@@ -101,19 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_round_and_hold_all_values() {
+    fn axes_end_at_round_numbers_and_contain_all_values() {
         assert_eq!(ticks(&[1000.0, 1e6]).len(), 4);
         assert_eq!(ticks(&[3.0, 90.0]), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(ticks(&[0.05, 0.1]), ["0.05", "0.1"]);
         assert_eq!(ticks(&[10.0]), ["10", "20"]);
-        // What has no place on such an axis leaves one that can be drawn.
+        // Without any value that a logarithmic axis can show, the axis can still be drawn.
         assert_eq!(logarithmic([0.0].into_iter()).bold_points().len(), 2);
         assert_eq!(linear([].into_iter()), 0.0..1.0);
         assert!(linear([0.01, 0.6].into_iter()).contains(&0.6));
     }
 
     #[test]
-    fn numbers_have_the_digits_that_count() {
+    fn numbers_have_up_to_three_decimals_and_separated_thousands() {
         let shown = [0.0, 0.05, 0.1 + 0.2, 1.0, 1000.0, 1e6, 1e-7, 123_456.5].map(number);
         let expected = [
             "0",
