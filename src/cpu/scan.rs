@@ -1,7 +1,7 @@
 //! `scan`: a prefix sum over the number of items with each key. The sum gives where the items of
 //! each key begin, and so the place of each item. The shaders scan one table. On the CPU each
-//! bucket scans its own part of the table. Twin of `shaders/scan_reduce.wgsl`,
-//! `shaders/scan_spine.wgsl` and `shaders/scan_apply.wgsl`.
+//! bucket scans its own part of the table. Twin of `shaders/scan_reduce.wgsl` and
+//! `shaders/scan_apply.wgsl`.
 
 /// Sorts items by key, as a stable counting sort: calls `put` with the place of each item, counted
 /// from `begin`. On return, `ends` holds where the items of each key end. Returns the largest

@@ -8,8 +8,8 @@ use crate::Error;
 
 /// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
 ///
-/// `scan_reduce` sums the blocks of each level into the next level. `scan_spine` scans the last
-/// level, which is one block. `scan_apply` then scans each level from the sums of its blocks.
+/// `scan_reduce` sums the blocks of each level into the next level. From the last level but one
+/// back to the first, `scan_apply` then scans each level from the sums of its blocks.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,
@@ -24,12 +24,13 @@ pub(crate) fn scan(
         })
         .collect();
     for (named, blocks) in &levels {
-        // Nothing comes before the only block.
+        // A single block needs no sum, because no block comes before it.
         if *blocks > 1 {
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // From the top down: below the top, the sums have been scanned as counts of the level above.
+    // The sums of the first level to be scanned are no more than one block, and are not scanned
+    // themselves. All further sums have been scanned as the level before.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);
