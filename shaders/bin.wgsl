@@ -1,4 +1,5 @@
-// Computes the cell and slot of every proxy, and the number of proxies in each slot.
+// Computes the grid cell and the slot (entry of the slot table) of every proxy, and counts the
+// proxies in each slot. A proxy is an uncut sphere, or one time segment of a cut sphere.
 // Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
@@ -16,14 +17,17 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-// Number of proxies in each slot. `scan` turns it into the index of the slot's first proxy.
+// For each slot: the number of its proxies. The stage `scan` replaces these numbers by their prefix
+// sums. Then each entry is the index of the slot's first sorted proxy.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest place of the workgroup's proxies within their slots, plus 1.
+// Greatest number of proxies that a slot held right after a proxy of this workgroup was added to
+// it.
 var<workgroup> sh_fullest: atomic<u32>;
 
-// Writes a proxy's cell, tag, slot and place within the slot.
+// Computes a proxy's cell, tag (level and time segment), slot, and place among the proxies of this
+// slot, and writes them.
 fn put(proxy: u32) {
     var part = Segment(proxy, 0u);
     if proxy >= params.spheres {

@@ -1,6 +1,7 @@
-// Computes the pairs that began, lasted and ended since the last complete step. `flag` marks
-// the pairs that began and those that ended. After the prefix sum of these flags, `write`
-// writes all three parts, and `keep` stores the sorted list for the next step.
+// Compares the pairs of this step with the pairs of the last complete step, and lists the pairs
+// that began (are new), lasted (were there before) and ended (are gone). The entry point `flag`
+// marks the pairs that began and the pairs that ended. After the prefix sum of these flags, `write`
+// writes all three parts of the list. `keep` stores this step's sorted pairs for the next step.
 // Twin of `src/reduce/changes.rs`.
 
 #import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
@@ -8,15 +9,16 @@
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The pairs of the last complete step, and their number.
+// The pairs (a, b) of the last complete step, in order, and the number of these pairs.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// A word for each entry of `sorted_pairs`, a word for each entry of `kept_pairs`, and one more:
-// flags, and after the scan their exclusive prefix sums.
+// Flags, 1 for each pair that began or ended, and after the scan the exclusive prefix sums of these
+// flags. There is one word for each entry of `sorted_pairs`, then one for each entry of
+// `kept_pairs`, and one more at the end.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
-// Returns the indices of a pair of this step.
+// Returns the indices of the two spheres of pair number `index` of this step.
 fn now(index: u32) -> vec2<u32> {
     return vec2<u32>(sorted_pairs[index].a, carom_b(sorted_pairs[index]));
 }
@@ -25,7 +27,8 @@ fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
     return one.x < other.x || (one.x == other.x && one.y < other.y);
 }
 
-// Returns the indices of a pair of the last complete step if `of_kept`, otherwise of this step.
+// Returns the indices of the two spheres of pair number `place`, which is a pair of the last
+// complete step if `of_kept` is true, and otherwise a pair of this step.
 fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     if of_kept {
         return kept_pairs[place];
@@ -33,8 +36,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     return now(place);
 }
 
-// Returns whether a pair is among the first `count` pairs of the last complete step if
-// `of_kept`, otherwise of this step.
+// Returns whether `pair` is one of the first `count` pairs of a sorted list: the list of the last
+// complete step if `of_kept` is true, otherwise the list of this step.
 fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -49,8 +52,8 @@ fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
-// Returns whether the list of this step is complete. If it is not, there are no changes, and
-// the kept pairs stay as they are.
+// Returns whether this step's list of pairs is complete. If it is not, no changes are computed, and
+// the pairs of the last complete step are kept for the next step.
 fn is_complete() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u;
 }
@@ -66,7 +69,7 @@ fn before_count() -> u32 {
     return select(0u, kept_count, is_complete());
 }
 
-// Returns the index of the first flag of `kept_pairs`.
+// Returns the index in `change_flags` of the flag for the first entry of `kept_pairs`.
 fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
@@ -110,12 +113,13 @@ fn write(
     if index < half {
         if index < count {
             let own = change_flags[index];
-            // `own` pairs that began, and index - own pairs that lasted, come before this pair.
+            // Of the pairs before this one in the sorted list, `own` pairs began and (index - own)
+            // pairs lasted.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             changes[to] = now(index);
         }
     } else if index - half < before_count() && change_flags[index + 1u] > change_flags[index] {
-        // The pairs that ended follow all pairs of this step.
+        // In the list of changes, the pairs that ended follow all pairs of this step.
         changes[count + change_flags[index] - began] = kept_pairs[index - half];
     }
     if index == 0u {

@@ -1,6 +1,7 @@
-// Writes the contacts of each sphere: a row of indices into the sorted list, which is in the
-// order of a. `copy` makes a copy that is then sorted by the row of b. From both orders, `rows`
-// determines where the rows begin, and `fill` writes them.
+// Writes the contacts of each sphere: a row of indices into the sorted list of pairs (a, b), which
+// is in the order of a. The entry point `copy` copies the list, and the copy is then sorted by the
+// row of b. From the two orders, `rows` determines where the row of each sphere begins, and `fill`
+// writes the rows.
 // Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
@@ -8,15 +9,16 @@
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The row of b, and the index in `sorted_pairs`.
+// Copies of the pairs (a, b), to be sorted by the row of b. x is the row of b, and y is the index
+// of the pair in `sorted_pairs`.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each row: the number of pairs whose a is in an earlier row.
+// For each row: the number of pairs (a, b) whose sphere a has an earlier row.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
 
-// Returns the row of b of a pair in `pairs_by_b` if `of_b`, otherwise the row of a of a pair in
-// `sorted_pairs`.
+// Returns a row of entry `place` of a list of pairs (a, b): the row of b from `pairs_by_b` if
+// `of_b` is true, otherwise the row of a from `sorted_pairs`.
 fn row_at(place: u32, of_b: bool) -> u32 {
     if of_b {
         return pairs_by_b[place].x;
@@ -24,7 +26,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs whose b, if `of_b`, or otherwise whose a is in an earlier row.
+// Returns the number of pairs (a, b) in which one sphere has an earlier row than `row`. This sphere
+// is b if `of_b` is true, otherwise a.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -74,12 +77,14 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // A row begins with the pairs in which its sphere is b. Such a pair comes after all pairs
-    // before it in the order of b, and after all pairs whose a is in an earlier row.
+    // The row of a sphere begins with its pairs (a, b) in which the sphere is b. All entries before
+    // such an entry are: one for each pair that precedes its pair in the order of b, and one for
+    // each pair whose a has an earlier row.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // A pair in which the row's sphere is a comes after all pairs before it in the order of a,
-    // and after all pairs whose b is in this row or an earlier one.
+    // The row of a sphere ends with its pairs (a, b) in which the sphere is a. All entries before
+    // such an entry are: one for each pair that precedes its pair in the order of a, and one for
+    // each pair whose b has this row or an earlier one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -1,25 +1,27 @@
-// Computes the first impact of each sphere. `fill` initializes the list, `times` computes the
-// times, and `partners` the smallest index of a sphere that is hit at that time.
+// Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts.
+// `times` computes the time of each sphere's first impact. `partners` finds the sphere that is hit
+// at this time, or the one with the smallest index if there are several.
 // Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// CaromEarliest as bits. The bits of non-negative numbers are in the order of the numbers.
+// Like CaromEarliest, but the time of impact is stored as bits, for atomicMin(). Read as integers,
+// the bits of non-negative floats have the same order as the floats.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// CaromCollision as bits. Times are compared as bits because float arithmetic may flush
-// subnormal numbers to 0.
+// Pairs with the layout of CaromCollision, as bits. The times of impact are compared as integers,
+// because float arithmetic may flush subnormal numbers to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
-// The values of a pair that are needed for both of its spheres.
+// The values of a pair (a, b) that are needed to record its impact for both spheres.
 struct Seen {
-    // Row of a, row of b, and index of b in its own set.
+    // Row of sphere a, row of sphere b, and index of b in its own set.
     row_a: u32,
     row_b: u32,
     b: u32,
@@ -29,7 +31,7 @@ struct Seen {
 
 fn seen(pair: vec4<u32>) -> Seen {
     let b = pair.y & ~CAROM_GRAZING;
-    // The sign bit is cleared because a time may be -0.
+    // The sign bit of the time is cleared because a time of impact may be -0.
     return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
 }
 
@@ -60,8 +62,9 @@ fn times(
     }
 }
 
-// Records an impact with `partner` at time `toi` for the sphere of a row. The row keeps the
-// smallest partner of those at its first time.
+// If `toi` is the time of the first impact of the sphere in row `row`, records `partner` as the
+// sphere that is hit. Of several partners at this time, the row keeps the one with the smallest
+// index.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);
@@ -78,7 +81,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // The row of a is also its index.
+        // The row of sphere a equals the index of a.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

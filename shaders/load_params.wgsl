@@ -1,5 +1,5 @@
-// Determines the number of spheres, if the caller's buffers hold it, and the size of the
-// sample. Dispatched as one invocation.
+// Determines the number of spheres, which may be in the caller's buffers, and from it the size of
+// the sample of spheres. Dispatched as one invocation.
 // Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in
 // `src/shared/tuning.rs`.
 
@@ -27,7 +27,7 @@ fn main() {
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || (counts.x > 0u && counts.y > 0u));
-    // The sum of the two counts, or the largest word if the sum overflows.
+    // The number of spheres in the input, or 2^32 - 1 if the sum of the two counts overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

@@ -1,5 +1,6 @@
-// Chooses the unit of length, a power of two, such that only squares far below rounding error
-// underflow. Dispatched as one invocation.
+// Chooses the unit of length in which the stages compute. It is a power of two times the caller's
+// unit, and so small that squares of lengths underflow only if they are far below rounding error.
+// Dispatched as one invocation.
 // Twin of `Units` in `src/shared/units.rs`.
 
 #import types::{Counters, Params}
@@ -13,8 +14,8 @@ fn main() {
     if extent == 0u || extent >= bitcast<u32>(LEAST_USUAL) {
         return;
     }
-    // The exponent of the largest power of two that is at most the extent. For a subnormal
-    // number it follows from the highest set bit.
+    // log2 of the largest power of two that is at most the extent, which is the largest length in
+    // the input. For a subnormal extent, it follows from the highest set bit.
     var power = i32(extent >> 23u) - 127;
     if power == -127 {
         power = i32(firstLeadingBit(extent)) - 149;

@@ -1,5 +1,7 @@
-// Computes the correlation curve, the frame, the trimmed box and the length of segments from
-// the sample. Dispatched as one workgroup.
+// Computes from the sample how the spheres lie in space: the correlation curve (the mean number of
+// other spheres within each distance of a sphere), the frame (the moving origin from which cells
+// are counted), the trimmed box (which holds most spheres), and the length to which fast spheres
+// are cut into time segments. Dispatched as one workgroup.
 // Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
@@ -13,26 +15,30 @@
 @group(0) @binding(3) var<storage, read> samples: array<Sampled>;
 @group(0) @binding(4) var<storage, read_write> space: Space;
 
-// Number of invocations that share the cost computation for one length.
+// Number of invocations that together compute the cost of one candidate length of time segments.
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// The first octave such that at least MIN_COUNTED_PAIRS pairs are nearer than its upper end.
+// The first octave of distance for which at least MIN_COUNTED_PAIRS pairs of sampled spheres are
+// nearer than the octave's upper end.
 var<workgroup> sh_first: u32;
-// Paths of the sampled spheres by which lengths are weighed: see gather_cut().
+// Paths of the sampled spheres by which the candidate lengths of time segments are compared: see
+// gather_cut().
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
-// Cost of each length: over one part of sh_path, and over all of it.
+// Expected cost of each candidate length of time segments: for each of PARTS parts of the paths in
+// sh_path, and for all of these paths.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// log2 of the mean number of others around a sphere, if `pairs` of `all` pairs of the sample
-// are near enough to count.
+// Returns log2 of the mean number of other spheres within a distance of a sphere, if `pairs` of the
+// `all` ordered pairs of sampled spheres are within this distance.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of how many others are nearer to a sphere, on average, than the lower end of an
-// octave. sh_sums must hold the number of pairs nearer than the upper end of each octave.
+// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end
+// of octave `octave` of distance. `all` is the number of ordered pairs of sampled spheres. sh_sums
+// must hold the number of pairs nearer than the upper end of each octave.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -40,7 +46,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // Spheres that coincide do so at every scale, so the curve is flat below the first
+        // The first octave with enough pairs is octave 0 only if many sampled spheres coincide.
+        // They coincide at every scale, so the correlation curve has the same value below this
         // octave.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
@@ -52,10 +59,10 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     return at_first - slope * f32(first + 1u - octave);
 }
 
-// Writes the correlation curve. Each invocation writes the entry of one octave.
+// Writes the correlation curve. Each invocation writes the entry of one octave of distance.
 fn write_curve(octave: u32) {
-    // After the barrier, sh_sums holds the ordered pairs nearer than the upper end of each
-    // octave.
+    // After the barrier, sh_sums holds, for each octave of distance, the number of ordered pairs of
+    // sampled spheres that are nearer than its upper end.
     let own = octaves[octave];
     let before = sum_before(own, octave);
     workgroupBarrier();
@@ -70,8 +77,9 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The box that holds most of the sample and no far stray, halfway through the step and not
-// relative to the frame; the middle of the sample at that time; and the frame.
+// The box that holds most of the sampled spheres and no far outliers, and the middle of the sample,
+// both halfway through the step and in absolute coordinates, not relative to the frame. Also the
+// frame, the moving origin from which cells are counted.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -84,11 +92,11 @@ fn trimmed_box() -> Trimmed {
     let center = vec3<f32>(ranks[0].median, ranks[1].median, ranks[2].median);
     let high = vec3<f32>(ranks[0].high, ranks[1].high, ranks[2].high);
     let drift = vec3<f32>(ranks[3].median, ranks[4].median, ranks[5].median);
-    // The origin of the frame is where the middle was at the start of the step.
+    // The origin of the frame is the position of the sample's middle at the start of the step.
     return Trimmed(low, high, center, Frame(center - drift * (0.5 * params.dt), drift));
 }
 
-// Returns the width by which the box is extended on each side.
+// Returns the width by which the trimmed box is extended on each side, along each axis.
 fn wider(trimmed: Trimmed) -> vec3<f32> {
     return (trimmed.high - trimmed.low) * TRIM_MARGIN;
 }
@@ -99,15 +107,16 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing: the edge of the cube that a sphere has to itself.
+// Returns the spacing of the spheres: the edge of the cube that a sphere has to itself, estimated
+// from medians over the sample.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
     }
     let medians = vec2<f32>(ranks[6].median, ranks[7].median);
     let nearest = vec2<f32>(min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u)));
-    // The dimension of the space that the neighbours fill: about 3 for a volume, 2 for a sheet.
-    // It follows from how the number of neighbours grows with the distance.
+    // The dimension of the space that a sphere's neighbours fill: about 3 for a volume, 2 for a
+    // sheet. It follows from how the number of neighbours grows with the distance.
     var dimension = MAX_DIMENSION;
     if medians.y > medians.x {
         dimension = clamp(log2(nearest.y / nearest.x) / (medians.y - medians.x), MIN_DIMENSION, MAX_DIMENSION);
@@ -116,33 +125,35 @@ fn spacing() -> f32 {
     return exp2(min(medians.x + 1.0 - log2(nearer) / dimension, 127.0));
 }
 
-// Returns the shortest candidate for the length of segments.
+// Returns the shortest candidate length of time segments.
 fn shortest_length(trimmed: Trimmed) -> f32 {
     let extent = largest(trimmed.high - trimmed.low + 2.0 * wider(trimmed));
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
-// Returns candidate k for the length of segments. Each is twice the one before, and the last
-// one is so long that no sphere is cut.
+// Returns candidate length k of time segments. Each candidate is twice the one before, except the
+// last one, which is so long that no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k, shifted by half of its motion. Only the extent of the
-// path matters here.
+// Returns the path of sampled sphere k during the step, shifted by half of its displacement. The
+// shift does not matter, because only the extent of the path is used.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
     return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
 }
 
-// Number of sampled spheres that the shortest length would cut, and number of these in sh_path.
+// Number of sampled spheres that the shortest candidate length of time segments would cut, and
+// number of these spheres whose paths are in sh_path.
 struct Cut {
     all: u32,
     weighed: u32,
 }
 
-// Fills sh_path with the paths of the sampled spheres that the shortest length would cut. The
-// cost of all other spheres does not depend on the length.
+// Fills sh_path with the paths of the sampled spheres that the shortest candidate length of time
+// segments would cut. All other spheres are cut by no candidate length, so they do not affect the
+// comparison.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -151,12 +162,14 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_path(k, frame), shortest) > 0u);
     }
-    // In write_curve(), other invocations may still read sh_sums.
+    // This barrier is needed because other invocations may still be reading sh_sums in
+    // write_curve().
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_path has room for MAX_WEIGHED paths. If there are more, every `each`th is taken.
+    // sh_path has room for MAX_WEIGHED paths. If more spheres would be cut, it receives only the
+    // path of every `each`th of them.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let path = sampled_path(k, frame);
@@ -170,9 +183,9 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each);
 }
 
-// Returns the expected cost of one part of the spheres in sh_path if segments are no longer
-// than `length`. In contrast to the CPU, segments never search the levels of uncut spheres,
-// even if the segments are few.
+// Returns the expected cost of every PARTSth sphere in sh_path, from number `part` on, if time
+// segments are no longer than `length`. On the GPU the cost assumes that segments never search the
+// levels of uncut spheres. On the CPU, segments do this if they are few.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -180,16 +193,16 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_path[k], length);
-        // The same edge as cell_edge() returns, without searching the curve again for every
-        // path.
+        // This is the edge that cell_edge() returns. `least` is computed only once, so that the
+        // correlation curve is not searched again for every path.
         let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
         cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
     }
     return cost;
 }
 
-// Returns the index of the length with the least expected cost in invocation 0, and 0 in all
-// other invocations.
+// Returns in invocation 0 the index of the candidate length of time segments with the least
+// expected cost, and 0 in all other invocations.
 fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -221,16 +234,17 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The length with the least expected cost: the spacing, or a longer one if the spacing
-    // would lead to more segments than it saves tests.
+    // Time segments get the candidate length with the least expected cost. This is the spacing of
+    // the spheres, or a longer length if segments as short as the spacing would cost more than the
+    // tests that they save.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     // Makes sh_path visible to all invocations.
     workgroupBarrier();
     let best = weigh_lengths(cut.weighed, shortest, local);
     if local == 0u {
-        // If no sampled sphere would be cut, spheres that are cut are rare. For them, twice the
-        // shortest length costs least.
+        // If the shortest candidate length cuts no sampled sphere, then spheres that it cuts are
+        // rare. For rare spheres, time segments of twice this length cost least.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

@@ -1,5 +1,6 @@
-// Computes the median and the trimmed extremes of every quantity of the sampled spheres. One
-// workgroup ranks RANKED of the sampled spheres by one quantity.
+// Computes the median and the trimmed extremes (a low and a high quantile) of each quantity of the
+// sampled spheres: coordinates, velocity components, and distances to neighbours. Each workgroup
+// ranks RANKED of the sampled spheres by one quantity.
 // Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
@@ -10,22 +11,23 @@
 @group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
 const MEASURE_RANKS_WORKGROUP = 256u;
-// A key that sorts after the key of every value.
+// Sort key for entries past the end of the sample. It is greater than the key of every value.
 const NO_KEY = 0xffffffffu;
 
-// Keys of all sampled spheres, four per vector: integers in the order of the quantity.
+// Sort keys of all sampled spheres, four per vector. Keys are integers that have the same order as
+// the quantity by which the workgroup ranks the spheres.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
-// Rank of each of the RANKED spheres among all sampled spheres.
+// Ranks of the RANKED spheres of this workgroup among all sampled spheres.
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns a component of a vector without a dynamic index, for which some compilers move the
-// vector to memory.
+// Returns one component of a vector. It avoids a dynamic index, because some compilers move a
+// vector to memory if it is indexed dynamically.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
 
-// Returns a quantity of sampled sphere k: a coordinate, a velocity component, or log2 of the
-// distance to a neighbour.
+// Returns one quantity of sampled sphere k: a coordinate, a velocity component, or log2 of the
+// distance to one of two neighbours.
 fn value_of(k: u32, quantity: u32) -> f32 {
     if quantity < 3u {
         return component(samples[k].middle, quantity);
@@ -36,7 +38,8 @@ fn value_of(k: u32, quantity: u32) -> f32 {
     return select(samples[k].log_distance.y, samples[k].log_distance.x, quantity == 6u);
 }
 
-// Returns the key of a quantity of sampled sphere k, or NO_KEY past the end of the sample.
+// Returns the sort key of one quantity of sampled sphere k, or NO_KEY if k is past the end of the
+// sample.
 fn key_of(k: u32, quantity: u32) -> u32 {
     if k >= params.sample {
         return NO_KEY;
@@ -44,9 +47,10 @@ fn key_of(k: u32, quantity: u32) -> u32 {
     return sortable(value_of(k, quantity));
 }
 
-// Counts, for each of the RANKED sampled spheres from `first` on, how many sampled spheres come
-// before it: those with a smaller key, and those with an equal key and a lower index. Several
-// invocations share a sphere, and each compares it with a part of the sample, four keys at a time.
+// Counts, for each of the RANKED sampled spheres from `first` on, the sampled spheres that come
+// before it: the spheres with a smaller key, and the spheres with an equal key and a lower index.
+// Several invocations share a sphere. Each of them compares it with a part of the sample, four keys
+// at a time.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -59,11 +63,13 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // Before its own vector, equal keys count, too.
+            // In the vectors of keys before the sphere's own vector, equal keys count, because
+            // their indices are lower.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In its own vector, equal keys of lower index count.
+        // In the vector that holds the sphere's own key, equal keys count only if their indices are
+        // lower.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);
@@ -73,8 +79,8 @@ fn count_before(first: u32, local: u32) {
     }
 }
 
-// Writes the quantity of sampled sphere k if its rank is that of the median or of a trimmed
-// extreme.
+// Writes one quantity of sampled sphere k to `ranks` if k has the rank of the median or of a
+// trimmed extreme.
 fn write_rank(k: u32, rank: u32, quantity: u32) {
     let strays = params.sample / TRIM_DIVISOR;
     let value = value_of(k, quantity);

@@ -1,5 +1,5 @@
-// Determines into how many segments each sphere is cut, writes the list of segments, and fills
-// the histogram of proxies by size class.
+// Determines into how many time segments each sphere is cut, writes the list of segments, and
+// counts the proxies (uncut spheres and segments) in a histogram of size classes.
 // Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
@@ -19,24 +19,25 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// The contribution of one or more spheres to a size class.
+// Contribution of one or more spheres to the histogram entry of their size class.
 struct Addition {
-    // Number of spheres in the low 16 bits, number of those inside the trimmed box in the high
-    // 16 bits.
+    // Low 16 bits: number of spheres. High 16 bits: number of these spheres that are inside the
+    // trimmed box.
     spheres: u32,
-    // Bits of the largest half cell.
+    // Bits of the largest half cell of the proxies: half the edge of the smallest cells that may
+    // hold them all.
     half_cell: u32,
-    // Bounds in the form that SizeClass has: sortable() words that only grow, with the lower
-    // bounds negated.
+    // Bounds of the middles of the proxies, stored as in SizeClass: as sortable() words that only
+    // grow, with the lower bounds negated.
     low: vec3<u32>,
     high: vec3<u32>,
 }
 
-// The contribution of the workgroup's spheres to a size class. Additions to one word of global
-// memory are serialized, and most spheres of a workgroup are in few size classes. So the
-// workgroup first sums them up here.
+// Sum of the contributions of the workgroup's spheres to one size class. Most spheres of a
+// workgroup are in few size classes, and additions to one word of global memory are serialized. So
+// the workgroup first sums up its contributions in workgroup memory.
 struct GatheredClass {
-    // Number of the size class, plus 1; 0 if the entry is free.
+    // Number of the size class, plus 1; or 0 if this entry of the hash table is free.
     size_class: atomic<u32>,
     spheres: atomic<u32>,
     half_cell: atomic<u32>,
@@ -44,16 +45,19 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
-// A hash table of the workgroup's size classes, with linear probing.
+// Size of a hash table with linear probing. In this table, the workgroup sums up the contributions
+// to each of its size classes.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
-// Index of the first of the workgroup's segments in `segments`.
+// Index in `segments` of the first time segment of this workgroup.
 var<workgroup> sh_base: u32;
-// 1 if a sphere of the workgroup is cut, else 0; and a copy that is read uniformly.
+// 1 if a sphere of the workgroup is cut into time segments, else 0; and a copy of this number,
+// which all invocations read with workgroupUniformLoad().
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Returns the entry of a size class in sh_gathered, or PLACES if there is no room for it.
+// Returns the index of the entry of a size class in the hash table sh_gathered, and takes a free
+// entry for a new size class. Returns PLACES if there is no room.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -65,13 +69,15 @@ fn place_of(size_class: u32) -> u32 {
         if found == size_class + 1u {
             return place;
         }
-        // A weak exchange may fail spuriously. Then the entry is still free and is tried again.
+        // A weak compare-and-exchange may fail although the entry is free. In this case the same
+        // entry is tried again.
         place = (place + select(0u, 1u, found != 0u)) % PLACES;
     }
     return PLACES;
 }
 
-// Raises the bounds of an entry of sh_gathered along one axis.
+// Raises the two stored bounds of entry `place` of sh_gathered along one axis to `low` and `high`.
+// A bound that would not change is not written.
 fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     if atomicLoad(&sh_gathered[place].low[axis]) < low {
         atomicMax(&sh_gathered[place].low[axis], low);
@@ -81,7 +87,8 @@ fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     }
 }
 
-// Adds to an entry of sh_gathered. Words that would not change are not written.
+// Adds the contribution `own` to entry `place` of sh_gathered. A bound or a half cell that would
+// not change is not written.
 fn gather(place: u32, own: Addition) {
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
     if atomicLoad(&sh_gathered[place].half_cell) < own.half_cell {
@@ -92,8 +99,8 @@ fn gather(place: u32, own: Addition) {
     raise_gathered(place, 2u, own.low.z, own.high.z);
 }
 
-// Raises the bounds of a size class of the whole world along one axis. `bounds` holds the two
-// words read earlier. A bound that would not change is not written.
+// Raises the two stored bounds of a size class in global memory along one axis to `low` and `high`.
+// `bounds` holds the two bounds as read earlier. A bound that would not change is not written.
 fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     if bounds.x < low {
         atomicMax(&size_classes[size_class].low[axis], low);
@@ -103,9 +110,10 @@ fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     }
 }
 
-// Adds to a size class in global memory.
+// Adds the contribution `own` to a size class in global memory.
 fn add(size_class: u32, own: Addition) {
-    // All words are loaded before the first one is used, so that the latencies overlap.
+    // All words of the size class are loaded before the first one is used, so that the latencies
+    // overlap.
     let half_cell = atomicLoad(&size_classes[size_class].half_cell);
     let low = vec3<u32>(
         atomicLoad(&size_classes[size_class].low[0]),
@@ -136,9 +144,10 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the invocation whose sphere has segment k of the workgroup's list: the number of sums
-// in sh_sums that are at most k. The binary search is unrolled because some drivers end an
-// invocation after too many loop iterations in total (docs/design.md, "Limits that are kept").
+// Returns the invocation whose sphere has segment k of the workgroup's list of time segments. This
+// is the number of prefix sums in sh_sums that are at most k. The binary search is unrolled because
+// some drivers end an invocation after too many loop iterations in total (docs/design.md, "Limits
+// that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -152,15 +161,16 @@ fn owner_of(k: u32) -> u32 {
 }
 const_assert SCAN_WORKGROUP == 256u;
 
-// How a sphere is cut, and its contribution to its size class.
+// Result of cutting a sphere: its size class, the number of its time segments after the first, and
+// its contribution to the size class.
 struct Sized {
     size_class: u32,
-    // Number of segments after the first.
+    // Number of time segments of the sphere after the first one.
     further: u32,
     addition: Addition,
 }
 
-// Returns the contribution of one sphere to its size class.
+// Returns the contribution to its size class of one sphere that is cut into 2^power time segments.
 fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     let first = middle(path, power, 0u);
     let last = middle(path, power, (1u << power) - 1u);
@@ -175,7 +185,8 @@ fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     return own;
 }
 
-// Returns how sphere i is cut. A sphere that is set aside has no size class.
+// Returns into how many time segments sphere i is cut, and its size class. A sphere that was set
+// aside for invalid values has no size class.
 fn size_of(i: u32) -> Sized {
     var sized: Sized;
     sized.size_class = NO_SIZE_CLASS;
@@ -192,11 +203,11 @@ fn size_of(i: u32) -> Sized {
     return sized;
 }
 
-// Sums up the contributions of all invocations in sh_gathered. A contribution for which there
-// is no room goes to global memory at once.
+// Sums up the contributions of all invocations' spheres in the hash table sh_gathered. If the table
+// has no room for a contribution, it is added to global memory at once.
 fn gather_all(size_class: u32, own: Addition, local: u32) {
-    // One invocation in 16 goes first. The bounds that these set contain most other spheres,
-    // whose invocations then have nothing to write.
+    // One invocation in 16 adds its sphere first. Most of the other spheres are inside the bounds
+    // that result, so most of the other invocations have no bound to write.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);
@@ -210,7 +221,7 @@ fn gather_all(size_class: u32, own: Addition, local: u32) {
     }
 }
 
-// Adds one entry of sh_gathered to global memory.
+// Adds entry `place` of the hash table sh_gathered, if it is in use, to global memory.
 fn add_gathered(place: u32) {
     let gathered = atomicLoad(&sh_gathered[place].size_class);
     if gathered == 0u {
@@ -232,8 +243,8 @@ fn add_gathered(place: u32) {
     add(gathered - 1u, sum);
 }
 
-// Reserves `count` entries of `segments` and returns the first. The counter goes on past the
-// capacity.
+// Reserves `count` entries of the list of time segments and returns the index of the first one. The
+// counter of segments goes on past the capacity of the list.
 fn take_segments(count: u32) -> u32 {
     let base = atomicAdd(&counters.segments[0], count);
     if base + count < base {
@@ -242,18 +253,20 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the workgroup's segments, of which this invocation has `further`. They are consecutive
-// in `segments`, and all invocations share the writing. `begin` is the index of the workgroup's
-// first sphere.
+// Writes all time segments of the workgroup's spheres except the first one of each sphere.
+// `further` is the number of segments of this invocation's sphere beyond the first. `begin` is the
+// index of the workgroup's first sphere. The segments are consecutive in `segments`, and all
+// invocations share the writing.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
     if local == SCAN_WORKGROUP - 1u && before + further > 0u {
         sh_base = take_segments(before + further);
     }
-    // Makes sh_base and all of sh_sums visible.
+    // Makes sh_base and all of sh_sums visible to all invocations.
     workgroupBarrier();
-    // If the low word of the counter has wrapped, the reserved entries overlap those of other
-    // workgroups. This is harmless: the step has too many segments, and nothing is searched.
+    // If the low word of the counter of segments has wrapped, the entries reserved for this
+    // workgroup overlap the entries of other workgroups. This is harmless: the step has too many
+    // segments, so nothing is searched.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);
@@ -285,7 +298,8 @@ fn main(
     if local == 0u {
         sh_any_cut = atomicLoad(&sh_cut);
     }
-    // In most workgroups no sphere is cut.
+    // A workgroup writes segments only if one of its spheres is cut. In most workgroups no sphere
+    // is.
     if workgroupUniformLoad(&sh_any_cut) != 0u {
         write_segments(own.further, i - local, local);
     }

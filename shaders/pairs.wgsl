@@ -1,8 +1,10 @@
-// Finds the pairs: tests every proxy against the candidates in its reach with the filter. With
-// TALLY, only counts the candidates, if there may be more than allowed.
-// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. Coarse proxies do
-// not search finer levels here, because such an invocation would keep all others waiting. And
-// the test before the filter is that of `near`, not one of balls.
+// Finds the pairs: tests every proxy (an uncut sphere, or one time segment of a cut sphere) against
+// the candidates in its reach. With TALLY, only counts the candidates, if there may be more than
+// allowed.
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. First, coarse proxies
+// do not search finer levels on the GPU, because all other invocations would have to wait for the
+// invocation of such a proxy. Second, the first test of a candidate is the near test of
+// `near.wgsl`, not a test of bounding spheres.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
@@ -30,16 +32,18 @@ override TALLY: bool = false;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Not 0 if the workgroup has nothing to do.
+// 1 if the workgroup has nothing to do, otherwise 0.
 var<workgroup> sh_idle: u32;
-// Number of pairs that a workgroup can stage, in order to write them to the list in one piece.
+// Number of pairs that a workgroup can stage in workgroup memory, in order to write them to the
+// list of pairs in one piece.
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found, which may exceed STAGED; and index in the list
-// of the first staged pair.
+// Number of pairs that the workgroup has found, which may exceed the room for staged pairs; and
+// index of the first staged pair in the list of pairs.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
-// The workgroup's contribution to the counters of the same names.
+// The workgroup's contributions to the counter of candidates and to the counter of finished
+// invocations.
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
@@ -51,8 +55,8 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Reserves `count` entries of the list and returns the index of the first. The counter goes on
-// past the capacity.
+// Reserves `count` entries of the list of pairs and returns the index of the first one. The counter
+// of pairs goes on past the capacity of the list.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -61,29 +65,31 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to the list, if there is room. If the low word of the counter has wrapped, this
-// overwrites other pairs. It is harmless, because `results` then reports a truncated list.
+// Writes a pair to entry `place` of the list of pairs, if the list is long enough. If the low word
+// of the counter of pairs has wrapped, this overwrites another pair. That is harmless, because
+// `results` then reports a truncated list.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
     }
 }
 
-// Writes a staged pair to the list.
+// Writes staged pair number `staged` of the workgroup, if there is one, to the list of pairs.
 fn list_staged(staged: u32) {
     if staged < min(atomicLoad(&sh_pairs), STAGED) {
         list(sh_base + staged, sh_found[staged]);
     }
 }
 
-// Returns whether one of two spheres ignores a collision group of the other. The low 16 bits
-// are the groups of the sphere itself, the high 16 bits the groups that it ignores.
+// Returns whether one of two spheres ignores a collision group of the other. In each word, the low
+// 16 bits are the groups of the sphere itself, and the high 16 bits are the groups that it ignores.
 fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Reports the pair of two proxies that may touch, unless both are of the same sphere, the
-// spheres ignore each other, or other segments own the pair.
+// Reports the pair of the spheres of two proxies, which may touch. Does nothing in three cases:
+// both proxies are of the same sphere, one sphere ignores the other, or other time segments of the
+// spheres contain the closest approach and so report the pair.
 fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
@@ -119,28 +125,32 @@ fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A proxy that searches for candidates: its index among the sorted proxies, and its tag. The
-// proxy itself is loaded where it is needed, which costs less than keeping it in registers.
+// A proxy that searches for candidates: its index among the sorted proxies, and its tag (level and
+// time segment). The proxy itself is loaded wherever it is needed, which costs less than keeping it
+// in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// Up to five ranges of the sorted proxies, treated as one: their proxies are numbered from 0 up
-// to, but not including, `count`.
+// The candidates of a proxy in half its neighbourhood (its own cell and 13 of the 26 neighbouring
+// cells). They are the proxies in five ranges of the sorted proxies. They are numbered across the
+// five ranges, from 0 up to, but not including, `count`.
 struct Candidates {
     count: u32,
-    // The first number after each of the first four ranges.
+    // For each of the first four ranges: the number of the first candidate after the range.
     past: vec4<u32>,
-    // For each of the first four ranges: the offset from a number to an index among the sorted
-    // proxies, modulo 2^32.
+    // For each of the first four ranges: the offset, modulo 2^32, from the number of a candidate to
+    // its index among the sorted proxies.
     shift: vec4<u32>,
-    // The same offset for the last range.
+    // For the fifth range: the offset, modulo 2^32, from the number of a candidate to its index
+    // among the sorted proxies.
     last_shift: u32,
 }
 
-// Returns the index of a candidate among the sorted proxies. The range is chosen by select(),
-// because vectors that are indexed by a variable are kept in memory, not in registers.
+// Returns the index of candidate `number` among the sorted proxies. The range of the candidate is
+// chosen by select(), because vectors that are indexed by a variable are kept in memory, not in
+// registers.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -150,9 +160,10 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns half the neighbourhood of a proxy, so that each pair is found from one side only. All
-// of it must be in the box. All loads are issued before the first result is used, so that their
-// latencies overlap.
+// Returns the candidates of sorted proxy `index` in half its neighbourhood: its own cell and 13 of
+// the 26 neighbouring cells, so that each pair is found from one side only. `slot` is the slot of
+// its own cell. All of these cells must be in the level's box. All loads are issued before the
+// first result is used, so that their latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -178,8 +189,8 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Returns a mask of the candidates that may touch the proxy, among the 32 from number `first`
-// on.
+// Makes the near test of the 32 candidates from number `first` on. Returns a mask with a bit for
+// each of them, set if the candidate may touch the searching proxy.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -194,11 +205,11 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Applies the filter to two proxies that may touch, and reports the pair unless it is a certain
-// miss.
+// Applies the filter to the searching proxy and the sorted proxy `place`, and reports the pair
+// unless the result is a certain miss.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // The compiler cannot know that params.zero is 0, so it loads the proxy again instead of
-    // keeping it in registers.
+    // The compiler cannot know that params.zero is 0, so it loads the searching proxy again instead
+    // of keeping it in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
     let s = filter_pair(proxy, candidate, params.dt);
@@ -207,9 +218,9 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests a proxy against candidates. The filter is applied only after the near test of each 32:
-// few candidates pass the near test, and while one invocation of a subgroup applies the filter, the
-// others wait.
+// Tests a proxy against candidates, in batches of 32: first the near test of the whole batch, then
+// the filter for the few candidates that pass. While one invocation of a subgroup applies the
+// filter, the others wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -220,16 +231,16 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Returns whether all cells around a cell are in the box. Half the neighbourhood then consists
-// of five ranges.
+// Returns whether a cell and all cells around it are in the level's box. If so, half the
+// neighbourhood of the cell consists of five ranges of the sorted proxies.
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // If the level has no box, its dimensions are 0.
+    // If the level has no box, all components of `dims` are 0.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
-// Tests a proxy against half its neighbourhood, all of which is in the box, or only counts the
-// candidates there.
+// Tests a proxy against the candidates in half its neighbourhood, or with TALLY only counts them.
+// All cells of the neighbourhood must be in the level's box.
 fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<function, vec2<u32>>) {
     let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
     let candidates = own_candidates(searcher.index, level, slot);
@@ -239,8 +250,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last of a level's 2^time_power slabs that a segment of 2^power
-// overlaps.
+// Returns the first and the last time slab of a level that overlap a time segment. The segment has
+// number `segment` of 2^power, and the level has 2^time_power slabs.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -250,26 +261,29 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// The cells of a level from one corner to the other, in a range of its slabs.
+// A block of cells of a level that a proxy searches: all cells between the corners `low` and
+// `high`, both included, in the time slabs from `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // The cell where the search begins, and the lowest index of a sorted proxy to be tested in
-    // it: `low` and 0, except for half a neighbourhood. That begins in the searching proxy's
-    // own cell with the proxy after it.
+    // The cell where the search of the block begins, and the lowest index of a sorted proxy to be
+    // tested in this cell. They are usually `low` and 0. In half a neighbourhood, the search begins
+    // in the cell of the searching proxy, with the proxy that follows the searching one.
     first: vec3<i32>,
     begin: u32,
 }
 
-// Returns half the neighbourhood of a proxy, so that each pair is found from one side only.
+// Returns half the neighbourhood of a proxy in cell `cell`: this cell and 13 of the 26 neighbouring
+// cells, so that each pair is found from one side only.
 fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     let slab = slab_of(searcher.tag, level.time_power);
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the cells of another level that are within the reach of a proxy plus the reach of the
-// largest proxy of that level.
+// Returns the block of cells of another level that may hold a proxy that touches the searching one.
+// Along each axis, the block reaches as far from the middle of the searching proxy as its half
+// extent plus the half extent of the largest proxy of that level.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -282,17 +296,19 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
 }
 
-// One or more cells in a row of a level, and the range of the sorted proxies in their slots.
+// One cell of a level, or several consecutive cells of a row, and the range of the sorted proxies
+// in their slots.
 struct Piece {
     begin: u32,
     end: u32,
-    // Whether the cells are the rest of the row and in the box. Otherwise it is a single cell,
-    // which may share its slot with others.
+    // If true, the piece consists of all remaining cells of the searched row, and they are in the
+    // level's box. If false, it is a single cell, which may share its slot with other cells.
     whole: bool,
 }
 
-// Returns the piece of a row that begins with cell `first`. If the rest of the row is in the
-// box, it is one range. Otherwise, each cell is searched separately.
+// Returns the piece of a row that begins with cell `first` of a time slab. If all cells of the row
+// from there to `high_x` are in the level's box, the piece is all of them. Otherwise it is the cell
+// `first` only.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -300,14 +316,15 @@ fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
 }
 
-// Tests a proxy against the proxies in a piece of level `number`.
+// Tests a proxy against the proxies in a piece of a row. `number` is the number of the level, `at`
+// is the first cell of the piece, and `slab` is the time slab.
 fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
     for (var other = piece.begin; other < piece.end; other++) {
         let proxy = sorted_proxies[searcher.index];
         if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // The slot may also hold proxies of other cells.
+        // If the cell is outside the box, its slot may also hold proxies of other cells.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(found.cell != at) || level_of(found.tag) != number
@@ -319,8 +336,9 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the cell at which the search of a block continues, row by row and plane by plane.
-// After the last cell, its z is above the block.
+// Returns the cell at which the search of a block continues after cell `at`, row by row and plane
+// by plane. If `whole_row` is true, the rest of the row of `at` has been searched, too. After the
+// last cell of the block, the z of the result is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -333,8 +351,8 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a proxy against the proxies in a block of cells, or only counts them. There is a single
-// loop, because each further level of nesting would take registers.
+// Tests a proxy against the proxies in a block of cells of level `number`, or with TALLY only
+// counts them. The function has a single loop, because each nested loop would take more registers.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -355,7 +373,7 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
     }
 }
 
-// Tests a proxy against the candidates in a level, or only counts them.
+// Tests a proxy against its candidates in level `number`, or with TALLY only counts them.
 fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
     let level = plan.level[number];
     let own_level = level_of(searcher.tag);
@@ -376,14 +394,14 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     search_block(searcher, number, block, tally);
 }
 
-// Tests a proxy against all of its candidates, or only counts them. Returns their number, low
-// word first.
+// Tests sorted proxy `index` against all of its candidates, or with TALLY only counts them. Returns
+// the number of candidates in two words, low word first.
 fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
     // The last iteration, with number == plan.levels, counts the invocation as finished. If the
-    // driver ends long loops early, the invocation never gets there.
+    // driver ends long loops early, the invocation never reaches this iteration.
     for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -396,12 +414,14 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Returns whether there is nothing to do: no need to tally, or too many candidates to test.
+// Returns whether this dispatch has nothing to do. The tally has nothing to do if the number of
+// candidates cannot exceed the limit. The test has nothing to do if the tally has found that the
+// number exceeds the limit.
 fn is_idle() -> bool {
     return (TALLY && !may_be_crowded()) || (!TALLY && refused());
 }
 
-// Adds the candidates of an invocation to the workgroup's count.
+// Adds the number of candidates of one invocation to the workgroup's count.
 fn count_candidates(tally: vec2<u32>) {
     let before = atomicAdd(&sh_candidates[0], tally.x);
     let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -410,12 +430,12 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's counts to the global counters, and reserves entries of the list for its
-// staged pairs. Additions to one word of global memory are serialized, so each workgroup makes
-// only one.
+// Adds the workgroup's counts to the global counters, and reserves entries of the list of pairs for
+// its staged pairs. Additions to one word of global memory are serialized, so each workgroup makes
+// only one addition to each counter.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-    // If the tally runs, it alone counts the candidates.
+    // If there is a tally before the test, only the tally counts the candidates.
     if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -440,8 +460,8 @@ fn main(
     if local == 0u {
         sh_idle = select(0u, 1u, is_idle());
     }
-    // The condition is uniform: either all invocations of the workgroup reach the barriers
-    // below, or none does.
+    // The condition has the same value in all invocations of the workgroup. So either all of them
+    // reach the barriers that follow, or none does.
     if workgroupUniformLoad(&sh_idle) != 0u {
         return;
     }
@@ -453,9 +473,10 @@ fn main(
     if local == 0u {
         count_for_all();
     }
-    // Makes sh_base visible.
+    // Makes sh_base, which invocation 0 has written, visible to all invocations.
     workgroupBarrier();
-    // This is not a loop, because a driver that ends long loops early might skip it.
+    // Each invocation writes up to two staged pairs. The two calls are not a loop, because a driver
+    // that ends long loops early might skip it.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

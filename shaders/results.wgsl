@@ -15,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> results: CaromResults;
 @group(0) @binding(5) var<storage, read_write> pairs_dispatch: DispatchArguments;
 
-// Returns whether a count exceeds a limit, both low word first.
+// Returns whether a count exceeds a limit. Both have two words, low word first.
 fn more(count: vec2<u32>, limit: vec2<u32>) -> bool {
     return count.y > limit.y || (count.y == limit.y && count.x > limit.x);
 }
@@ -35,8 +35,8 @@ fn segments() -> vec2<u32> {
 // Returns the CAROM_ status bits of the step.
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // Each proxy in the grids is counted as finished once by the tally and once by the test, if
-    // these have run.
+    // Each proxy in the grids is counted as finished once by the tally, if there is one, and once
+    // by the test of the candidates, if it has run.
     let times = select(1u, 2u, may_be_crowded() && !crowded);
     let finished = atomicLoad(&counters.finished) == plan.sorted * times;
     var status = 0u;

@@ -1,4 +1,5 @@
-// Sorts the proxies by slot, into the form that `pairs` reads.
+// Sorts the proxies by slot, and writes each with its sphere's values, as the stage `pairs` reads
+// them.
 // Twin of `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}

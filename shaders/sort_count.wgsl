@@ -1,6 +1,6 @@
-// Counts the items of each block by digit. The table has a row for each digit, so that its
-// prefix sums are the positions to which the items of each block with that digit move. Blocks
-// without items write zeros.
+// Counts, for one pass of a radix sort, the items of each block by digit. The table of counts has a
+// row for each digit and a column for each block. So its prefix sums are the positions to which the
+// items of each block with each digit move. Blocks without items write zeros.
 // Twin of `src/reduce/sort.rs`, where a library sorts.
 
 #import carom::{CaromResults}
@@ -28,7 +28,7 @@ fn main(
     }
     workgroupBarrier();
     let blocks = arrayLength(&sort_counts) / DIGITS;
-    // A dispatch that is folded into rows may have more workgroups than there are blocks.
+    // A dispatch with several rows of workgroups may have more workgroups than there are blocks.
     if local < DIGITS && block < blocks {
         sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }

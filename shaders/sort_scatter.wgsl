@@ -1,16 +1,17 @@
-// Moves the items of each block to their positions in the order of digits. Items with equal
-// digits keep their order.
+// Moves, in one pass of a radix sort, the items of each block to their positions in the order of
+// their digits. Items with equal digits keep their order.
 // Twin of `src/reduce/sort.rs`, where a library sorts.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Each word has two counts of 16 bits, for two digits: a block has few enough items for that.
+// Number of words for the counts of all digits. Each word has the counts of two digits, 16 bits
+// each. A block has few enough items for 16 bits.
 const WORDS = DIGITS / 2u;
-// Number of items of each invocation.
+// Number of items that each invocation moves.
 const EACH = SORT_BLOCK / WORKGROUP;
-// Number of invocations that sum up the counts of one word, and number of words of sh_counts
-// that each of them adds.
+// Each invocation has WORDS words of counts. For each of these words, ADDERS invocations sum it up
+// over all invocations of the workgroup, and each of them adds COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -20,15 +21,18 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// The first words of all invocations' counts, then all of their second words, and so on.
+// The counts of all invocations: the first word of every invocation, then the second word of every
+// invocation, and so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
-// Sum of the words of sh_counts that each invocation adds.
+// For each invocation: the sum of the COUNTS words of sh_counts that it adds.
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// The counts of one invocation, two digits in each word.
+// For each digit: the number of one invocation's items with this digit. Each word holds two of
+// these counts.
 alias Counts = array<u32, WORDS>;
 
-// Returns the number of items with each digit, from item `begin` to before item `end`.
+// Returns, for each digit, the number of items with this digit from item `begin` up to, but not
+// including, item `end`.
 fn count_digits(begin: u32, end: u32) -> Counts {
     var counts = Counts();
     for (var i = begin; i < end; i++) {
@@ -38,8 +42,8 @@ fn count_digits(begin: u32, end: u32) -> Counts {
     return counts;
 }
 
-// Replaces the counts in sh_counts by their exclusive prefix sums over the invocations,
-// separately for each word.
+// Replaces the counts in sh_counts by their exclusive prefix sums over the invocations. The words
+// of an invocation's counts are summed up separately.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

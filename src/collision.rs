@@ -15,10 +15,10 @@ pub struct Collision {
     /// Index of the other sphere: in a step of one set the larger index of the pair, in a step of
     /// two sets the index in the second set.
     pub b: u32,
-    /// Time of impact: the earliest time in [0, dt] at which the spheres touch, in the unit of
-    /// dt. 0 for spheres that touch or overlap at the start of the step.
+    /// Time of impact: the earliest time in [0, dt] at which the spheres touch, in the unit of dt.
+    /// It is 0 for spheres that touch or overlap at the start of the step.
     pub toi: f32,
-    /// Penetration depth at the start of the step (the sum of the radii minus the distance of
-    /// the centres), in the unit of length. 0 for spheres that touch later.
+    /// Penetration depth at the start of the step (the sum of the radii minus the distance of the
+    /// centres), in the unit of length. It is 0 for spheres that do not touch until later.
     pub depth: f32,
 }

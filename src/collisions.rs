@@ -17,9 +17,9 @@ use crate::{Collision, Error, Statistics};
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// Every pair that touches, except for the pairs that groups leave out. Each pair is listed
-    /// once. The list is sorted by (a, b), unless [`sort_by_time`](Self::sort_by_time) has sorted
-    /// it otherwise.
+    /// All pairs of spheres that touch during the step, except for the pairs that collision groups
+    /// leave out. Each pair is listed once. The list is sorted by the indices (a, b), unless
+    /// [`sort_by_time`](Self::sort_by_time) has sorted it otherwise.
     pub pairs: Vec<Collision>,
     /// Statistics of the step.
     pub statistics: Statistics,
@@ -28,14 +28,14 @@ pub struct Collisions {
 }
 
 impl Default for Collisions {
-    /// Returns an empty list of a step without spheres.
+    /// Returns an empty list, the result of a step without spheres.
     fn default() -> Self {
         Self::new(Vec::new(), 0, Sets::One, Statistics::default())
     }
 }
 
 impl Collisions {
-    /// Combines the results of a step.
+    /// Combines the pairs and the statistics of a step.
     pub(crate) fn new(
         pairs: Vec<Collision>,
         sphere_count: usize,
@@ -54,12 +54,13 @@ impl Collisions {
         }
     }
 
-    /// Creates a list from pairs of another program, so that the methods below can be used.
+    /// Creates a list from pairs that another program found, so that the methods of the list can be
+    /// used.
     ///
     /// `sphere_count` is the number of spheres, of both sets together if there are two.
-    /// `second_set_start` is the number of spheres in the first of two sets, or `None` for one
-    /// set. The pairs may be in any order. Of the statistics, only the numbers of spheres and
-    /// pairs are set.
+    /// `second_set_start` is the number of spheres in the first of two sets, or `None` for one set.
+    /// The pairs may be in any order. In the statistics, only the numbers of spheres and pairs are
+    /// set.
     ///
     /// # Errors
     /// [`Error::TooManySpheres`] for more than 2³⁰ spheres.
@@ -127,13 +128,13 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// The other methods accept the pairs in any order. [`contacts`](Self::contacts) returns
-    /// indices into the list, so sort before that call.
-    /// [`Detector::detect_into`](crate::Detector::detect_into) writes the pairs in order of
-    /// (a, b) again.
+    /// The other methods of the list accept the pairs in any order. [`contacts`](Self::contacts)
+    /// returns indices into the list, so call it after `sort_by_time`.
+    /// [`Detector::detect_into`](crate::Detector::detect_into) refills the list in the order of (a,
+    /// b).
     pub fn sort_by_time(&mut self) {
-        // A list of another program may contain −0.0, which `total_cmp` orders before 0.0. The
-        // addition turns −0.0 into 0.0.
+        // A time of impact from another program may be −0.0, which `total_cmp` orders before 0.0.
+        // Adding 0.0 turns −0.0 into 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
         self.pairs.par_sort_unstable_by(|one, other| {
             let order = time(one).total_cmp(&time(other));
@@ -172,8 +173,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere, which only an altered list can contain, are
-    /// skipped.
+    /// Pairs with an index past the last sphere are skipped. A list contains such a pair only if
+    /// the caller has added it.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
         earliest(&self.pairs, spheres, sets)
@@ -193,15 +194,15 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere, which only an altered list can contain, are
-    /// skipped.
+    /// Pairs with an index past the last sphere are skipped. A list contains such a pair only if
+    /// the caller has added it.
     pub fn contacts(&self) -> Contacts {
         let (spheres, sets) = (self.sphere_count, self.sets());
         contacts(&self.pairs, spheres, sets)
     }
 
-    /// Returns the pairs that are new since an earlier step, the pairs that are in both lists,
-    /// and the pairs that have ended.
+    /// Returns the changes since an earlier step: the pairs that are new, the pairs that are in
+    /// both lists, and the pairs that have ended. `previous` is the list of the earlier step.
     ///
     /// Pairs are compared by their indices, so an index must refer to the same sphere in both
     /// steps.
@@ -218,7 +219,7 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Altered lists may be in any order and may contain a pair several times.
+    /// Both lists may be in any order, and may contain a pair several times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(&previous.pairs, &self.pairs)
     }

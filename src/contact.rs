@@ -6,10 +6,10 @@ use crate::exact::{Touch, first_touch};
 use crate::{Collision, Sphere};
 
 impl Collision {
-    /// Returns the contact point, the normal and the approach speed at the time of impact. `a`
-    /// and `b` are the spheres with this collision's indices.
+    /// Returns the contact point, the normal and the approach speed at the time of impact. `a` and
+    /// `b` must be the spheres that this collision's indices refer to.
     ///
-    /// For two spheres that never touch, the normal is +x and the approach speed is 0.
+    /// If `a` and `b` never touch, the normal is +x and the approach speed is 0.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step, glam::Vec3};
@@ -28,8 +28,8 @@ impl Collision {
     )]
     pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // `self.toi` is rounded to float32. At that time a fast sphere may already have passed
-        // the other one, so the time is computed again in higher precision.
+        // The time of impact in the list is rounded to float32. At the rounded time, a fast sphere
+        // may already have passed the other one. So the time is computed again in higher precision.
         let Touch {
             time,
             normal,
@@ -51,13 +51,13 @@ impl Collision {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
-    /// The point on the surface of sphere a that faces b at the time of impact.
+    /// The point on the surface of sphere a that faces sphere b at the time of impact.
     pub point: Vec3,
-    /// Unit vector from the centre of a to the centre of b at the time of impact.
+    /// Unit vector from the centre of sphere a to the centre of sphere b at the time of impact.
     ///
-    /// Centres that coincide define no direction. The normal is then +x if they coincide at the
-    /// start of the step. For two points that meet later, it is opposite to the velocity of b
-    /// relative to a.
+    /// Centres that coincide define no direction. If they coincide at the start of the step, the
+    /// normal is +x. If two points (spheres of radius 0) meet later, the normal is opposite to the
+    /// velocity of b relative to a.
     pub normal: Vec3,
     /// Speed at which the centres approach along the normal, as length per time. It is positive
     /// for spheres that approach each other, and negative for an overlapping pair that separates.

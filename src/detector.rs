@@ -27,9 +27,9 @@ pub struct Detector {
     pool: Option<rayon::ThreadPool>,
     gpu: Option<Gpu>,
     cpu: Cpu,
-    /// Why this backend was chosen, as a sentence.
+    /// Why the detector uses its backend, as a sentence.
     reason: String,
-    /// Copy of the two sets of a step, one after the other in one slice.
+    /// Copy of the spheres of a step of two sets: both sets in one slice, the first set first.
     both: ReusedVec<Sphere>,
 }
 
@@ -103,8 +103,8 @@ impl Detector {
 
     /// Returns the backend that this detector uses.
     ///
-    /// With [`Backend::Auto`], a single step may still run on the CPU.
-    /// [`Statistics::backend`] is the backend of that step.
+    /// With [`Backend::Auto`], a single step may still run on the CPU. [`Statistics::backend`] is
+    /// the backend on which a step ran.
     pub fn backend(&self) -> ActiveBackend {
         if self.gpu.is_some() {
             ActiveBackend::Gpu
@@ -113,21 +113,21 @@ impl Detector {
         }
     }
 
-    /// Returns why this backend was chosen, as a sentence.
+    /// Returns why the detector uses its backend, as a sentence.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// Returns the GPU's name, as its driver reports it, with the graphics API. `None` on the
-    /// CPU.
+    /// Returns the GPU's name, as its driver reports it, with the graphics API, or `None` if the
+    /// detector uses the CPU.
     pub fn adapter(&self) -> Option<&str> {
         self.gpu.as_ref().map(Gpu::adapter)
     }
 
-    /// Finds every pair of spheres that touches during the step.
+    /// Finds every pair of spheres that touch during the step.
     ///
-    /// The result has each pair once, sorted by (a, b), except for the pairs that groups leave
-    /// out ([`Sphere::with_groups`]).
+    /// The result has each pair once, sorted by the indices (a, b). It does not contain the pairs
+    /// that collision groups leave out ([`Sphere::with_groups`]).
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -157,10 +157,10 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), and writes them to an existing list.
     ///
-    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step
-    /// similar to the steps before it then allocates next to nothing. The memory of the list
-    /// never shrinks. To release it, pass a new list. After an error the list is empty
-    /// and its memory is released.
+    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is
+    /// similar to the steps before it then allocates next to nothing. The memory of the list never
+    /// shrinks. To release it, pass a new list. After an error, the list is empty and its memory is
+    /// released.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};
@@ -195,8 +195,8 @@ impl Detector {
     /// - On the CPU, and for the stages on the host, the thread that polls the future does
     ///   the work.
     ///
-    /// The future may be dropped at any time, and the detector remains usable. If the device
-    /// was still working, the next step creates new buffers.
+    /// The future may be dropped at any time, and the detector remains usable. If the device was
+    /// still working on the dropped step, the next step creates new buffers.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Error, Options, Sphere, Step};
@@ -247,7 +247,7 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the collisions, and reuses the memory of `used` for the list.
+    /// Finds the collisions of a step. The returned list reuses the memory of the list `used`.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,
@@ -307,7 +307,8 @@ impl Detector {
     }
 }
 
-/// Returns the statistics of a completed step: `statistics` with the counts of its `outcome`.
+/// Returns `statistics` with the values of a completed step filled in: the counts and times of its
+/// `outcome`, and the number of its pairs.
 fn completed(statistics: Statistics, outcome: Outcome, pairs: &[Collision]) -> Statistics {
     Statistics {
         proxies: outcome.proxies,

@@ -5,8 +5,8 @@ use crate::sphere::MAX_MAGNITUDE;
 
 /// Errors of the public API.
 ///
-/// No pair is ever left out of a list silently: a call returns the complete list, or one of
-/// these errors. Each message says what is wrong and what to do.
+/// No pair is ever left out of a list silently: a call returns the complete list, or one of these
+/// errors. Each error's message says what is wrong and what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,12 +20,12 @@ pub enum Error {
     InvalidSphere {
         /// Index of the sphere in its slice, from 0.
         index: usize,
-        /// Set of the sphere, in a step of two sets ([`Step::between`](crate::Step::between)):
-        /// 0 or 1. `None` for a step of one set.
+        /// Number of the sphere's set, 0 or 1, in a step of two sets
+        /// ([`Step::between`](crate::Step::between)). `None` for a step of one set.
         set: Option<usize>,
-        /// Field whose value is out of range.
+        /// Field of the sphere whose value is out of range.
         field: Field,
-        /// Value of the field.
+        /// Value of the invalid field.
         value: f32,
     },
     /// The time step is negative, not a number, or too large.
@@ -59,20 +59,20 @@ pub enum Error {
         /// `gpu::BufferOptions::max_candidates`.
         limit: u64,
     },
-    /// More pairs touch than the list may hold.
+    /// More pairs touch than the list of collisions may hold.
     #[error(
         "{needed} pairs were found, but the limit is {limit}; spread the spheres out, shorten the \
          time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair"
     )]
     #[non_exhaustive]
     TooManyPairs {
-        /// Number of pairs found. It may count a pair several times, and include pairs close
-        /// to tangency that do not touch.
+        /// Number of pairs found. It may count a pair several times. It may also include pairs
+        /// close to tangency that do not touch.
         needed: u64,
         /// Value of [`Options::max_pairs`](crate::Options::max_pairs).
         limit: u64,
     },
-    /// A buffer would exceed a limit of the device.
+    /// A buffer would exceed a limit of the graphics device.
     #[error(
         "{needed} bytes are needed for {what}, but the device's limit {limit} is {available} \
          bytes; use a device with higher limits, use fewer spheres per step, or use a `Detector` \
@@ -80,13 +80,13 @@ pub enum Error {
     )]
     #[non_exhaustive]
     DeviceLimit {
-        /// Purpose of the buffer.
+        /// Purpose of the buffer, for the message.
         what: &'static str,
         /// Name of the limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Number of bytes needed.
+        /// Number of bytes that the buffer needs.
         needed: u64,
-        /// Number of bytes that the limit allows.
+        /// Number of bytes that the device's limit allows.
         available: u64,
     },
     /// An allocation of main memory failed.
@@ -96,9 +96,9 @@ pub enum Error {
     )]
     #[non_exhaustive]
     OutOfMemory {
-        /// Purpose of the memory.
+        /// Purpose of the memory, for the message.
         what: &'static str,
-        /// Number of bytes needed.
+        /// Number of bytes that could not be allocated.
         needed: u64,
     },
     /// The requested backend needs a feature of the crate that is not enabled.
@@ -108,7 +108,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     FeatureDisabled {
-        /// Name of the feature.
+        /// Name of the feature that must be enabled.
         feature: &'static str,
     },
     /// wgpu found no suitable graphics adapter, in hardware or in software.
@@ -119,7 +119,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     NoAdapter {
-        /// Why no adapter is suitable.
+        /// Why no graphics adapter is suitable.
         reason: String,
         /// The error of wgpu, if there is one.
         source: Option<Cause>,
@@ -142,7 +142,8 @@ pub enum Error {
          `CollisionBuffers` on it, or create a new `Detector`"
     )]
     DeviceLost,
-    /// The application created its device with a limit below what carom's shaders need.
+    /// The application created its graphics device with a limit below the value that carom's
+    /// shaders need.
     #[error(
         "the device's limit {limit} is {available}, but carom needs at least {needed}; request \
          the device with `wgpu::Limits::default()` or higher limits"
@@ -151,9 +152,9 @@ pub enum Error {
     DeviceTooSmall {
         /// Name of the limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Smallest value that suffices.
+        /// Smallest value of the limit that suffices for carom.
         needed: u64,
-        /// Value that the device was created with.
+        /// Value of the limit with which the device was created.
         available: u64,
     },
     /// A capacity in `gpu::BufferOptions` is 0.
@@ -175,11 +176,12 @@ pub enum Error {
         /// Number of spheres that the buffers hold.
         capacity: u64,
     },
-    /// A readback was requested before any step was recorded, or before one was recorded
-    /// again after the buffers had grown.
+    /// A readback was requested, but the buffers have no results: no step was recorded, or none was
+    /// recorded since the buffers grew.
     #[error("there are no results to read; call `CollisionBuffers::record` first")]
     NothingRecorded,
-    /// As many recordings, or readbacks, are in flight as `gpu::BufferOptions` allows.
+    /// The number of recordings, or of readbacks, in flight has reached the limit that
+    /// `gpu::BufferOptions` sets.
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
@@ -192,18 +194,18 @@ pub enum Error {
         /// Largest number that may be in flight at a time.
         limit: u32,
     },
-    /// One of the application's buffers cannot be read in the way that the step describes.
+    /// One of the application's buffers cannot be read in the way that the step requests.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
-        /// Content of the buffer, such as radii.
+        /// Content of the buffer, for example the radii of the spheres.
         what: &'static str,
         /// What is wrong with the buffer, and what to do.
         problem: String,
         /// The error of wgpu, if there is one; `problem` contains its text.
         source: Option<Cause>,
     },
-    /// The buffers were created without the reduction that was requested.
+    /// A reduction was requested, but the buffers were created without it.
     #[error(
         "these results are not computed; set `BufferOptions::{option}` when you create the buffers"
     )]
@@ -212,15 +214,16 @@ pub enum Error {
         /// The field of `gpu::BufferOptions` that enables the reduction.
         option: &'static str,
     },
-    /// The step of a readback never ran: its encoder was dropped, or its submission failed.
+    /// The results of a readback were never computed: the encoder of its step was dropped, or the
+    /// submission failed.
     #[error(
         "the results of this step were never computed: its encoder was not submitted, or the \
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// A thread could not be started: one of the detector's own pool
-    /// ([`Options::threads`](crate::Options::threads)), the one that waits for this pool when a
-    /// task of another pool runs the step, or the one that waits for a GPU in an async call.
+    /// A thread could not be started. It is a thread of the detector's own pool
+    /// ([`Options::threads`](crate::Options::threads)), the thread that waits for this pool when a
+    /// task of another pool runs the step, or the thread that waits for a GPU in an async call.
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
@@ -264,7 +267,7 @@ impl Error {
     }
 }
 
-/// An error of wgpu. On the web it need not be `Send` or `Sync`.
+/// An error of wgpu. On the web, wgpu's errors need not be `Send` or `Sync`.
 #[cfg(feature = "gpu")]
 pub(crate) trait OfWgpu: std::error::Error + wgpu::WasmNotSendSync + 'static {}
 
@@ -277,15 +280,15 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// On the web there is no cause: wgpu's errors need not be `Send`, and a [`Cause`] must be.
+/// Returns `None`: on the web, wgpu's errors need not be `Send`, but a [`Cause`] must be.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None
 }
 
-/// One of the numbers of a [`Sphere`](crate::Sphere) that are checked.
+/// A number of a [`Sphere`](crate::Sphere) that carom checks.
 ///
-/// An axis is 0, 1 or 2 for x, y or z.
+/// The index of an axis is 0, 1 or 2 for x, y or z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// Coordinate of the centre along an axis.

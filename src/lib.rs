@@ -20,18 +20,19 @@
 //!
 //! You choose the units of length and time. A velocity is a length per unit of `dt`. Spheres move
 //! with constant velocity during a step. Spheres that touch without overlapping are a pair too,
-//! also if they do so only at the start or at the end of the step. [Groups](Sphere::with_groups)
-//! leave pairs out.
+//! even if they touch only at the start or at the end of the step. [Collision
+//! groups](Sphere::with_groups) leave out pairs of your choice.
 //!
-//! Values may have a magnitude of up to [`MAX_MAGNITUDE`]. Any other value, NaN included, leads
-//! to an [`Error`] that names the index of the sphere and the field.
+//! The values of spheres and steps may have a magnitude of up to [`MAX_MAGNITUDE`]. Any other
+//! value, NaN included, leads to an [`Error`]. For a sphere, the error names its index and the
+//! field.
 //!
-//! The list is exact: its pairs are those that exact arithmetic on the float32 values gives, and
-//! its times and depths are the float32 nearest to the exact ones. [`verify()`] checks a list,
+//! The list is exact: it has the pairs that exact arithmetic on the float32 values finds, and its
+//! times and depths are the float32 values nearest to the exact ones. [`verify()`] checks a list,
 //! from carom or from another program, against exact arithmetic on every pair.
 //!
 //! [`Options`] chooses the backend. The default is a hardware GPU if there is one, and the CPU
-//! otherwise. Both give the same list. [`Statistics::backend`] is the backend that did the work.
+//! otherwise. Both give the same list. [`Statistics::backend`] is the backend that did a step.
 //!
 //! # Features
 //!
@@ -42,7 +43,7 @@
 //! | `webgpu` | the GPU backend with the browser's WebGPU; implies `gpu` |
 //! | `serde` | `Serialize`, and where possible `Deserialize`, for spheres, results, statistics |
 //!
-//! Without these features wgpu is not compiled, and [`Backend::Gpu`] leads to an [`Error`].
+//! Without the feature `gpu`, wgpu is not compiled, and [`Backend::Gpu`] leads to an [`Error`].
 //!
 //! # Debug builds
 //!
@@ -93,7 +94,7 @@ if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// Unit tests and integration tests share modules, which name this crate `carom`.
+// Some modules are shared by unit tests and integration tests, and name this crate `carom`.
 #[cfg(test)]
 extern crate self as carom;
 

@@ -1,10 +1,10 @@
-//! Fallible allocations. The error says how much memory was needed.
+//! Allocations that return an error if memory runs out. The error has the number of bytes needed.
 
 use bytemuck::Zeroable;
 
 use crate::Error;
 
-/// Name of a list of collisions in an error message.
+/// Name of the list of collisions in an out-of-memory error.
 pub(crate) const LIST: &str = "the list of collisions";
 
 /// Returns an empty vector with a capacity of `count` items, or [`Error::OutOfMemory`].
@@ -16,26 +16,27 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// Resizes a reused vector to `count` items and returns it, or [`Error::OutOfMemory`]. The values
-/// of the items are unspecified.
+/// Resizes a reused vector to `count` items and returns the items, or [`Error::OutOfMemory`]. The
+/// values of the items are unspecified.
 pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
     what: &'static str,
 ) -> Result<&'a mut [T], Error> {
     if used.capacity() < count {
-        // Frees the old memory before the new is allocated.
+        // The old memory is freed before the new memory is allocated.
         *used = Vec::new();
-        // Some spare capacity, because the numbers of a moving world vary from step to step.
+        // The vector gets some spare capacity, because the numbers of items in a moving world vary
+        // from step to step.
         let room = count + count / 32 + 4 * count.isqrt();
-        // Where the system returns zeroed pages, this writes nothing.
+        // On systems that provide zeroed pages, this allocation writes nothing to memory.
         *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;
     }
     used.resize(count, T::zeroed());
     Ok(used)
 }
 
-/// Returns the error for a vector of `count` items that could not be allocated.
+/// Returns the out-of-memory error for a vector of `count` items.
 pub(crate) fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
     Error::OutOfMemory {
         what,

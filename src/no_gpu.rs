@@ -11,17 +11,17 @@ use crate::step::CheckedStep;
 pub(crate) enum Gpu {}
 
 impl Gpu {
-    /// Returns [`Error::FeatureDisabled`].
+    /// Returns [`Error::FeatureDisabled`], because this build has no GPU backend.
     pub(crate) async fn new(_hardware: bool) -> Result<Self, Error> {
         Err(Error::FeatureDisabled { feature: "gpu" })
     }
 
-    /// Returns the adapter's name and API. It cannot be called, because no value exists.
+    /// Returns the adapter's name and API. Cannot be called, because no value of this type exists.
     pub(crate) fn adapter(&self) -> &str {
         match *self {}
     }
 
-    /// Runs all stages. It cannot be called, because no value exists.
+    /// Runs all stages of a step. Cannot be called, because no value of this type exists.
     pub(crate) async fn run(
         &mut self,
         _step: CheckedStep<'_>,

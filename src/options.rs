@@ -4,14 +4,14 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Backend {
-    /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software
-    /// adapter. The CPU also does the steps that exceed the GPU's limits or that the GPU fails to
-    /// finish. [`Statistics::backend`](crate::Statistics::backend) is the backend
-    /// that did a step, and [`Statistics::reason`](crate::Statistics::reason) says why.
+    /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software adapter.
+    /// The CPU also does the steps that exceed the GPU's limits or that the GPU fails to finish.
+    /// For each step, [`Statistics::backend`](crate::Statistics::backend) is the backend that did
+    /// it, and [`Statistics::reason`](crate::Statistics::reason) says why.
     #[default]
     Auto,
-    /// A GPU, or a software adapter if there is no GPU. Without either,
-    /// [`Detector::new`](crate::Detector::new) returns an error.
+    /// A hardware GPU if there is one, otherwise a software adapter, which runs shaders on the CPU.
+    /// Without either, [`Detector::new`](crate::Detector::new) returns an error.
     Gpu,
     /// The CPU.
     Cpu,
@@ -27,32 +27,32 @@ pub enum Backend {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The backend to use.
+    /// The backend that the detector is to use.
     pub backend: Backend,
-    /// Number of threads for the CPU backend, and for the stages on the host of a step on a GPU.
+    /// Number of threads for the CPU backend, and for the stages on the host in a step on a GPU.
     ///
     /// With 0, the default, the rayon pool of the calling thread does the work. A thread outside
-    /// any pool uses rayon's global pool, which has one thread per core. Any other number gives
-    /// the detector a pool of its own. Worlds of up to 1024 spheres, counting time segments
-    /// ([`Statistics::proxies`](crate::Statistics::proxies)), run on the calling thread. rayon's
-    /// global pool is started even then, but it sleeps.
+    /// any pool uses rayon's global pool, which has one thread per core. With any other number, the
+    /// detector has a pool of its own. A step of up to 1024 spheres, counting time segments
+    /// ([`Statistics::proxies`](crate::Statistics::proxies)), runs on the calling thread. Such a
+    /// step starts rayon's global pool too, but the pool's threads sleep.
     ///
-    /// Leave this at 0 to run the steps of many worlds in parallel in rayon tasks. A detector
-    /// with a pool of its own blocks the thread of the task in each step of more than 1024
-    /// spheres, and starts another thread to wait for the pool. With 0, rayon may run other
-    /// tasks on the thread while the step waits. Do not hold a lock, or a borrow of a `RefCell`,
-    /// across a step if another task needs the same.
+    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0. A
+    /// detector with a pool of its own blocks the thread of the task in each step of more than 1024
+    /// spheres, and starts another thread to wait for the pool. With 0, rayon may run other tasks
+    /// on the thread while the step waits. Do not hold a lock, or a borrow of a `RefCell`, across a
+    /// step if another task needs the same one.
     pub threads: usize,
     /// Largest number of candidate pairs of a step. The default is 2³⁴.
     ///
     /// A step with more candidates returns
-    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) before any of them is
-    /// tested. Testing all of them could take hours.
+    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) before any of them is tested,
+    /// because testing all of them could take hours.
     pub max_candidates: u64,
     /// Largest number of touching pairs of a step. The default is 2²⁸.
     ///
-    /// A step with more pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so
-    /// that the list cannot fill the memory.
+    /// A step with more pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so that
+    /// the list of collisions cannot fill the memory.
     pub max_pairs: u64,
 }
 

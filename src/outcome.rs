@@ -1,4 +1,4 @@
-//! Counts and times that a backend returns for a step, beside the pairs. The detector makes
+//! Counts and times of a step that a backend returns together with the pairs. The detector makes
 //! [`Statistics`](crate::Statistics) from them.
 
 use std::time::Duration;
@@ -10,16 +10,17 @@ use crate::exact::Grazing;
 pub(crate) struct Outcome {
     /// Number of proxies: uncut spheres, and time segments of cut spheres.
     pub(crate) proxies: u64,
-    /// Number of levels in use.
+    /// Number of levels (grids) in use.
     pub(crate) levels: u32,
-    /// Length of the slot table.
+    /// Number of slots in the slot table of all levels.
     pub(crate) slots: u64,
     /// Number of candidates that were tested.
     pub(crate) candidates: u64,
-    /// Numbers of grazing pairs: touching or not, they are too close to tangency or to the end of
-    /// a time segment for the swept test, which uses float32 on a GPU and float64 on the CPU.
+    /// Numbers of grazing pairs. These pairs, touching or not, are too close to tangency or to the
+    /// end of a time segment for the swept test to decide. The swept test uses float32 on a GPU and
+    /// float64 on the CPU.
     pub(crate) grazing: Grazing,
-    /// Bytes of working memory.
+    /// Number of bytes of working memory that the backend keeps for the next step.
     pub(crate) memory: u64,
     /// Name and duration of each stage.
     pub(crate) stages: StageTimes,

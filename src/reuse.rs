@@ -1,5 +1,5 @@
-//! Memory that is reused from step to step. A step similar to the steps before it then allocates
-//! nothing.
+//! Memory that is reused from step to step, so that a step that is similar to the steps before it
+//! allocates nothing.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector whose memory is kept from one use to the next. A use must not rely on items of an
-/// earlier one.
+/// A vector whose memory is kept from one use to the next. A use must not rely on the items of an
+/// earlier use.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of consecutive uses for which the vector was oversized.
+    /// Number of consecutive uses in which the vector was oversized, up to the latest use.
     oversized_uses: u32,
 }
 
@@ -31,40 +31,42 @@ impl<T> ReusedVec<T> {
     /// A vector is oversized when its capacity exceeds this many times the number of items
     /// needed.
     const OVERSIZED: usize = 16;
-    /// A use counts as needing at least this many items. So a small vector is never oversized,
-    /// except when it [rests](Self::rest).
+    /// A use counts as needing at least this many items, so a small vector is never oversized. The
+    /// exception is a use that needs no item at all: see [`rest`](Self::rest).
     const MIN_NEEDED: usize = 1 << 8;
-    /// A vector is freed when it has been oversized for more than this many consecutive uses. The
-    /// number is large because one step may use a vector hundreds of times and need all of its
-    /// memory only once, and because a vector of a [`ScratchPool`] rests whenever another one is
-    /// taken.
+    /// A vector is freed when it has been oversized in more than this many consecutive uses. The
+    /// number is large for two reasons. One step may use a vector hundreds of times and need all of
+    /// its memory only once. A vector of a [`ScratchPool`] rests (a use that needs no item)
+    /// whenever another vector of the pool is taken.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it.
+    /// Clears the vector and returns it. Counts a use that needed as many items as the vector had.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
         &mut self.items
     }
 
-    /// Replaces the items, and returns them.
+    /// Replaces the items of the vector by `items`, and returns the new items.
     pub(crate) fn refill(&mut self, items: impl Iterator<Item = T>) -> &mut [T] {
         self.empty().extend(items);
         &mut self.items
     }
 
-    /// Counts a use that needs no item. The items stay, unless the memory is freed.
+    /// Counts a use that needs no item: the vector rests. Its items stay, unless its memory is
+    /// freed.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
 
-    /// Returns the size of the capacity in bytes.
+    /// Returns the size of the vector's memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Counts a use that needs `count` items, or `min` if that is more. Frees the memory if the
-    /// vector has been oversized for [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES).
+    /// Counts a use that needs `count` items, or `min` items if `min` is larger. Frees the memory
+    /// if the vector was oversized in each of the last
+    /// [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses and is so in this one.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -78,7 +80,8 @@ impl<T> ReusedVec<T> {
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
     /// Returns the first `count` items, with unspecified values, or [`Error::OutOfMemory`]. The
-    /// call never shortens the vector, so items of earlier uses need not be initialized again.
+    /// call never shortens the vector, so the items that earlier uses have initialized stay
+    /// initialized.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {
@@ -102,8 +105,8 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for tasks that run one after another or in parallel. It has as many vectors
-/// as tasks have run at the same time.
+/// A pool of vectors for tasks that run one after another or in parallel. The pool grows to the
+/// largest number of tasks that have run at the same time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
@@ -114,7 +117,8 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector that no other task uses. All other unused vectors [rest](ReusedVec::rest).
+    /// Takes a vector that no other task uses. All other unused vectors of the pool
+    /// [rest](ReusedVec::rest), which counts as a use that needs no item.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();
@@ -122,7 +126,7 @@ impl<T> ScratchPool<T> {
         ScratchGuard { pool: self, vector }
     }
 
-    /// Returns the size in bytes of the vectors that no task uses.
+    /// Returns the total size in bytes of the vectors that no task uses.
     pub(crate) fn bytes(&self) -> usize {
         self.unused().iter().map(ReusedVec::bytes).sum()
     }

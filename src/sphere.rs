@@ -25,7 +25,7 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 pub struct Sphere {
     /// Centre at the start of the step.
     pub center: [f32; 3],
-    /// Radius, 0 or more. A sphere of radius 0 is a point. If it moves, it acts as a ray of
+    /// Radius, 0 or more. A sphere of radius 0 is a point. If the point moves, it acts as a ray of
     /// finite length.
     pub radius: f32,
     /// Velocity during the step, as length per time.
@@ -74,7 +74,7 @@ impl Sphere {
         self
     }
 
-    /// Returns whether the groups of the two spheres leave this pair out.
+    /// Returns whether collision groups leave out the pair of these two spheres.
     pub fn ignores(&self, other: &Self) -> bool {
         ((self.groups >> 16 & other.groups) | (other.groups >> 16 & self.groups)) & 0xffff != 0
     }

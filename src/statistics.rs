@@ -15,11 +15,11 @@ pub enum ActiveBackend {
 
 /// Counts and times of the work of one step.
 ///
-/// Some fields refer to these terms. A *time segment* is one of 2ⁿ equal parts in time of a
-/// sphere's motion during the step. Only a sphere that moves far is cut into segments, and n
-/// depends on the sphere. A *proxy* is an uncut sphere, or one time segment of a cut sphere. Each
-/// proxy is an entry of one of several uniform grids, the *levels*. A *candidate* is a pair of
-/// proxies that is close enough in the grids to be tested.
+/// The descriptions of the fields use these terms. A *time segment* is one of 2ⁿ equal parts in
+/// time of a sphere's motion during the step. Only a sphere that moves far is cut into segments,
+/// and n depends on the sphere. A *proxy* is an uncut sphere, or one time segment of a cut sphere.
+/// Each proxy is an entry of one of several uniform grids, the *levels*. A *candidate* is a pair of
+/// proxies that are close enough in the grids to be tested.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -31,8 +31,9 @@ pub struct Statistics {
     pub proxies: u64,
     /// Number of levels (grids) in use.
     pub levels: u32,
-    /// Length of the slot table of all levels. Each cell within the box of a level has a slot,
-    /// and the cells outside the box share slots.
+    /// Number of slots (entries) in the table that lists the proxies of each cell, for all levels
+    /// together. Each level has a box of cells with a slot each. The cells outside this box share
+    /// slots.
     pub slots: u64,
     /// Number of candidates that were tested.
     pub candidates: u64,
@@ -48,17 +49,18 @@ pub struct Statistics {
     /// Number of grazing pairs that float64 could not decide either. Exact integers decided
     /// them.
     pub grazing_by_integers: u64,
-    /// Bytes of working memory that the detector keeps for the next step.
+    /// Number of bytes of working memory that the detector keeps for the next step.
     ///
-    /// On the CPU this excludes the caller's spheres, the detector's copy of two sets, and the
-    /// returned list. On a GPU it is the size of the stages' buffers, without those of the
-    /// spheres and the pairs.
+    /// On the CPU, this number excludes the caller's spheres, the detector's copy of two sets, and
+    /// the returned list. On a GPU, it is the size of the stages' buffers, without the buffers of
+    /// the spheres and the pairs.
     pub memory: u64,
-    /// The backend that did the work.
+    /// The backend that did the work of the step.
     pub backend: ActiveBackend,
     /// Why this backend did the work, as a sentence.
     pub reason: String,
-    /// The GPU's name, as its driver reports it, with the graphics API. `None` on the CPU.
+    /// The GPU's name, as its driver reports it, with the graphics API, or `None` if the CPU did
+    /// the work.
     pub adapter: Option<String>,
     /// Name and duration of each stage, in the order in which the stages ran. A GPU without
     /// timestamps reports only the stages on the host.

@@ -1,10 +1,10 @@
 //! The request: the moving spheres and the length of the step.
 //!
-//! Callers create a [`Step`]. [`Detector`](crate::Detector) converts it to an
-//! [`UncheckedStep`], which has all spheres in one slice, and checks that once. Both backends,
-//! retries and the stage `decide` take the resulting [`CheckedStep`]. A step that an application
-//! records is only uploaded, so its two sets stay in two slices: see `HostStep` in
-//! `src/gpu/host_step.rs`.
+//! Callers create a [`Step`]. [`Detector`](crate::Detector) converts it to an [`UncheckedStep`],
+//! which has all spheres in one slice, and checks this step once for each backend that runs it. The
+//! result is a [`CheckedStep`], which both backends, retries and the stage `decide` take. A step
+//! that an application records on its own GPU device is not converted, but only uploaded. So its
+//! two sets stay in two slices: see `HostStep` in `src/gpu/host_step.rs`.
 
 use std::fmt;
 
@@ -65,12 +65,12 @@ impl<'a> Step<'a> {
 }
 
 impl<'a, S: ?Sized> Step<'a, S> {
-    /// Returns the spheres, or the first of two sets.
+    /// Returns the spheres of the step, or the first of its two sets.
     pub fn spheres(&self) -> &'a S {
         self.first
     }
 
-    /// Returns the second of two sets, or `None` for a step of one set.
+    /// Returns the second of the step's two sets, or `None` for a step of one set.
     pub fn second_set(&self) -> Option<&'a S> {
         self.second
     }
@@ -81,7 +81,8 @@ impl<'a, S: ?Sized> Step<'a, S> {
     }
 }
 
-// Implemented by hand: a derived `Clone` would require `S: Clone`, but `S` is only borrowed.
+// `Clone` is implemented by hand: a derived `Clone` would require `S: Clone`, but the step only
+// borrows its sets of type `S`.
 impl<S: ?Sized> Clone for Step<'_, S> {
     fn clone(&self) -> Self {
         *self
@@ -100,8 +101,8 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns the same step with all spheres in one slice. Two sets are copied into `both`.
-    /// A step of one set leaves `both` unused, which [`ReusedVec::rest`] counts.
+    /// Returns the same step with all spheres in one slice. The spheres of two sets are copied into
+    /// the vector `both`. In a step of one set, `both` is not needed and [rests](ReusedVec::rest).
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,
@@ -136,7 +137,7 @@ pub(crate) struct UncheckedStep<'a> {
 }
 
 impl<'a> UncheckedStep<'a> {
-    /// Checks the length of the step and the number of spheres, but not the spheres themselves.
+    /// Checks the length of the step and the number of spheres, but not the values of the spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
@@ -148,7 +149,7 @@ impl<'a> UncheckedStep<'a> {
         Ok(())
     }
 
-    /// Checks the whole step, every sphere included.
+    /// Checks the whole step, including the values of every sphere.
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {
         self.check_size()?;
         let Self { spheres, sets, dt } = self;
@@ -168,7 +169,8 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Returns whether the step can have pairs: if one of two sets is empty, it cannot.
+    /// Returns whether the step can have pairs. A step of two sets has none if one of them is
+    /// empty.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
@@ -180,7 +182,8 @@ impl<'a> UncheckedStep<'a> {
 /// A step on the host whose values are all in range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// The spheres, with the second of two sets after the first. Empty if one of the sets is.
+    /// The spheres of the step, with the second of two sets after the first. The slice is empty if
+    /// one of two sets is empty, because such a step has no pairs.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

@@ -22,7 +22,7 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     }
 }
 
-/// Returns the first field of a sphere that is out of range, with its value.
+/// Returns the first field of a sphere whose value is out of range, with this value.
 pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     let &Sphere {
         center,
@@ -40,12 +40,12 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     fields.find(|&(_, x)| !in_range(x))
 }
 
-/// Facts about all spheres of a step that other stages need.
+/// Facts about the spheres of a step that later stages need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
-    /// Whether all values are in the allowed range.
+    /// Whether all values of the spheres are in the allowed range.
     valid: bool,
-    /// Largest magnitude of a coordinate, radius or displacement.
+    /// Largest magnitude of a coordinate, radius or displacement of any sphere.
     extent: f32,
     /// Bitwise or of [`Sphere::groups`] over all spheres.
     groups: u32,
@@ -62,7 +62,7 @@ impl Default for InputSummary {
 }
 
 impl InputSummary {
-    /// Combines the facts about two sets.
+    /// Combines the facts about two lists of spheres.
     pub(crate) fn merge(self, other: Self) -> Self {
         Self {
             valid: self.valid && other.valid,
@@ -71,20 +71,20 @@ impl InputSummary {
         }
     }
 
-    /// Returns the largest magnitude of a coordinate, radius or displacement.
+    /// Returns the largest magnitude of a coordinate, radius or displacement of any sphere.
     pub(crate) fn extent(self) -> f32 {
         self.extent
     }
 
-    /// Returns whether groups may leave out a pair: some sphere is a member of a group (low 16
-    /// bits) that some sphere ignores (high 16 bits).
+    /// Returns whether collision groups may leave out a pair: whether some sphere is a member of a
+    /// group (low 16 bits) that some sphere ignores (high 16 bits).
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
 }
 
-/// Checks that all values of the spheres of one set are in the allowed range. `set` is the
-/// number of the set for the error message, or `None` for a step of one set.
+/// Checks that all values of the spheres of one set are in the allowed range. `set` is the number
+/// of the set, 0 or 1, for the error, or `None` for a step of one set.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -111,12 +111,13 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Returns the facts about some spheres. The loop has no branches, and tests four numbers at once:
-/// first (center, radius), then (velocity, groups).
+/// Returns the facts about a list of spheres. The loop has no branches, and tests four numbers of a
+/// sphere at once: first (center, radius), then (velocity, groups).
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // Bounds of center.x, center.y, center.z and radius. `no_groups` clears the fourth word
-    // beside the velocity, because the groups are bits and not a number.
+    // `least` and `most` are the bounds of center.x, center.y, center.z and radius. `no_groups`
+    // clears the groups, which are the fourth word beside the velocity, because they are bits and
+    // not a number.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

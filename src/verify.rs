@@ -11,10 +11,11 @@ use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Collision, Error, Sphere, Step};
 
-/// The differences between a list of collisions and the exact one. See [`verify`].
+/// The differences between a list of collisions and the exact list. See [`verify`].
 ///
-/// In a step of one set, all entries here have the smaller index first, whatever their order in
-/// the list. If a pair that does not touch is listed twice, both entries are in `invented`.
+/// In a step of one set, all entries in the fields have the smaller index first, whatever their
+/// order in the verified list. If a pair that does not touch is listed twice, both entries are in
+/// `invented`.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -22,24 +23,27 @@ use crate::{Collision, Error, Sphere, Step};
 pub struct Verification {
     /// Number of pairs that were tested: all pairs of the step.
     pub tried: u64,
-    /// Number of pairs that touch, except for the pairs that groups leave out.
+    /// Number of pairs that touch, except for the pairs that collision groups leave out.
     pub touching: u64,
     /// Touching pairs that are missing from the list, sorted by (a, b), with their exact times and
     /// depths.
     pub missing: Vec<Collision>,
-    /// Entries of the list for pairs that do not touch, for pairs that groups leave out, and
-    /// entries that are no pairs: a sphere with itself, or an index past the last sphere.
+    /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups
+    /// leave out the pair, or the entry is no pair (a sphere with itself, or an index past the last
+    /// sphere).
     pub invented: Vec<Collision>,
-    /// Further entries of the list for a touching pair that is listed several times. If one
-    /// entry of the pair is right, this field has all others.
+    /// Superfluous entries of the list, for touching pairs that are listed several times. One entry
+    /// of each pair is not counted as superfluous: a right entry if the list has one.
     pub repeated: Vec<Collision>,
-    /// Entries of the list whose time or depth is not the float32 nearest to the exact one, each
-    /// with the right entry. Numbers are compared bit for bit, so −0.0 is not 0.0.
+    /// Entries of the list whose time or depth is wrong, which means that it is not the float32
+    /// nearest to the exact value. Each comes with the right entry. Numbers are compared bit for
+    /// bit, so −0.0 is not 0.0.
     pub wrong: Vec<(Collision, Collision)>,
 }
 
 impl Verification {
-    /// Returns whether the list is right to the last bit, in whatever order.
+    /// Returns whether the list has no mistakes. Times and depths must be right to the last bit.
+    /// The order of the list does not matter.
     pub fn passed(&self) -> bool {
         self.mistakes() == 0
     }
@@ -56,7 +60,7 @@ impl Verification {
         (missing.len() + invented.len() + repeated.len() + wrong.len()) as u64
     }
 
-    /// Adds the results for further pairs.
+    /// Adds the results for another part of the pairs of the step.
     fn append(mut self, mut other: Self) -> Result<Self, Error> {
         self.tried += other.tried;
         self.touching += other.touching;
@@ -68,7 +72,8 @@ impl Verification {
     }
 }
 
-/// Moves all items from `other` to `all`. Memory may run out if many entries are wrong.
+/// Moves all items from `other` to the end of `all`. Memory may run out if many entries are wrong,
+/// so the function returns an error in this case.
 fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     all.try_reserve(other.len())
         .map_err(|_| Error::OutOfMemory {
@@ -79,7 +84,7 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a summary, and a line with an example for each kind of mistake.
+/// Writes a summary of the verification, and a line with an example for each kind of mistake.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
@@ -118,8 +123,8 @@ impl fmt::Display for Verification {
 
 /// Checks a list of the collisions of a step, from carom or from any other program.
 ///
-/// The order of the list does not matter. In a step of one set, the order of the two spheres of
-/// a pair does not matter either.
+/// The order of the list does not matter. In a step of one set, the order of the two indices in an
+/// entry does not matter either.
 ///
 /// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel.
 /// For 20 000 spheres it takes some seconds, or a minute if most pairs touch. Each mistake takes
@@ -156,7 +161,7 @@ pub fn verify(step: &Step<'_>, list: &[Collision]) -> Result<Verification, Error
     compare([first, second], |_| 0, dt, sorted(list, |c| *c)?)
 }
 
-/// Returns a copy of the list with each entry mapped by `pair`, sorted by (a, b).
+/// Returns a copy of the list, sorted by (a, b), to whose entries the function `pair` was applied.
 fn sorted(
     list: &[Collision],
     pair: impl Fn(&Collision) -> Collision,
@@ -167,8 +172,8 @@ fn sorted(
     Ok(copy)
 }
 
-/// Compares a sorted list with the exact answers. Tests each sphere a of the first set against
-/// the spheres of the second set from index `from(a)` on.
+/// Compares a sorted list with the exact collisions. Each sphere a of the first set is tested
+/// against the spheres of the second set from index `from(a)` on.
 fn compare(
     sets: [&[Sphere]; 2],
     from: impl Fn(usize) -> usize + Sync,
@@ -213,7 +218,8 @@ fn compare(
             while let Some(entry) = listed.next_if(|c| c.b == b) {
                 entries.push(*entry);
             }
-            // Of several entries, the right one counts as the entry of the pair.
+            // If the list has several entries for the pair, the right one counts as its entry, and
+            // the others count as repeated.
             let right = entries.iter().position(|c| bits(c) == bits(&truth));
             if let Some(right) = right {
                 entries.swap_remove(right);
@@ -237,12 +243,14 @@ fn compare(
     })
 }
 
-/// Returns the bits of time and depth. As bits, 0.0 and −0.0 differ, and a NaN equals itself.
+/// Returns time and depth of a collision as bits. Compared as bits, 0.0 and −0.0 differ, and a NaN
+/// equals itself.
 fn bits(c: &Collision) -> [u32; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// A ball that contains a sphere during the whole step. It discards most pairs quickly.
+/// A ball that contains a sphere during the whole step. Most pairs are discarded quickly because
+/// their balls are apart.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -260,8 +268,8 @@ impl Reach {
         spheres.par_iter().map(of).collect()
     }
 
-    /// Returns whether two balls are certainly apart. The rounding errors of both sides are about
-    /// 10⁻¹⁶ of their values, far below the margin of 10⁻⁹.
+    /// Returns whether two balls are certainly apart. The rounding errors of both sides of the
+    /// comparison are about 10⁻¹⁶ of their values, far below the margin of 10⁻⁹.
     fn is_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;

@@ -1,5 +1,6 @@
-//! Hard worlds cost little more than a plain gas with the same number of spheres. Cost is measured
-//! in candidates and proxies. Unlike run times, these counts are the same on every machine.
+//! Tests that steps of hard worlds cost little more than a step of a plain gas with the same number
+//! of spheres. The cost is measured in candidates and proxies. Unlike run times, these counts are
+//! the same on every machine.
 
 mod backends;
 
@@ -12,7 +13,7 @@ use glam::Vec3;
 /// Number of spheres in each world.
 const N: usize = 20_000;
 
-/// Counts of a step, divided by the number of spheres.
+/// Counts of a step, each divided by the number of spheres.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,
@@ -47,8 +48,8 @@ fn half_side(spheres: &[Sphere]) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Panics if a world has more than `factor` times as many candidates per pair as the gas. For
-/// worlds with many more pairs than the gas.
+/// Panics if a world has more than `factor` times as many candidates per pair as a plain gas. This
+/// measure is for worlds with many more pairs than the gas.
 fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     let ratio = this.candidates / this.pairs / (plain.candidates / plain.pairs);
@@ -58,7 +59,8 @@ fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     );
 }
 
-/// Panics if a world has more than `factor` times as many candidates or proxies as the gas.
+/// Panics if a world has more than `factor` times as many candidates, or more than `factor` times
+/// as many proxies, as a plain gas.
 fn assert_like_gas(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     assert!(
@@ -88,7 +90,8 @@ fn one_giant_around_all_costs_only_its_own_pairs() {
 fn a_common_velocity_costs_nothing() {
     let mut spheres = gas();
     for sphere in &mut spheres {
-        // Whole numbers, but so large that float32 has only seven bits left after the binary point.
+        // The components are whole numbers, but so large that a float32 has only seven bits left
+        // after the binary point.
         sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
     }
     assert_like_gas("a common velocity", &spheres, 1.5);
@@ -112,8 +115,9 @@ fn bullets_in_formation_cost_nothing() {
     assert_like_gas("a formation", &spheres, 1.5);
 }
 
-/// No frame has both formations at rest, so all spheres are cut into segments and meet many others.
-/// Per pair, this costs about ten times as much as a gas.
+/// Two formations fly in opposite directions. A frame in which both are at rest does not exist. So
+/// all spheres are cut into time segments and meet many others. Per pair, this costs about ten
+/// times as much as a gas.
 #[test]
 fn two_crossing_formations_cost_at_most_twelve_times_a_gas_per_pair() {
     let mut spheres = gas();
@@ -128,8 +132,8 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// The length of segments is decided from a sample. It must not depend on how many bullets are in
-/// the sample, even if there are none.
+/// The length of time segments is chosen from a sample of the spheres. It must not depend on the
+/// number of bullets that happen to be in the sample, even if there are none.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -150,7 +154,7 @@ fn clusters_cost_at_most_twice_as_much_as_a_gas_per_pair() {
     assert_by_pairs("clustered", &Scene::Clustered.generate(N, 1), 2.0);
 }
 
-/// Returns ten small gases at random places in a cube of this side.
+/// Returns ten small gases at random places in a cube of the given side.
 fn clumps(side: f32) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let mut clumps = Vec::new();
@@ -171,11 +175,13 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
         let world = format!("clumps in a cube of 2^{power}");
         assert_like_gas(&world, &clumps(2_f32.powi(power)), 2.0);
     }
-    // In a cube this wide, the rounding error of coordinates makes cells as wide as two spheres.
+    // In a cube as wide as 2²⁰, the rounding error of coordinates forces cells to be as wide as two
+    // spheres.
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Most of the cube is empty, so bullets get wide cells or a hash. The cost is high, but bounded.
+/// Most of the cube around the clumps is empty. So the bullets get wide cells, or cells that share
+/// slots by a hash. The cost is high, but bounded.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
@@ -188,8 +194,8 @@ fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     }
 }
 
-/// These worlds are twice as dense as the gas, so they are compared with equal spheres of the same
-/// density.
+/// The worlds of spheres with mixed radii are twice as dense as the gas. So they are compared with
+/// spheres of equal radii and the same density.
 #[test]
 fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
@@ -204,7 +210,7 @@ fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     }
 }
 
-/// Every grain moves the same distance, which is a thousand times the radius of the smallest ones.
+/// All grains move the same distance, which is a thousand times the radius of the smallest grains.
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
@@ -232,7 +238,8 @@ fn everything_on_a_line_costs_little() {
     }
 }
 
-/// Returns spheres in the plane of two directions, about one per ten units of area.
+/// Returns `N` spheres in the plane of the two given directions, about one sphere per ten units of
+/// area.
 fn plane(along: [Vec3; 2]) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let side = (N as f32 * 10.0).sqrt();
@@ -249,15 +256,17 @@ fn everything_in_a_plane_costs_little() {
     assert_like_gas("a plane", &plane([Vec3::X, Vec3::Y]), 2.0);
 }
 
-/// The box of an oblique plane is empty but for a slice, so cells are wider than necessary.
+/// The spheres are in an oblique plane, so only a thin slice of their bounding box is in use. So
+/// that all its cells fit in the slot table, the cells are wider than the spheres require.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Two swarms fly through each other. If the spheres were cut into segments, those of the same
-/// swarm would meet in every segment. A test of all pairs takes N / 2 candidates per sphere.
+/// Two swarms fly through each other. If the spheres were cut into time segments, spheres of the
+/// same swarm would meet in every segment. For comparison, a test of all pairs has about N / 2
+/// candidates per sphere.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -270,7 +279,8 @@ fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     }
 }
 
-/// Neighbours at distance 0 must not make the segments of bullets arbitrarily short.
+/// The length of time segments depends on the distance between neighbours. Neighbours at distance 0
+/// must not make the segments of bullets arbitrarily short.
 #[test]
 fn spheres_at_one_point_do_not_make_segments_too_short() {
     let point = Sphere::new([0.0; 3], 0.0);
@@ -288,8 +298,8 @@ fn spheres_at_one_point_do_not_make_segments_too_short() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// Two sets of the same kind have half as many pairs between them as both have when joined in one
-/// set. So there is no reason for more candidates.
+/// Two sets of the same kind have half as many pairs between them as the spheres of both have in
+/// one joint set. So a step between the two sets has no reason to test more candidates.
 #[test]
 fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);

@@ -1,5 +1,5 @@
-//! carom recorded into an application's encoder returns the same lists as `Detector`, from buffers
-//! of any layout, however steps, submits and readbacks interleave.
+//! Tests that steps recorded into an application's encoder give the same lists as `Detector`. They
+//! must do so for buffers of any layout, and for any interleaving of steps, submits and readbacks.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,7 +22,7 @@ use fastrand::Rng;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-/// Returns the pairs that the CPU finds.
+/// Returns the list of pairs that the CPU backend finds, as the expected result.
 fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -41,8 +41,8 @@ fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
     CollisionPipeline::new(&device.device)?.create_buffers(&BufferOptions::new(spheres))
 }
 
-/// Returns a gas with bullets. Every third sphere is in a group and ignores the others of this
-/// group.
+/// Returns a gas with bullets. Every third sphere is a member of group 0 and ignores the other
+/// members of this group.
 fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     let mut spheres = Scene::Fast.generate(count, seed);
     for (i, sphere) in spheres.iter_mut().enumerate() {
@@ -51,15 +51,15 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns the words of a buffer in which the values of sphere i begin at word `offset + stride *
-/// i`. `put` returns these values.
+/// Returns the words of a buffer with an attribute of all spheres. The attribute of sphere i begins
+/// at word `offset + stride * i`. `put` returns the words of the attribute for a sphere.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,
     stride: usize,
     put: fn(&Sphere) -> Vec<u32>,
 ) -> Vec<u32> {
-    // All other words are NaN: carom must not read them.
+    // All words between the attributes are NaN. carom must not read them.
     let mut words = vec![f32::NAN.to_bits(); offset + stride * spheres.len() + 3];
     for (i, sphere) in spheres.iter().enumerate() {
         let values = put(sphere);
@@ -88,13 +88,14 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let found = exact(&device, &mut buffers, &Step::new(&spheres, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // Each attribute is in a buffer of its own, at an offset and with gaps.
+    // Each attribute of the spheres is in its own buffer, at an offset and with gaps between
+    // values.
     let centers = device.words(&laid_out(&spheres, 77, 5, |s| bits(s.center)));
     let radii = device.words(&laid_out(&spheres, 1, 1, |s| bits([s.radius])));
     let velocities = device.words(&laid_out(&spheres, 1000, 3, |s| bits(s.velocity)));
     let groups = device.words(&laid_out(&spheres, 0, 2, |s| vec![s.groups]));
     let counts = device.words(&[9, 9, 9, count]);
-    // Offset and stride are in words.
+    // `at` takes an offset and a stride in words, and `Attribute` takes them in bytes.
     let at = |buffer, offset: u64, stride: u64| Attribute::new(buffer, 4 * offset, 4 * stride);
     let known = SphereCount::InBuffer {
         buffer: &counts,
@@ -107,7 +108,7 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let found = exact(&device, &mut buffers, &Step::on_device(&apart, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // All spheres have the same radius and group, and are at rest.
+    // In this layout, all spheres have the same radius and group, and are at rest.
     let alike: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, 0.7)).collect();
     let mut still = apart;
     still.radius = SphereRadius::Constant(0.7);
@@ -123,7 +124,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
 fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // All displacements are exact in float32, so the list must be the one that velocities give.
+    // All displacements are multiples of 1/16, which are exact in float32. So previous centres must
+    // give the same list as velocities.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -174,7 +176,8 @@ fn two_sets_give_the_same_list_from_buffers_and_from_the_host() -> Result {
             (3500, Some(1000))
         );
     }
-    // An empty set gives no pairs, whether its count comes from the host or from the device.
+    // A step with an empty set has no pairs, whether the count of 0 comes from the host or from a
+    // device buffer.
     let none = device.words(&[0]);
     let mut empty = one;
     empty.count = SphereCount::Known(0);
@@ -232,7 +235,7 @@ fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
         for (k, buffers) in worlds.iter_mut().enumerate() {
             let spheres = gas(500 + 300 * usize::from(step) + 50 * k, k as u64);
             let dt = 0.25 * f32::from(step + 1);
-            // A recording that fails has no effect.
+            // A recording that fails must have no effect on the encoder or the buffers.
             let failed = buffers.record(&mut encoder, &Step::new(&spheres[..10], -9.0));
             assert!(matches!(
                 failed,
@@ -314,7 +317,8 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
         }
     };
     assert_eq!(found.collisions.pairs, expected);
-    // The overflows come one after the other: of spheres, of segments, of pairs.
+    // The three capacities overflow in three successive steps: first the spheres, then the
+    // segments, then the pairs.
     assert_eq!(
         seen,
         [
@@ -371,12 +375,13 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
         (502, |s| s.radius = 1e30),
         (900, |s| s.velocity[1] = -f32::INFINITY),
         (901, |s| s.velocity[1] = 1e19),
-        (2999, |s| s.velocity[0] = 1e18), // The displacement in a step of 2 is too large.
+        (2999, |s| s.velocity[0] = 1e18), // In a step of 2, the displacement exceeds 2⁶⁰.
     ];
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // In the expected list, a point far from all other spheres replaces the invalid sphere.
+        // The expected list has no pairs of the invalid sphere. It is computed with a point far
+        // from all other spheres in place of the invalid sphere.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
     // A radius of -0 is valid and means 0.
@@ -397,7 +402,7 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
         (8, Status::INVALID_SPHERES)
     );
 
-    // All spheres of a step are invalid, and the next step is valid again.
+    // In the next step all spheres are invalid, and in the step after it all are valid.
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
     let found = exact(
         &device,
@@ -422,7 +427,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     let spheres = gas(3000, 8);
     for (length, time) in [
         (-100, 0),
-        // In this unit the radii are subnormal, and most coordinates are not.
+        // If lengths are multiplied by 2⁻¹²⁶, the radii are subnormal, and most coordinates are
+        // not.
         (-126, 0),
         (-140, 0),
         (-20, -30),
@@ -450,8 +456,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // The number of candidates does not depend on the unit, except where subnormal numbers lose
-        // digits.
+        // The number of candidates must not depend on the unit of length or time, except that it
+        // may grow where subnormal numbers lose digits.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -461,7 +467,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
             found.summary
         );
     }
-    // With a time step of 0, velocities have no effect.
+    // With a time step of 0, velocities have no effect, whatever their values.
     let source = Interleaved::new(&device, &spheres);
     let found = exact(
         &device,
@@ -472,8 +478,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     Ok(())
 }
 
-/// Returns, in float64: the gap between two spheres at time `t`, the distance of their centres at
-/// the start, and the sum of their radii.
+/// Returns three lengths in float64: the gap between two spheres at time `t`, the distance of their
+/// centres at the start, and the sum of their radii.
 fn gap(a: &Sphere, b: &Sphere, t: f32) -> [f64; 3] {
     let of =
         |from: &[f32; 3], to: &[f32; 3]| [0, 1, 2].map(|k| f64::from(to[k]) - f64::from(from[k]));
@@ -556,7 +562,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
         let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, expected);
     }
-    // A ticket stays valid after its buffers are dropped.
+    // A ticket (a readback in flight) stays valid after the buffers of its step are dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
@@ -635,7 +641,7 @@ fn an_invalid_timestamp_period_disables_timing() -> Result {
     Ok(())
 }
 
-/// On this device, no buffer may be larger than one mebibyte.
+/// The device of this test allows no buffer larger than one mebibyte.
 #[test]
 fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let device = Device::with_limits(wgpu::Limits {
@@ -680,8 +686,8 @@ fn changes_survive_growth_and_dropped_encoders() -> Result {
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(500).with_pairs(300).with_changes();
     let mut buffers = pipeline.create_buffers(&options)?;
-    // A row of spheres at distance 1. The first 200 touch their neighbours; the other 200 have the
-    // radius `reach`.
+    // Returns a row of 400 spheres at distance 1. The first 200 touch their neighbours. The other
+    // 200 have the radius `reach`.
     let apart = |reach: f32| -> Vec<Sphere> {
         (0..400)
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], if i < 200 { 0.5 } else { reach }))
@@ -745,7 +751,8 @@ fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
 #[test]
 fn a_recording_that_fails_leaves_no_trace() -> Result {
     let device = Device::real();
-    // There is only one upload buffer, so the next recording fails if a failed one takes it.
+    // There is only one upload buffer. So if a failed recording took it, the next recording would
+    // fail, too.
     let options = BufferOptions::new(600).with_recordings(1);
     let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
@@ -779,12 +786,13 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         fail(&mut buffers, &mut encoder);
         buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         fail(&mut buffers, &mut encoder);
-        // A readback still returns the step that was recorded.
+        // A readback after the failed recordings still returns the step whose recording succeeded.
         let ticket = buffers.read_exact(&mut encoder)?;
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // The results of two recordings of the same step differ only in the serial number.
+        // The results buffers of two recordings of the same step differ only in the serial number,
+        // which increases by 1.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
@@ -795,7 +803,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // An encoder with failed recordings only does not change the results.
+        // An encoder that contains only failed recordings does not change the results buffer.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);
@@ -837,7 +845,8 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         },
         Err(_) => panic!("the waiting thread panicked"),
     }
-    // Waiting for a ticket also ends when its encoder is dropped.
+    // Waiting for a ticket (a readback in flight) ends with an error when the encoder with its step
+    // is dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_summary(&mut encoder)?;
@@ -891,7 +900,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// A count above `at_most` is an error of the caller: larger buffers would not help.
+/// In this test, the count in the device buffer is larger than the caller's promise `at_most`. This
+/// is an error of the caller, and larger buffers would not help.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();
@@ -920,7 +930,7 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     Ok(())
 }
 
-/// A time step of −0 means 0, and its times of impact are 0, not −0.
+/// A time step of −0 means 0. The times of impact of such a step are 0, not −0.
 #[test]
 fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let device = Device::real();

@@ -1,5 +1,6 @@
-//! A request that cannot be fulfilled is an error that names the problem, its place and the remedy.
-//! It never leads to an incomplete list, a panic, or hours of computation.
+//! Tests that a request that cannot be fulfilled is an error that names the problem, its place and
+//! the remedy. Such a request must never lead to an incomplete list, a panic, or hours of
+//! computation.
 
 mod backends;
 
@@ -28,7 +29,8 @@ fn error(result: Result<Collisions, Error>) -> Error {
     }
 }
 
-/// Returns the number of candidates and its limit, if the error is about these.
+/// Returns the number of candidates and the limit from an error about too many candidates, or
+/// `None` for any other error.
 fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
     match *error {
         Error::TooManyCandidates { needed, limit, .. } => Some((needed, limit)),
@@ -36,7 +38,8 @@ fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the number of pairs and its limit, if the error is about these.
+/// Returns the number of pairs and the limit from an error about too many pairs, or `None` for any
+/// other error.
 fn too_many_pairs(error: &Error) -> Option<(u64, u64)> {
     match *error {
         Error::TooManyPairs { needed, limit, .. } => Some((needed, limit)),
@@ -211,8 +214,8 @@ fn a_time_step_out_of_range_is_refused() {
     });
 }
 
-/// Testing all these candidates would take minutes. The tally, whose time is proportional to the
-/// number of spheres, has to refuse the step before.
+/// Testing all candidates of the crowd would take minutes. The tally, which counts candidates in a
+/// time proportional to the number of spheres, must refuse the step before any candidate is tested.
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
@@ -229,7 +232,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
             }
             other => panic!("{other}"),
         }
-        // The next call works.
+        // After the error, the next call works.
         assert_eq!(
             detector
                 .detect(&Step::new(&crowd(3), 1.0))
@@ -248,7 +251,8 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     }
 }
 
-/// The cells of the giants are many million times as wide as the cells of the dust.
+/// Eight giants are so large that their cells are many million times as wide as the cells of the
+/// dust grains.
 #[test]
 fn candidates_of_giants_among_dust_are_limited() {
     let side = 0..20_u16;
@@ -276,7 +280,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// A pair that several segments report counts once, and a grazing pair that misses does not count.
+/// A pair that is reported by several time segments of its spheres counts once. A pair that is
+/// reported as grazing, but turns out to miss, does not count.
 #[test]
 fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
@@ -320,8 +325,8 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
     }
 }
 
-/// Many devices cannot bind a buffer for eighteen million pairs. The result is either the whole
-/// list or an error that names the limit.
+/// The list of this step has eighteen million pairs, and many devices cannot bind a buffer for so
+/// many. The result must be either the whole list or an error that names the device's limit.
 #[test]
 fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
     let count = 6000;
@@ -384,19 +389,19 @@ fn statistics_describe_the_step() {
     let stages = [
         "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
     ];
-    // The CPU skips the tally when the world is far from the limit, and times its scan as a part of
-    // `scatter`.
+    // The CPU skips the stage `tally` when the world is far from the candidate limit. It times the
+    // stage `scan` as a part of `scatter`.
     let on_cpu: Vec<_> = stages
         .into_iter()
         .filter(|name| !["tally", "scan"].contains(name))
         .collect();
     assert_eq!(names(&cpu), on_cpu);
-    // If the GPU has no timestamps, only the stage on the host is timed.
+    // If the GPU has no timestamps, only the stage `decide`, which runs on the host, is timed.
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
 }
 
-/// The list is the same with one, two and more threads, and with a detector that was used for other
-/// worlds before.
+/// The list is the same with one, two and more threads. It is also the same with a detector that
+/// was used for other worlds before.
 #[test]
 fn the_list_does_not_depend_on_threads_or_history() {
     let world = |count: usize, seed: u64| -> Vec<Sphere> {
@@ -437,8 +442,9 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// The squares of such velocities underflow in any unit of time. Underflow alone must not make
-/// pairs grazing.
+/// In these worlds, velocities are tiny, or steps are extremely long or short. So squares of
+/// velocities or of times may underflow in float32. Underflow alone must not make pairs grazing
+/// (undecided by the first test).
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);
@@ -457,10 +463,12 @@ fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     }
 }
 
-/// The memory is not released at once, because the next step may be as large again.
+/// The memory of a large world is not released at once, because the next step may be as large
+/// again.
 #[test]
 fn the_memory_of_a_large_world_is_released_eventually() {
-    // Returns a row of crowds of `crowd` spheres each.
+    // Returns `count` spheres in a row of places that do not touch each other, with `crowd` spheres
+    // at each place.
     let row = |count: u32, crowd: u32| -> Vec<Sphere> {
         let place = |i: u32| [3.0 * (i / crowd) as f32, 0.0, 0.0];
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
@@ -483,9 +491,9 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// A task of a rayon pool that waits for a detector with threads of its own must not run other
-/// tasks of its pool. Otherwise one step would run inside another one, on the same stack, with a
-/// detector that may be locked.
+/// In this test, a task of a rayon pool waits for a detector with threads of its own. Meanwhile,
+/// the waiting thread must not run other tasks of its pool. Otherwise one step would run inside
+/// another step, on the same stack, with a detector that may be locked.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });
@@ -510,8 +518,8 @@ fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     }
 }
 
-/// A detector keeps its vectors from step to step, with some spare room, and releases oversized
-/// ones. None of this may change the list.
+/// A detector keeps its vectors from step to step, with some spare capacity, and releases oversized
+/// vectors. Neither may change the list.
 #[test]
 fn a_reused_detector_gives_the_list_of_a_new_one() {
     let row = |count: usize| -> Vec<Sphere> {

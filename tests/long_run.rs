@@ -1,6 +1,7 @@
-//! Ten thousand steps of an application that embeds carom: the counts change, frames are in flight,
-//! buffers overflow and grow, and some tickets are never taken. Memory does not grow, no pair is
-//! lost, and wgpu reports no error.
+//! Runs ten thousand steps of an application that embeds carom. The numbers of spheres change,
+//! frames are in flight, buffers overflow and grow, and the results of some tickets are never
+//! taken. The test checks that memory does not grow, that no pair is lost, and that wgpu reports no
+//! error.
 
 #![allow(clippy::cast_possible_truncation, reason = "counts of some hundreds")]
 
@@ -20,11 +21,11 @@ use fastrand::Rng;
 
 const STEPS: usize = 10_000;
 const MOST: usize = 600;
-/// Interval, in steps, at which a list is compared with the CPU's.
+/// Interval, in steps, at which the GPU's list is compared with the CPU's.
 const COMPARED: usize = 100;
 /// Interval, in steps, at which the spheres are so crowded that the buffers have to grow.
 const CROWDED: usize = 900;
-/// Interval, in steps, at which the buffers are replaced by new ones of the initial capacity.
+/// Interval, in steps, at which new buffers of the initial capacity replace the buffers.
 const RENEWED: usize = 2500;
 
 /// Returns the resident memory of this process in bytes, if the system reports it.
@@ -49,7 +50,7 @@ struct Application {
     pipeline: CollisionPipeline,
     buffers: CollisionBuffers,
     cpu: Detector,
-    /// Tickets in the order of their steps, each with the pairs that are expected.
+    /// Tickets (readbacks in flight) in the order of their steps, each with the expected list.
     tickets: VecDeque<(Ticket<PairList<ExactStep>>, Vec<Collision>)>,
     compared: usize,
     grown: usize,
@@ -63,7 +64,8 @@ fn small() -> BufferOptions {
 }
 
 impl Application {
-    /// Records and submits a step without waiting for it.
+    /// Records and submits a step without waiting for it. If `expected` is given, also records a
+    /// readback of the list, which is compared with `expected` when it has arrived.
     fn step<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -72,7 +74,7 @@ impl Application {
         let mut encoder = self.device.encoder();
         match self.buffers.record(&mut encoder, step) {
             Err(Error::TooManyInFlight { .. }) => {
-                // All four upload buffers are in flight.
+                // All four upload buffers are in flight, so the recording must wait for the device.
                 self.device.wait();
                 self.buffers.record(&mut encoder, step)?;
             }
@@ -94,8 +96,8 @@ impl Application {
         Ok(())
     }
 
-    /// Takes the lists that have arrived and checks them. Returns the required capacity if a list
-    /// was truncated.
+    /// Takes the lists that have arrived from the device, and compares them with the expected
+    /// lists. Returns the required capacity if a list was truncated.
     fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
         let mut missing = None;
         while let Some((ticket, expected)) = self.tickets.pop_front() {
@@ -114,8 +116,9 @@ impl Application {
         Ok(missing)
     }
 
-    /// Runs a step. With `expected`, waits for its list and checks it. Without, reads nothing, or
-    /// sometimes drops the ticket of a readback.
+    /// Runs a step. If `expected` is given, waits for the list of the step and compares it with
+    /// `expected`. Otherwise reads no list. In this case, occasionally a readback is recorded and
+    /// its ticket is dropped.
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -134,7 +137,8 @@ impl Application {
         Ok(())
     }
 
-    /// Runs a step and checks its list. Grows the buffers when the list is truncated.
+    /// Runs a step and compares its list with the expected list. If the list is truncated, grows
+    /// the buffers and repeats the step.
     fn whole<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,

@@ -1,6 +1,6 @@
-//! A step like the ones before it allocates nothing on the CPU, with the exceptions that
-//! docs/design.md names ("On the CPU"). The allocations are counted for all threads of the program,
-//! so everything is in one test.
+//! Tests that a step on the CPU allocates no memory if the detector has run the same kind of step
+//! before, with the exceptions that docs/design.md names ("On the CPU"). The allocations of all
+//! threads of the program are counted together, so this file has only one test.
 
 mod backends;
 
@@ -15,11 +15,12 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 /// Number of steps for which allocations are counted.
 const STEPS: u64 = 50;
 
-/// Number of blocks that rayon allocates to hand work to its threads: one block of its queue for
-/// every 63 calls.
+/// Number of memory blocks that rayon allocates to pass the work of `STEPS` steps to its threads:
+/// one block of its queue for every 63 calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
-/// Returns the number of blocks that were allocated so far, and their bytes.
+/// Returns the number of memory blocks that the program has allocated so far, and their total
+/// bytes.
 fn allocated() -> [u64; 2] {
     let HeapStats {
         total_blocks,
@@ -29,9 +30,9 @@ fn allocated() -> [u64; 2] {
     [total_blocks, total_bytes]
 }
 
-/// Runs `steps` steps of a world. After each step the spheres move by the fraction `moves` of their
-/// displacement, and those that leave the box re-enter it on the opposite side. Returns the numbers
-/// of blocks and bytes that the steps allocated.
+/// Runs `steps` steps of a world. After each step, every sphere moves by the fraction `moves` of
+/// its displacement in the step. A sphere that leaves the box re-enters it on the opposite side.
+/// Returns the number of blocks and the number of bytes that the steps allocated.
 fn run(
     detector: &mut Detector,
     spheres: &mut [Sphere],
@@ -59,10 +60,11 @@ fn run(
     sum
 }
 
-/// Calls `count`, which runs `STEPS` steps, until it allocates nothing but blocks of rayon's queue.
+/// Calls `count`, which runs `STEPS` steps and returns their allocations, until the steps allocate
+/// nothing but blocks of rayon's queue.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
-    // This takes several calls: rayon's threads have to be running, and each of them has to have
-    // done the largest task once. Twenty calls are the limit.
+    // Several calls are necessary: rayon's threads must have started, and each of them must have
+    // run the largest task once. Twenty calls are the limit.
     let counts = (0..20).map(|_| count());
     let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > QUEUE).collect();
     println!("{world}: {counts:?}");
@@ -95,15 +97,15 @@ fn a_step_like_those_before_it_allocates_nothing() {
 
         let worlds = [
             (Scene::Gas, 60_000, 1.0),
-            // The time step is so short that carom computes in other units.
+            // The time step is so short that carom computes in other units than the caller's.
             (Scene::Gas, 60_000, 1.0 / 1024.0),
-            // So few spheres that the step runs on the caller's thread.
+            // This world has so few spheres that the step runs on the caller's thread.
             (Scene::Gas, 800, 1.0),
             (Scene::Polydisperse, 60_000, 1.0),
-            // Bullets, which are cut into segments.
+            // This world has bullets, whose paths are cut into time segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // So many spheres that `scatter` first copies them to their buckets.
+            // This world has so many spheres that the stage `scatter` first copies them to buckets.
             (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {
@@ -116,7 +118,8 @@ fn a_step_like_those_before_it_allocates_nothing() {
                 |steps, moves| run(&mut detector, &mut spheres, [dt, moves], steps, &mut found);
             settle(&world, &mut || count(STEPS, 0.0));
 
-            // When spheres move, a vector occasionally outgrows its capacity.
+            // When the spheres move from step to step, a vector occasionally outgrows its capacity,
+            // so some memory may be allocated.
             count(STEPS, 1.0);
             let moving = count(STEPS, 1.0);
             let kept = found.statistics.memory;

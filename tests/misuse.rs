@@ -1,6 +1,6 @@
-//! Every misuse of the embedding interface is an error that names the remedy. The next call works,
-//! and no error reaches the application's error handler. The tests use wgpu's noop device, which
-//! validates every call and computes nothing.
+//! Tests that every misuse of the embedding interface is an error that names the remedy. After the
+//! error, the next call must work, and no error may reach the application's error handler. The
+//! tests use wgpu's noop device, which validates every call and computes nothing.
 
 mod device;
 
@@ -30,20 +30,21 @@ const SPHERES: [Sphere; 2] = [Sphere {
     groups: 0,
 }; 2];
 
-/// Asserts that a complete step can be recorded and submitted.
+/// Asserts that a step and a readback can be recorded and submitted without an error.
 fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
-    // The device computes nothing, so the results do not have the serial number of this step.
+    // The noop device computes nothing, so the results lack the serial number of the step, and the
+    // ticket concludes that the step was not submitted.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
     device.assert_silent();
     Ok(())
 }
 
-/// Asserts that the result is an error whose message contains each of these parts.
+/// Asserts that the result is an error whose message contains all of the given parts.
 fn assert_says<T: std::fmt::Debug>(result: Result<T>, what: &[&str]) {
     match result {
         Err(error) => {
@@ -130,7 +131,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
         assert_says(buffers.read_exact(encoder), &record);
     };
     missing(&mut buffers, &mut encoder);
-    // A recording that fails does not count.
+    // A recording that fails does not count as a recording, so there still is no step to read back.
     assert!(
         buffers
             .record(&mut encoder, &Step::new(&SPHERES, -1.0))
@@ -139,7 +140,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     missing(&mut buffers, &mut encoder);
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     drop(buffers.read_summary(&mut encoder)?);
-    // After growing, the buffers have no results yet.
+    // After `grow`, the buffers are new and have no results until a step is recorded.
     assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
     missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);
@@ -169,7 +170,8 @@ fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
     for _ in 0..3 {
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
-        // The only upload buffer is still free. This recording takes it.
+        // The failed recordings have left the only upload buffer free. The successful recording
+        // below takes it.
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         let ticket = buffers.read_summary(&mut encoder)?;
         fail(&mut buffers, &mut encoder);
@@ -177,7 +179,7 @@ fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
             buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
             &["recordings in flight", "limit of 1"],
         );
-        // The ticket has taken the only staging buffer.
+        // The only staging buffer is taken by the ticket of the first readback.
         assert_says(
             buffers.read_exact(&mut encoder),
             &["readbacks in flight", "limit of 1"],
@@ -216,7 +218,8 @@ fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
         } else {
             drop(encoder);
         }
-        // Tickets keep their staging buffers until they are taken or dropped.
+        // A ticket keeps its staging buffer until its result is taken or the ticket is dropped,
+        // even after the submission.
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
@@ -342,7 +345,7 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
         (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
-        // Attributes that overlap, in buffers that are long enough.
+        // In the next cases, the buffers are long enough, but two attributes overlap.
         (
             radius(at(&source.buffer, 8, 32)),
             vec![
@@ -439,7 +442,7 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
     Ok(())
 }
 
-/// Layouts that are unusual but valid are accepted as they are.
+/// Layouts of attributes that are unusual but valid are accepted.
 #[test]
 fn unusual_layouts_are_accepted() -> Result {
     let device = noop();
@@ -452,19 +455,21 @@ fn unusual_layouts_are_accepted() -> Result {
         at_most: 10,
     };
     let taken = [
-        // The attributes are fields of a struct, in any order, after a header.
+        // All attributes are fields of one struct, in any order, and a header precedes the first
+        // struct.
         DeviceSpheres::new(10, at(48, 32), at(60, 32))
             .with_velocity(at(36, 32))
             .with_groups(at(32, 32)),
-        // Arrays one after another, followed by the count.
+        // The attributes are separate arrays, one after another in one buffer, and the count
+        // follows them.
         DeviceSpheres::new(counted, at(0, 12), at(240, 4))
             .with_velocity(at(120, 12))
             .with_groups(at(280, 4)),
-        // The radii begin where the last centre ends, in its padding.
+        // The array of radii begins in the padding of the last centre.
         DeviceSpheres::new(10, at(0, 16), at(156, 4)),
-        // The radii are before the centres.
+        // The array of radii precedes the array of centres.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
-        // The count is in the padding of a struct.
+        // The count is in the padding of one of the centres.
         DeviceSpheres::new(
             SphereCount::InBuffer {
                 buffer: &buffer,
@@ -474,23 +479,23 @@ fn unusual_layouts_are_accepted() -> Result {
             at(0, 16),
             1.0,
         ),
-        // Previous and current centres alternate.
+        // The previous centre and the current centre of each sphere alternate in one array.
         DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
-        // Two attributes read the same bytes.
+        // Two attributes read the same bytes, as both have the same offset and stride.
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
-        // A chain of points: each sphere moves from one point to the next, with the radius of
-        // either.
+        // The buffer is a chain of points. Each sphere moves from one point to the next, and has
+        // the radius of the first or of the second of the two points.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
-        // All radii are in the first of several large structs.
+        // The centres are in large structs, and all radii are in the first of these structs.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // One stride is a multiple of the other.
+        // The stride of the centres is a multiple of the stride of the radii.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
-        // With one sphere, the strides do not matter.
+        // With one sphere, the strides have no effect, so the attributes do not overlap.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
-        // With no spheres, even an overlap does not matter.
+        // With no spheres, even attributes that overlap are accepted.
         DeviceSpheres::new(0, at(0, 16), at(0, 16)),
     ];
     for spheres in &taken {
@@ -539,7 +544,8 @@ fn a_buffer_of_another_device_is_refused() -> Result {
 
 #[test]
 fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
-    // The device is lost before each of these calls in turn.
+    // A step consists of five calls. In each run of the loop, the device is lost before another one
+    // of these calls.
     for at in 0..5 {
         let device = noop();
         let pipeline = CollisionPipeline::new(&device.device)?;
@@ -547,7 +553,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
         let lose = |when: usize| {
             if at == when {
                 device.device.destroy();
-                // `poll` may return an error on a lost device. The application can ignore this
+                // `poll` may return an error on a lost device. An application can ignore this
                 // error.
                 let _ = device.device.poll(wgpu::PollType::Poll);
             }
@@ -588,7 +594,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
             CollisionPipeline::new(&device.device).err(),
             Some(Error::DeviceLost)
         );
-        // The async variants return the same error.
+        // The async variants of the functions return the same error.
         assert_eq!(
             pollster::block_on(pipeline.create_buffers_async(&BufferOptions::new(10))).err(),
             Some(Error::DeviceLost)
@@ -611,7 +617,7 @@ fn a_submit_that_fails_returns_no_results() -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
-    // The submit fails by an error of the application: a buffer is mapped while it is in use.
+    // The application makes the submit fail: the encoder copies a buffer that is still mapped.
     let scope = device
         .device
         .push_error_scope(wgpu::ErrorFilter::Validation);
@@ -653,7 +659,7 @@ fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
     sent::<Ticket<PairList<ExactStep>>>();
-    // The futures can move to other threads, too.
+    // The futures of the async functions can move to other threads, too.
     fn waits(
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,

@@ -1,4 +1,4 @@
-//! Tests of the oracle, on which all other tests rely.
+//! Tests of the oracle (exact brute force), on which all other tests rely.
 
 mod oracle;
 mod worlds;
@@ -19,8 +19,9 @@ fn single<const N: usize>(numbers: [f64; N]) -> [f32; N] {
     numbers.map(|x| x as f32)
 }
 
-/// Returns the time of impact and the depth of a pair, or `None` if it does not collide. Checks
-/// that both orders of the spheres agree, and that float64 and integers do.
+/// Returns the time of impact and the penetration depth of a pair, or `None` if the pair does not
+/// collide. Checks that the result does not depend on the order of the two spheres, and that
+/// float64 and integers agree.
 fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
     let expected = toi(&a, &b, dt).map(|toi| (toi.value, depth(&a, &b).value));
     for (one, other) in [(a, b), (b, a)] {
@@ -34,7 +35,7 @@ fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
             let [toi, depth] = single(expected.into());
             assert!(exactly.rounds_to_toi(toi), "{toi:?}");
             assert!(exactly.rounds_to_depth(depth), "{depth:?}");
-            // The neighbouring float32 numbers are not the rounded value.
+            // The integers must not accept a neighbouring float32 as the rounded value.
             assert!(!exactly.rounds_to_toi(toi.next_up()), "{toi:?}");
             assert!(!exactly.rounds_to_depth(depth.next_up()), "{depth:?}");
             assert!(
@@ -135,8 +136,8 @@ fn a_tangent_pass_collides_and_one_with_a_smaller_radius_does_not() {
 #[test]
 fn numbers_at_both_ends_of_the_range_are_handled() {
     let (least, most) = (f32::from_bits(1), carom::MAX_MAGNITUDE);
-    // With the smallest float32 as unit, the centres are at distance 3 and approach by 1 in the
-    // step.
+    // In units of the smallest positive float32, the centres are at distance 3 and approach by 1
+    // during the step.
     let coming = at([3.0 * least, 0.0, 0.0], least).with_velocity([-least, 0.0, 0.0]);
     assert_eq!(answer(at([0.0; 3], least), coming, 1.0), Some((1.0, 0.0)));
     assert_eq!(answer(at([0.0; 3], 0.0), coming, 1.0), None);
@@ -145,7 +146,8 @@ fn numbers_at_both_ends_of_the_range_are_handled() {
     assert!((toi - (1.0 - 1.0 / 3_f64.sqrt())).abs() < 1e-12);
 }
 
-/// For nearly tangent pairs of mixed scales, integers agree with every answer of float64.
+/// Checks, with nearly tangent pairs of mixed scales, that integers agree with every decision of
+/// float64.
 #[test]
 fn float64_is_right_where_it_answers() {
     let rng = &mut fastrand::Rng::with_seed(7);
@@ -155,7 +157,8 @@ fn float64_is_right_where_it_answers() {
         let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
         let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
         let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
-        // A Pythagorean direction perpendicular to the motion, so that tangency is often exact.
+        // The miss vector is a Pythagorean vector that is perpendicular to the motion, so that
+        // tangency is often exact.
         let across: [f32; 3] = *rng
             .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
             .expect("not empty");
@@ -197,7 +200,8 @@ fn float64_is_right_where_it_answers() {
             }
         }
     }
-    // The test is meaningless unless each of these cases is frequent.
+    // The test is meaningless unless there are many pairs that float64 decides, many that it leaves
+    // open, and many that collide.
     assert!(
         told > 10_000 && untold > 10_000 && hits > 10_000,
         "float64 decided {told} pairs and left {untold} open, {hits} pairs collide"
@@ -258,8 +262,8 @@ fn scenes_have_their_names_and_sizes() {
 #[test]
 fn groups_leave_pairs_out() {
     let place = |groups: (u16, u16)| at([0.0; 3], 1.0).with_groups(groups.0, groups.1);
-    // Two members of group 0 that ignore it; a sphere that ignores group 1, and a member of it; two
-    // members of group 15, the first of which ignores it.
+    // Spheres 0 and 1 are members of group 0 and ignore it. Sphere 2 ignores group 1, and sphere 3
+    // is a member of it. Spheres 4 and 5 are members of group 15, and sphere 4 ignores it.
     let spheres = [
         (1, 1),
         (1, 1),
@@ -277,7 +281,7 @@ fn groups_leave_pairs_out() {
     assert_eq!(between, [(0, 2), (0, 3), (0, 4), (0, 5)]);
 }
 
-/// `differences` reports each kind of mistake in a list.
+/// Checks that `differences` reports each kind of mistake in a list.
 #[test]
 fn every_kind_of_difference_is_reported() {
     let spheres = Scene::Dense.generate(200, 1);

@@ -1,11 +1,12 @@
-//! Every path that comments and documents name exists, so no file or folder can move without its
-//! mentions. And a shader and the Rust file that is its twin name each other.
+//! Tests that every path that is named in comments and documents exists. So no file or folder can
+//! move while comments or documents still name its old path. Also tests that a shader and its twin,
+//! a Rust file, name each other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders in the root of the repository. A path that begins with one of them is taken from the
-/// root.
+/// Folders in the root of the repository. A path that begins with one of these folders is relative
+/// to the root.
 const FOLDERS: [&str; 6] = [
     "src/",
     "shaders/",
@@ -15,7 +16,8 @@ const FOLDERS: [&str; 6] = [
     "examples/",
 ];
 
-/// Adds to `found` the files below a folder that have this extension.
+/// Finds the files in a folder and its subfolders that have the given extension, and appends them
+/// to `found`.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -27,12 +29,14 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns whether a character can be part of a path, or of a pattern for several paths.
+/// Returns whether a character can be part of a path, or of a pattern that stands for several
+/// paths.
 fn is_of_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
 }
 
-/// Returns the words of a line that may be paths. Leaves out URLs and patterns.
+/// Returns the words of a line that may be paths. URLs, and patterns that stand for several paths,
+/// are left out.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_of_path(c))
         .filter(|word| !word.starts_with("//"))
@@ -45,7 +49,8 @@ fn is_from_root(word: &str) -> bool {
     FOLDERS.iter().any(|folder| word.starts_with(folder))
 }
 
-/// Returns whether a word is the name of a Rust or WGSL file, perhaps with some of its folders.
+/// Returns whether a word is the name of a Rust or WGSL file. The name may be preceded by some of
+/// the file's folders.
 fn is_file_name(word: &str) -> bool {
     let stem = word
         .strip_suffix(".rs")
@@ -53,7 +58,8 @@ fn is_file_name(word: &str) -> bool {
     stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
 }
 
-/// Returns whether a file or folder has this path. The path may lack the extension.
+/// Returns whether there is a file or folder with the given path. The path may lack the file's
+/// extension.
 fn exists(root: &Path, path: &str) -> bool {
     let path = root.join(path);
     path.exists()
@@ -115,7 +121,8 @@ fn every_path_that_is_named_exists() {
     );
 }
 
-/// Returns the files whose header has the words "Twin of", each with the paths after these words.
+/// Returns the files whose header contains the words "Twin of", each with the paths that follow
+/// these words.
 fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     files(&root.join("src"), "rs", &mut all);
@@ -134,7 +141,8 @@ fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// The path of a folder stands for the `mod.rs` in it.
+/// A header may name its twin by the path of a folder. This path means the file `mod.rs` in the
+/// folder.
 #[test]
 fn twins_name_one_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -144,8 +152,8 @@ fn twins_name_one_another() {
         if twins.is_empty() {
             wrong.push(format!("{file} names no file as its twin"));
         }
-        // Two Rust files need not name each other: the host code of a GPU reduction and its CPU
-        // reference both name the shader.
+        // Two Rust files need not name each other. For example, the host code of a GPU reduction
+        // and the reduction's CPU reference both name the shader, but not each other.
         for twin in twins
             .iter()
             .filter(|twin| is_shader(&file) != is_shader(twin))

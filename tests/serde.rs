@@ -1,6 +1,8 @@
-//! Results, spheres and statistics survive a round trip through JSON with the feature `serde`.
+//! Tests that results, spheres and statistics survive a round trip through JSON with the feature
+//! `serde`.
 
-/// A `Status` is serialized as a text with the names of its bits. Bits without a name are kept.
+/// A `Status` is serialized as a text that contains the names of its bits. A bit without a name is
+/// kept, as a hexadecimal number.
 #[cfg(feature = "gpu")]
 #[test]
 fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,5 +1,5 @@
-//! Small random worlds of widely different scales, on both backends, compared with brute force.
-//! proptest generates the worlds and reduces one that fails to a minimal example.
+//! Compares both backends with brute force in small random worlds of widely different scales.
+//! proptest generates the worlds, and reduces a world that fails to a minimal example.
 
 mod backends;
 mod oracle;
@@ -12,16 +12,17 @@ use oracle::check::differences;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-/// Number of worlds on each backend.
+/// Number of worlds that each test generates for each backend.
 const CASES: u32 = 256;
-/// Number of worlds that a software driver may refuse.
+/// Largest accepted number of worlds that a backend refuses because a software driver ends loops
+/// early.
 const MOST_REFUSED: u32 = CASES / 16;
 /// Largest number of spheres in a world.
 const MOST: usize = 40;
 
-/// Generates a number related to the unit 2^scale: 0, a small integer multiple of the unit (so that
-/// numbers and differences are often equal), any number up to 4 units, or a number of another order
-/// of magnitude.
+/// Generates a number related to the unit 2^scale. It is 0, a small integer multiple of the unit
+/// (so that numbers and differences are often equal), any number with a magnitude of up to 4 units,
+/// or a number of another order of magnitude.
 fn number(scale: i32) -> impl Strategy<Value = f32> {
     let unit = 2_f32.powi(scale);
     prop_oneof![
@@ -33,13 +34,14 @@ fn number(scale: i32) -> impl Strategy<Value = f32> {
     ]
 }
 
-/// Generates three such numbers.
+/// Generates a vector whose components are numbers related to the unit 2^scale.
 fn vector(scale: i32) -> impl Strategy<Value = [f32; 3]> {
     [number(scale), number(scale), number(scale)]
 }
 
-/// Generates a sphere with a position, radius and velocity of these scales. Its velocity may be one
-/// of `velocities`, so that several spheres have the same.
+/// Generates a sphere. The parameters `place`, `radius` and `speed` are the scales of its position,
+/// radius and velocity. The velocity may be one of `velocities`, so that several spheres have the
+/// same velocity.
 fn sphere(
     place: i32,
     radius: i32,
@@ -50,7 +52,8 @@ fn sphere(
         2 => vector(speed),
         1 => proptest::sample::select(velocities),
     ];
-    // Few spheres are in groups, and fewer ignore any: otherwise no pairs would be left.
+    // Only a few spheres are members of groups, and fewer ignore any group. Otherwise hardly any
+    // pairs would be left.
     let groups = prop_oneof![
         3 => Just((0, 0)),
         1 => (0_u16..4, prop_oneof![2 => Just(0_u16), 1 => 0_u16..4]),
@@ -64,10 +67,11 @@ fn sphere(
     )
 }
 
-/// Generates spheres, some of them repeated, and a time step.
+/// Generates a world: spheres, some of them repeated, and a time step.
 fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
-    // Exponents of the position, radius, displacement and time: a third of the worlds have ordinary
-    // ones, a third wider ones, and a third go up to the limit of valid values, 2⁶⁰.
+    // The scales of the position, radius, displacement and time, as exponents of two. A third of
+    // the worlds have ordinary scales, a third have a wider range, and a third have scales up to
+    // the limit of valid values, 2⁶⁰.
     let scales = prop_oneof![
         (-4..4, -6..6, -6..6, -3..3),
         (-20..20, -20..20, -20..20, -10..10),
@@ -76,7 +80,7 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
     (scales, step).prop_flat_map(
         |((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
-            // Displacements have the same limit.
+            // The limit of valid values applies to displacements, too.
             let speed = (shift - time).clamp(-140, 57).min(56 - time);
             proptest::collection::vec(vector(speed), 1..4)
                 .prop_flat_map(move |velocities| {
@@ -96,8 +100,9 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     )
 }
 
-/// Runs many worlds on both backends, each with one detector for all worlds. `wrong` returns a
-/// description of the differences from brute force; it is empty if there are none.
+/// Runs many worlds on both backends. Each backend uses one detector for all its worlds. `wrong`
+/// runs a world and returns a description of the differences from brute force, which is empty if
+/// there are none.
 fn try_many<W: std::fmt::Debug>(
     worlds: impl Strategy<Value = W>,
     wrong: impl Fn(&mut carom::Detector, &W) -> Result<String, carom::Error>,
@@ -115,10 +120,10 @@ fn try_many<W: std::fmt::Debug>(
             ActiveBackend::Cpu => Backend::Cpu,
         };
         let detector = RefCell::new(detector);
-        // In some worlds so many segments meet that a software driver ends the loops over them
-        // early. carom then returns an error.
+        // Counts worlds that are refused. In some worlds so many time segments meet that a software
+        // driver ends the loops over them early. carom then returns an error.
         let refused = Cell::new(0);
-        // The seed is fixed, so every run has the same worlds. Other seeds give other worlds.
+        // The seed is fixed, so every run of the test generates the same worlds.
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let outcome = TestRunner::new_with_rng(config.clone(), rng).run(&worlds, |world| {
             let found = wrong(&mut detector.borrow_mut(), &world);

@@ -1,15 +1,15 @@
-//! A camera that moves around the box.
+//! A camera that moves around the box of the simulation and looks at its centre.
 
 use glam::camera::rh::proj::directx::perspective_infinite_reverse;
 use glam::camera::rh::view::look_at_mat4;
 use glam::{Mat4, Vec3};
 
 pub(crate) struct Camera {
-    /// Angle around the vertical axis, in radians.
+    /// Angle of the camera around the vertical axis, in radians.
     turn: f32,
-    /// Angle above the horizontal plane, in radians.
+    /// Angle of the camera above the horizontal plane, in radians.
     rise: f32,
-    /// Distance from the centre of the box, in half diagonals of the box.
+    /// Distance of the camera from the centre of the box, in units of half the diagonal of the box.
     distance: f32,
     half_diagonal: f32,
 }
@@ -30,11 +30,13 @@ impl Camera {
     /// Turns the camera by a movement of the pointer, in pixels.
     pub(crate) fn drag(&mut self, dx: f32, dy: f32) {
         self.turn = (self.turn - 0.005 * dx) % std::f32::consts::TAU;
-        // The camera stays below the pole, where the upward direction is undefined.
+        // The camera never looks straight up or down, where the upward direction of the picture is
+        // undefined.
         self.rise = (self.rise + 0.005 * dy).clamp(-1.5, 1.5);
     }
 
-    /// Zooms by notches of the wheel. Each notch reduces the distance by a tenth.
+    /// Zooms by notches of the mouse wheel. Each notch reduces the distance to the centre of the
+    /// box by a tenth.
     pub(crate) fn wheel(&mut self, notches: f32) {
         self.distance = (self.distance * 0.9_f32.powf(notches)).clamp(0.2, 20.0);
     }
@@ -46,7 +48,7 @@ impl Camera {
             * Vec3::new(self.turn.sin() * cos, sin, self.turn.cos() * cos)
     }
 
-    /// Returns the upward direction of the picture.
+    /// Returns the direction in the world that points upwards in the picture.
     pub(crate) fn up(&self) -> Vec3 {
         let [sin, cos] = [self.rise.sin(), self.rise.cos()];
         Vec3::new(-self.turn.sin() * sin, cos, -self.turn.cos() * sin)
@@ -63,7 +65,7 @@ impl Camera {
             * look_at_mat4(self.eye(), Vec3::ZERO, Vec3::Y)
     }
 
-    /// Returns the angle of a pixel, in radians.
+    /// Returns the angle that a pixel covers as seen from the camera, in radians.
     pub(crate) fn pixel(&self, size: [u32; 2]) -> f32 {
         FIELD / size[0].min(size[1]) as f32
     }

@@ -10,9 +10,9 @@ use crate::text::Coverage;
 use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Depth to which light penetrates between the spheres, in units of length: a few spheres.
+/// Distance over which light between the spheres fades to 1/e, in units of length: a few spheres.
 const LIGHT: f32 = 3.0;
-/// Samples per pixel. Every device supports four.
+/// Number of samples per pixel for multisampling. Every device supports four.
 const SAMPLES: u32 = 4;
 
 #[repr(C)]
@@ -93,7 +93,7 @@ impl Drawing {
         }
     }
 
-    /// Replaces the text in the corner.
+    /// Replaces the text in the corner of the picture.
     pub(crate) fn say(&mut self, simulation: &Simulation, words: &Coverage) {
         self.words_size = words.size;
         self.bind_group = bind(
@@ -190,7 +190,7 @@ impl Drawing {
     }
 }
 
-/// The parts that all pipelines share.
+/// The parts that all render pipelines share.
 struct Makings<'a> {
     device: &'a wgpu::Device,
     module: wgpu::ShaderModule,
@@ -216,9 +216,10 @@ impl<'a> Makings<'a> {
         }
     }
 
-    /// Creates a pipeline from a vertex and a fragment shader. A `solid` pipeline writes depth, and
-    /// its alpha is the fraction of the samples that it covers (alpha to coverage), so edges are
-    /// smooth in any drawing order. Any other pipeline is blended.
+    /// Creates a pipeline from a vertex and a fragment shader. If `solid`, the pipeline writes
+    /// depth, and the alpha of a fragment is the fraction of the pixel's samples that it covers
+    /// (alpha to coverage). So edges are smooth in any drawing order. Otherwise, fragments are
+    /// blended by alpha.
     fn pipeline(
         &self,
         [vertex, fragment]: [&str; 2],
@@ -306,7 +307,8 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-/// Creates the bind group: the buffers of the simulation, and a texture with the text.
+/// Creates the bind group for drawing: the parameters of the view, the buffers of the simulation,
+/// and a texture with the text.
 fn bind(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

@@ -5,17 +5,17 @@
 struct View {
     clip_from_world: mat4x4<f32>,
     eye: vec3<f32>,
-    // The angle of a pixel, in radians.
+    // The angle that a pixel covers as seen from the eye, in radians.
     pixel: f32,
     up: vec3<f32>,
-    // Unit of speed for the colours.
+    // Unit of speed. Colours depend on the speed of a sphere divided by this unit.
     speed: f32,
     half: vec3<f32>,
-    // Depth to which light penetrates between the spheres.
+    // Distance over which light between the spheres fades to 1/e.
     depth: f32,
     // Size of the picture, in pixels.
     size: vec2<f32>,
-    // Size of the text, in pixels.
+    // Size of the texture with the text, in pixels.
     words: vec2<f32>,
 }
 
@@ -29,10 +29,10 @@ override encode = false;
 
 const CORNERS = array(vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(-1.0, 1.0), vec2(1.0, 1.0));
 
-// Direction to the light.
+// Direction from a sphere to the light source.
 const KEY = vec3(0.30, 0.87, 0.39);
 
-// Converts light to the colour of a pixel.
+// Converts linear light of any intensity to the colour of a pixel.
 fn shown(light: vec3<f32>) -> vec3<f32> {
     // Narkowicz's fit of the ACES film curve: bright colours turn white instead of clipping.
     let x = max(light, vec3(0.0));
@@ -40,7 +40,7 @@ fn shown(light: vec3<f32>) -> vec3<f32> {
     return coded(film);
 }
 
-// Encodes a linear colour for the target.
+// Encodes a linear colour as the format of the target requires.
 fn coded(linear: vec3<f32>) -> vec3<f32> {
     if !encode {
         return linear;
@@ -53,7 +53,7 @@ fn coded(linear: vec3<f32>) -> vec3<f32> {
 
 struct Impostor {
     @builtin(position) clip: vec4<f32>,
-    // Vector from the eye to this corner.
+    // Vector from the eye to this corner of the square that is drawn for a sphere.
     @location(0) ray: vec3<f32>,
     // Vector from the eye to the centre of the sphere, and its radius.
     @location(1) @interpolate(flat) centre: vec4<f32>,
@@ -61,14 +61,15 @@ struct Impostor {
     @location(3) @interpolate(flat) glow: vec3<f32>,
 }
 
-// Returns the colour for a speed.
+// Returns the colour of a sphere whose speed is x times the unit of speed.
 fn by_speed(x: f32) -> vec3<f32> {
     let slow = mix(vec3(0.020, 0.045, 0.15), vec3(0.035, 0.22, 0.42), smoothstep(0.0, 3.5, x));
     let fast = mix(slow, vec3(0.75, 0.42, 0.16), smoothstep(3.0, 9.0, x));
     return mix(fast, vec3(0.80, 0.14, 0.03), smoothstep(8.0, 24.0, x));
 }
 
-// Returns the colour of the glow after a bounce.
+// Returns the colour of the glow after a bounce that changed the velocity by x times the unit of
+// speed.
 fn by_heat(x: f32) -> vec3<f32> {
     let colour = mix(vec3(1.0, 0.11, 0.015), vec3(1.0, 0.42, 0.07), smoothstep(4.0, 26.0, x));
     return colour * (x * x / (40.0 + x * x)) * (0.35 + 0.045 * x);
@@ -87,8 +88,8 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
         out.clip = vec4(0.0, 0.0, 2.0, 1.0);
         return out;
     }
-    // The half side of the square: the radius of the cone from the eye around the sphere, in the
-    // plane through the centre, plus a pixel for the soft edge.
+    // Half the side of the square that is drawn for a sphere: the radius of the cone from the eye
+    // around the sphere, in the plane through the sphere's centre, plus a pixel for the soft edge.
     let distance = sqrt(square);
     let size = radius * sqrt(square / (square - radius * radius)) + view.pixel * distance;
     let ahead = centre / distance;
@@ -105,7 +106,7 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     return out;
 }
 
-// Returns the distance from `place` to the wall of the box along `direction`.
+// Returns the distance from `place`, along `direction`, to the nearest wall of the box.
 fn to_wall(place: vec3<f32>, direction: vec3<f32>) -> f32 {
     let walls = (select(-view.half, view.half, direction > vec3(0.0)) - place) / direction;
     return max(0.0, min(walls.x, min(walls.y, walls.z)));
@@ -122,8 +123,8 @@ fn lit(in: Impostor) -> Lit {
     let centre = in.centre.xyz;
     let radius = in.centre.w;
     let along = dot(centre, ray);
-    // The vector between the centre and the closest point of the ray. A difference of squares would
-    // give its length as well, but would lose digits by cancellation.
+    // The vector from the closest point of the ray to the centre of the sphere. A difference of
+    // squares would also give its length, but would lose digits by cancellation.
     let beside = centre - along * ray;
     let square = dot(beside, beside);
     let cover = saturate((radius - sqrt(square)) / (view.pixel * along) + 0.5);
@@ -158,7 +159,7 @@ fn lit(in: Impostor) -> Lit {
 
 @vertex
 fn edge(@builtin(vertex_index) end: u32, @builtin(instance_index) i: u32) -> @builtin(position) vec4<f32> {
-    // Four edges along each axis.
+    // The box has four edges along each axis.
     let axis = i / 4u;
     var corner: vec3<f32>;
     corner[axis] = f32(end) * 2.0 - 1.0;

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
-    // The text has the same size as in a window, and is larger in a larger picture.
+    // The text has the same size as in a window of 1280 by 720 pixels. In a larger picture it is
+    // larger.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
@@ -78,7 +79,7 @@ fn picture(
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    // In a buffer, the rows of a texture copy begin at multiples of 256 bytes.
+    // When a texture is copied to a buffer, each row begins at a multiple of 256 bytes.
     let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("picture readback"),
@@ -103,7 +104,7 @@ fn picture(
     );
     let (sender, mapped) = std::sync::mpsc::channel();
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-        // Sending fails only if this function has already returned an error.
+        // The receiver is gone only if this function has already returned an error.
         let _ = sender.send(result);
     });
     gpu.queue.submit([encoder.finish()]);

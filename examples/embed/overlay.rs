@@ -1,15 +1,15 @@
-//! The table in the corner of the picture.
+//! The table of numbers in the corner of the picture.
 
 use std::time::{Duration, Instant};
 
 use crate::simulation::Report;
 
-/// Height of the letters, in pixels.
+/// Height of the letters of the table, in pixels.
 pub(crate) const HEIGHT: f32 = 17.0;
 /// Width of the table, in pixels.
 pub(crate) const WIDTH: f32 = 240.0;
 
-/// Counts frames, and decides when the table is updated.
+/// Counts frames, and decides when the table in the picture is updated.
 pub(crate) struct Frames {
     since: Instant,
     count: u32,
@@ -27,8 +27,8 @@ impl Frames {
         }
     }
 
-    /// Counts a frame. Returns whether the table is to be updated. It is not updated in every
-    /// frame, because numbers that change so fast cannot be read.
+    /// Counts a frame. Returns whether the table in the picture is to be updated. It is not updated
+    /// in every frame, because numbers that change so fast cannot be read.
     pub(crate) fn tick(&mut self) -> bool {
         self.count += 1;
         let passed = self.since.elapsed().as_secs_f64();

@@ -23,22 +23,22 @@ use carom::gpu::{
 /// Workgroup size of the entry point in `simulation.wgsl`.
 const WORKGROUP: u32 = 256;
 
-/// Stride in bytes of the positions, and of the velocities.
+/// Number of bytes from one sphere to the next in the buffers of positions and of velocities.
 const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 
 /// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// The spheres in a box from `-half` to `half`.
+/// The initial state: a box from `-half` to `half`, and the spheres in it.
 pub(crate) struct World {
     pub(crate) half: [f32; 3],
-    /// Positions x, y, z, and the radius.
+    /// For each sphere: its position x, y, z, and its radius.
     pub(crate) positions: Vec<[f32; 4]>,
-    /// Velocities x, y, z, and the glow.
+    /// For each sphere: its velocity x, y, z, and its glow.
     pub(crate) velocities: Vec<[f32; 4]>,
 }
 
-/// Parameters that are the same for every step.
+/// Parameters of the simulation that are the same for every step.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) dt: f32,
@@ -67,11 +67,11 @@ pub(crate) struct Simulation {
     dt: f32,
     /// carom's buffers for this world.
     buffers: CollisionBuffers,
-    /// The pipeline of `simulation.wgsl`.
+    /// The pipeline of `simulation.wgsl`, which moves the spheres and lets them bounce.
     bounce: wgpu::ComputePipeline,
     uniform: wgpu::Buffer,
-    /// The bind group of `bounce`. It contains one of carom's buffers, so it is recreated after
-    /// these have grown.
+    /// The bind group of the pipeline `bounce`. It contains one of carom's buffers, so it is
+    /// recreated after carom's buffers have grown.
     bound: Option<wgpu::BindGroup>,
     /// The readback in flight, if there is one.
     ticket: Option<Ticket<StepSummary>>,
@@ -128,10 +128,11 @@ impl Simulation {
         // Create one `CollisionPipeline` for each device, and `CollisionBuffers` for each world.
         // Several worlds can share the pipeline.
         //
-        // `new(count)` is the largest number of spheres. `with_earliest` requests the earliest
-        // impact of each sphere, which the shader reads. `with_timestamp_period` requests the times
-        // of the stages, which the device measures if it has the feature `TIMESTAMP_QUERY`. The
-        // capacity for pairs has a default, and grows when a step needs more: see `report`.
+        // The `count` in `new(count)` is the largest number of spheres. `with_earliest` requests
+        // the earliest impact of each sphere, which the shader reads. `with_timestamp_period`
+        // requests the times of the stages, which the device measures if it has the feature
+        // `TIMESTAMP_QUERY`. The capacity for pairs has a default, and the buffers are grown when a
+        // step needs more: see `report`.
         let pipeline = CollisionPipeline::new(device)?;
         let options = BufferOptions::new(count)
             .with_earliest()
@@ -175,7 +176,8 @@ impl Simulation {
         self.count
     }
 
-    /// Puts the spheres back into their initial state. `world` must be the world of `new`.
+    /// Puts the spheres back into their initial state. `world` must be the world that was passed to
+    /// `new`.
     pub(crate) fn restart(&mut self, queue: &wgpu::Queue, world: &World) {
         self.ticket = None;
         self.report = Report::default();
@@ -226,8 +228,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Creates the bind group of `simulation.wgsl`. `earliest()` is carom's buffer with the
-    /// earliest impact of each sphere.
+    /// Creates the bind group for the shader `simulation.wgsl`. `earliest()` is carom's buffer with
+    /// the earliest impact of each sphere.
     fn bind(&self) -> anyhow::Result<wgpu::BindGroup> {
         let [new_positions, new_velocities] = &self.new;
         let buffers = [
@@ -252,8 +254,8 @@ impl Simulation {
         }))
     }
 
-    /// Returns the latest counts and times that have arrived. Never waits: results arrive when the
-    /// device is polled, which each submit also does.
+    /// Returns the latest counts and stage times that have been read back. Never waits: a readback
+    /// arrives when the device is polled, which each submit also does.
     pub(crate) fn report(&mut self) -> anyhow::Result<&Report> {
         if let Some(ticket) = self.ticket.take() {
             match ticket.try_take()? {

@@ -11,14 +11,15 @@ struct Params {
     count: u32,
     restitution: f32,
     walls: u32,
-    // Factor by which the glow decays in a step.
+    // Factor by which the glow of a sphere decays in a step.
     fade: f32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-// xyz: position; w: radius.
+// For each sphere: xyz is the position, w is the radius.
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// xyz: velocity; w: glow, which is the change of velocity by a bounce and decays with time.
+// For each sphere: xyz is the velocity. w is the glow, which a bounce sets to the change of
+// velocity and which decays with time.
 @group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
 // carom's earliest impact of each sphere, by the index of the sphere.
 @group(0) @binding(3) var<storage, read> earliest: array<CaromEarliest>;
@@ -35,9 +36,10 @@ struct Bounce {
     of_b: f32,
 }
 
-// Computes the bounce of a and b, which touch at time `toi`. The invocations of both spheres call
-// this with the same arguments, the smaller index first. So both compute the same bits, and the
-// momentum that one sphere gains is the momentum that the other one loses, but for rounding.
+// Computes the bounce of spheres a and b, which touch at time `toi`. The invocations of both
+// spheres call this function with the same arguments, the smaller index first. So both compute the
+// same bits, and the momentum that one sphere gains is the momentum that the other one loses,
+// except for rounding.
 fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     let apart = positions[b].xyz - positions[a].xyz;
     let motion = velocities[b].xyz - velocities[a].xyz;
@@ -57,8 +59,8 @@ fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
 }
 
 // Reflects a coordinate that lies outside [-room, room] back into this interval, as between two
-// mirrors, however far outside it lies. The second number is -1 if the direction of motion is
-// reversed.
+// mirrors, however far outside it lies. The first component of the result is the coordinate. The
+// second is -1 if the direction of motion is reversed, otherwise 1.
 fn fold(way: f32, room: f32) -> vec2<f32> {
     if abs(way) <= room {
         return vec2(way, 1.0);

@@ -3,23 +3,27 @@
 
 use crate::simulation::World;
 
-/// Largest radius. The smallest is half of it. A cell of the lattice has an edge of length 1.
+/// Largest radius of a sphere. The smallest radius is half of it. The spheres are placed in a
+/// lattice whose cells have edges of length 1.
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
-/// Standard deviation of each velocity component outside the hot regions, in lengths per second.
+/// Standard deviation of each velocity component outside the hot regions, in units of length per
+/// second.
 pub(crate) const WARM: f32 = 1.0;
-/// The same inside the hot regions.
+/// Standard deviation of each velocity component inside the hot regions, in units of length per
+/// second.
 const HOT: f32 = 16.0;
-/// Hot regions: the centre of each, in sides of the box, and its radius, in heights of the box.
+/// Hot regions: the centre of each, as fractions of the sides of the box, and its radius, as a
+/// fraction of the height of the box.
 const FIRES: [([f32; 3], f32); 3] = [
     ([0.27, 0.55, 1.0], 0.18),
     ([0.72, 1.0, 0.42], 0.14),
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// Returns `count` spheres with a total momentum of 0. Each lies inside a cell of its own, so no
-/// two overlap.
+/// Returns `count` spheres with a total momentum of 0. Each sphere lies inside a cell of its own,
+/// so no two spheres overlap.
 pub(crate) fn world(count: u32, seed: u64) -> World {
     let mut rng = fastrand::Rng::with_seed(seed);
     let cells = cells(count);
@@ -30,7 +34,8 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
     for z in 0..cells[2] {
         for y in 0..cells[1] {
             for x in 0..cells[0] {
-                // The empty cells are spread evenly over all cells.
+                // There may be more cells than spheres. The empty cells are spread evenly over all
+                // cells.
                 let number = u64::from(x)
                     + u64::from(cells[0]) * (u64::from(y) + u64::from(cells[1]) * u64::from(z));
                 let before = number * u64::from(count) / all;

@@ -1,5 +1,5 @@
-//! Renders text as coverage, one byte per pixel. The font is compiled into the program, so no
-//! installed font is needed.
+//! Renders text as coverage: one byte per pixel, 0 outside the letters and 255 inside. The font is
+//! compiled into the program, so no installed font is needed.
 
 use ab_glyph::{Font, FontRef, InvalidFont, Point, ScaleFont};
 

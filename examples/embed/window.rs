@@ -42,7 +42,7 @@ struct App<'a> {
 }
 
 impl App<'_> {
-    /// Ends the program if `result` is an error.
+    /// Ends the program with an error if `result` is one.
     fn pass(&mut self, events: &ActiveEventLoop, result: anyhow::Result<()>) {
         if let Err(error) = result {
             self.failure.get_or_insert(error);
@@ -115,9 +115,9 @@ struct Scene {
     text: Text,
     frames: Frames,
     paused: bool,
-    /// Position of the pointer, if it is known.
+    /// Position of the mouse pointer, if it is known.
     pointer: Option<[f64; 2]>,
-    /// Whether the left button is pressed.
+    /// Whether the left mouse button is pressed.
     drags: bool,
 }
 
@@ -221,7 +221,8 @@ impl Scene {
         self.gpu.check()?;
         let size = self.window.inner_size();
         if size.width == 0 || size.height == 0 {
-            // The window is minimized. The next `Resized` event continues.
+            // The window is minimized, so nothing is drawn. Drawing continues with the next
+            // `Resized` event.
             return Ok(());
         }
         let Some((target, fits)) = self.target(events)? else {
@@ -272,7 +273,8 @@ impl Scene {
         }
     }
 
-    /// Returns the texture to draw to, if there is one now, and whether its size fits the window.
+    /// Returns the texture of the surface to draw to, and whether its size fits the window. Returns
+    /// `None` if the surface has no texture at the moment.
     fn target(
         &mut self,
         events: &ActiveEventLoop,
@@ -289,8 +291,8 @@ impl Scene {
             Current::Timeout | Current::Occluded => {}
             Current::Validation => self.gpu.check()?,
         }
-        // Try again after a short time. Retrying at once would keep a core busy while the window is
-        // hidden.
+        // Try again to get a texture after a short time. Retrying at once would keep a core busy
+        // while the window is hidden.
         let soon = Instant::now() + Duration::from_millis(20);
         events.set_control_flow(ControlFlow::WaitUntil(soon));
         Ok(None)

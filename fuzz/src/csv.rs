@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     for options in ways() {
         if let Ok(world) = carom_cli::read::csv::read("input", data, &options) {
-            // A row has at least 5 bytes: three numbers and two commas.
+            // A row of the file has at least 5 bytes: three numbers of one digit and two commas.
             check(&world, data.len() / 5);
         }
     }

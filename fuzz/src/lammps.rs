@@ -1,5 +1,7 @@
-//! Fuzz target: the dump reader accepts or rejects arbitrary bytes, and accepted worlds are valid.
-//! Reading the last frame from its mark gives the same world as reading all frames.
+//! Fuzz target: the reader of LAMMPS dumps accepts or rejects arbitrary bytes, and accepted worlds
+//! are valid. A mark, which is the place at which a frame begins in the file, lets a reader skip
+//! the frames before it. Reading the last frame from its mark must give the same world as reading
+//! all frames.
 
 #![no_main]
 
@@ -15,7 +17,8 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Reads all frames, then reads the last frame again from its mark, and compares the two.
+/// Reads all frames, then reads the last frame again from its mark (the place at which it begins),
+/// and compares the two results.
 fn every_frame(data: &[u8], options: &ReadOptions) {
     let mut dump = Dump::new("input", data, options);
     let mut last = None;
@@ -32,8 +35,8 @@ fn every_frame(data: &[u8], options: &ReadOptions) {
     let begin = usize::try_from(mark.place.byte).expect("the mark is within the data");
     let mut dump = Dump::new("input", &data[begin..], options);
     dump.start_at(mark);
-    // `count` does not parse the atoms, so it may count a frame that `read` rejects. In that case,
-    // `last` is not the last frame, and there is nothing to compare.
+    // `count` does not parse the atoms of a frame, so it may count a frame that `read` rejects. If
+    // it did, `last` is not the frame at the mark, and there is nothing to compare.
     if last.frame.is_some_and(|frame| frame.number == mark.number) {
         let found = dump.read().ok().flatten();
         assert_eq!(format!("{found:?}"), format!("{:?}", Some(last)));

@@ -11,7 +11,8 @@ fuzz_target!(|data: &[u8]| {
     for options in ways() {
         let input = std::io::Cursor::new(data);
         if let Ok(world) = carom_cli::read::npz::read("input", input, &options) {
-            // Deflate compresses by a factor of about 1000 at most.
+            // An array in the file may be compressed with Deflate, by a factor of about 1000 at
+            // most.
             check(&world, 1100 * data.len() / 12);
         }
     }

@@ -1,4 +1,5 @@
-// Code that the fuzz targets for the readers share: the options, a limit on memory, and a check.
+// Code that the fuzz targets of all readers share: the reader options, a limit on the memory, and a
+// check of the worlds.
 
 use carom_cli::read::{Radii, ReadOptions, World};
 
@@ -15,13 +16,13 @@ fn ways() -> impl Iterator<Item = ReadOptions> {
     })
 }
 
-/// An allocator with a limit. It stops the run if a reader allocates more memory than a small input
-/// justifies, even a compressed one.
+/// An allocator with a limit of 128 MiB. It stops the run if a reader allocates more memory than
+/// the small inputs of the fuzzer, even compressed ones, can require.
 #[global_allocator]
 static MEMORY: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, 128 << 20);
 
-/// Fails unless all numbers of a world are finite, there are at most `most` spheres, and ids and
-/// types, where present, are as many as the spheres.
+/// Panics unless the world is valid: all numbers are finite, there are at most `most` spheres, and
+/// there are as many ids and types as spheres, if there are any.
 fn check(world: &World, most: usize) {
     assert!(world.spheres.len() <= most, "{} spheres", world.spheres.len());
     for sphere in &world.spheres {

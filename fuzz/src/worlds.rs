@@ -1,5 +1,5 @@
-//! Fuzz target: for small worlds made from arbitrary bytes, the list must equal the list found by
-//! brute force in exact arithmetic, bit for bit.
+//! Fuzz target: small worlds are made from arbitrary bytes. The list of pairs must be equal, bit
+//! for bit, to the list that brute force finds in exact arithmetic.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 /// Maximum number of spheres in a world.
 const MOST: usize = 8;
 
-/// Reads numbers from bytes. After the end of the bytes, it reads zeros.
+/// Reads numbers from the input of the fuzzer. After the end of the input, it reads zeros.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -34,25 +34,25 @@ impl Bytes<'_> {
         i8::from_le_bytes(self.take())
     }
 
-    /// Returns any valid float32.
+    /// Reads a float32 of any valid value.
     fn any(&mut self) -> f32 {
         valid(f32::from_le_bytes(self.take()))
     }
 
-    /// Returns a small multiple of `unit`, a power of two. Such numbers are often equal, and their
-    /// sums are often exact and equal to other numbers.
+    /// Reads a small multiple of `unit`, which is a power of two. Such multiples are often equal to
+    /// one another. Their sums are often exact, and equal to other multiples or sums.
     fn multiple(&mut self, unit: f32) -> f32 {
         valid(f32::from(self.signed()) * unit)
     }
 
-    /// Returns a power of two from 2⁻¹²⁷ to 2¹²⁷. Powers near 1 are more frequent.
+    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷. Powers near 1 are more frequent.
     fn unit(&mut self) -> f32 {
         let x = i32::from(self.signed());
         2_f32.powi(if x % 2 == 0 { x / 16 } else { x })
     }
 }
 
-/// Returns `x` clamped to the valid range, or 0 if `x` is not finite.
+/// Returns `x` clamped to the range of valid inputs, or 0 if `x` is not finite.
 fn valid(x: f32) -> f32 {
     if x.is_finite() {
         x.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE)
@@ -61,21 +61,21 @@ fn valid(x: f32) -> f32 {
     }
 }
 
-/// Returns the float32 that is up to 3 steps above or below `x`. The sign of `ulps` gives the
-/// direction.
+/// Returns the float32 that is up to 3 ulps above or below `x`, or `x` itself. The number of ulps
+/// is |`ulps`| modulo 4, and the sign of `ulps` gives the direction.
 fn nudged(x: f32, ulps: i8) -> f32 {
     let step = |x: f32| if ulps > 0 { x.next_up() } else { x.next_down() };
     (0..ulps.unsigned_abs() % 4).fold(x, |x, _| step(x))
 }
 
-/// Triples of perpendicular vectors of equal integer length. With them, a path along one vector can
-/// be exactly tangent to a sphere displaced along another.
+/// Triples of perpendicular vectors of equal length, all with integer coordinates. A path along one
+/// vector of a triple can be exactly tangent to a sphere that is displaced along another one.
 const AXES: [[[f32; 3]; 3]; 3] = [
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     [[3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], [0.0, 0.0, 5.0]],
     [[-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], [2.0, 2.0, -1.0]],
 ];
-/// Lengths of the vectors in [`AXES`].
+/// For each triple of [`AXES`]: the length of its vectors.
 const LENGTHS: [f32; 3] = [1.0, 5.0, 3.0];
 
 fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
@@ -99,7 +99,8 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             )
             .with_velocity(std::array::from_fn(|_| bytes.multiple(speed))),
             4 => last,
-            // A sphere that passes the previous sphere at a chosen distance, at a chosen time.
+            // This sphere passes the previous sphere at a distance and a time that are read from
+            // the input.
             _ => {
                 let axes = usize::from(bytes.byte()) % 3;
                 let [along, across, _] = AXES[axes];
@@ -126,13 +127,14 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             sphere.radius = sphere.radius.max(0.0);
         }
         if kind & 0x80 != 0 {
-            // Only groups 0 to 3 have members. The fuzz target below uses the groups from 12 on.
+            // A sphere is a member of some of the groups 0 to 3, and ignores some of them. The fuzz
+            // target below uses the groups from 12 on for another purpose.
             let groups = bytes.byte();
             sphere = sphere.with_groups(u16::from(groups & 15), u16::from(groups >> 4));
         }
         spheres.push(sphere);
     }
-    // The library also limits displacements, velocity times dt, to MAX_MAGNITUDE.
+    // Displacements, which are velocities times dt, must not exceed MAX_MAGNITUDE either.
     let fastest = spheres.iter().flat_map(|sphere| sphere.velocity);
     let fastest = fastest.fold(0.0_f32, |fastest, v| fastest.max(v.abs()));
     while fastest * dt > MAX_MAGNITUDE {
@@ -143,7 +145,8 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
 
 thread_local! {
     static DETECTOR: RefCell<Detector> = {
-        // The pool consists of this thread only: waking other threads takes longer than a world.
+        // The thread pool consists of this thread only, because waking other threads would take
+        // longer than the computation of a small world.
         rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .use_current_thread()
@@ -159,9 +162,9 @@ fuzz_target!(|data: &[u8]| {
     let head = bytes.byte();
     let two_sets = head % 4 == 0;
     let (mut spheres, dt) = world(&mut bytes);
-    // The first sphere ignores some of the groups 12 to 14, which have no members. In a build with
-    // `carom_fuzzing`, the library derives from them into how many segments the longest path is
-    // cut.
+    // The first sphere ignores some of the groups 12 to 14. They have no members, so no pair is
+    // left out. In a build with the cfg `carom_fuzzing`, the library derives from these bits the
+    // number of segments into which it cuts the longest path.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

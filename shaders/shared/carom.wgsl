@@ -9,7 +9,8 @@ struct CaromCollision {
     // Index of the first sphere: the smaller of the two indices or, with two sets, the
     // index in the first set.
     a: u32,
-    // Index of the second sphere, with CAROM_GRAZING as its highest bit: see carom_b().
+    // Index of the second sphere in the low 31 bits, and CAROM_GRAZING as the highest
+    // bit: see carom_b().
     b_and_grazing: u32,
     // Time of impact, measured from the start of the step; 0 if the spheres touch at
     // the start.
@@ -27,8 +28,8 @@ struct CaromCollision {
 // list has it once. Treat grazing pairs as touching.
 const CAROM_GRAZING = 0x80000000u;
 
-// Returns the index of the second sphere: the larger of the two indices or, with two
-// sets, the index in the second set.
+// Returns the index of the second sphere of a pair: the larger of the two indices or,
+// with two sets, the index in the second set.
 fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
@@ -54,8 +55,9 @@ struct CaromResults {
     // Number of spheres, of both sets if there are two. If one of two sets is empty,
     // nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Number to add to the index of a pair's second sphere to get its row: the number
-    // of spheres in the first of two sets, or 0 with one set.
+    // Number to add to the index of a pair's second sphere to get its row, in the
+    // reductions with a row for each sphere: the number of spheres in the first of two
+    // sets, or 0 with one set.
     b_offset: u32,
     // Number of spheres that were set aside because they have values that carom cannot
     // work with.
@@ -68,29 +70,32 @@ struct CaromResults {
     // Number of grids.
     levels: u32,
     // Length limit of time segments. A sphere is cut into the fewest segments, at most
-    // 2^15, of which none extends farther than this, or than the sphere's diameter,
-    // along any axis. In your unit of length, or, if every coordinate, radius and
-    // displacement is below 1/256, in a smaller unit, which is a power of two of yours.
+    // 2^15, of which none extends farther along any axis than this limit or the
+    // sphere's diameter. The limit is in your unit of length. But if every coordinate,
+    // radius and displacement is below 1/256, it is in a smaller unit, which is a power
+    // of two of yours.
     segment: f32,
     // Number of pairs in the sorted list.
     sorted: u32,
-    // Changes: number of pairs that are new since the last complete step, of pairs that
-    // were in the list before, and of pairs that are no longer in it.
+    // Changes since the last complete step: number of pairs that are new, number of
+    // pairs that were already in the list of that step, and number of its pairs that
+    // are no longer in the list.
     began: u32,
     lasted: u32,
     ended: u32,
-    // Number of workgroups along x of an indirect dispatch over the pairs, and over the
-    // sorted pairs: see carom_index().
+    // Numbers of workgroups along x of the indirect dispatch over the pairs, and of the
+    // indirect dispatch over the sorted pairs: see carom_index().
     columns: u32,
     sorted_columns: u32,
     // Serial number of the step, by which recorded steps can be told apart.
     serial: u32,
     // Indices of spheres that were set aside: all of them, or 32 of them if there are
-    // more. Indices of the second of two sets continue those of the first.
+    // more. With two sets, the indices of the second set continue the indices of the
+    // first.
     invalid_index: array<u32, 32>,
 }
 
-// The list overflowed. It holds only `pairs` of the pairs found.
+// The list of pairs overflowed. It holds only results.pairs of the pairs found.
 const CAROM_TRUNCATED = 1u;
 // There are more time segments than the buffers have room for. Nothing was searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
@@ -119,37 +124,37 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// The reductions below are computed from the list on request. If the list is truncated,
-// they cover only the pairs in it. Where every sphere has a row, the rows of the second
-// of two sets follow those of the first: sphere i of the second set has row
-// results.b_offset + i.
+// Reductions are results that are computed from the list of pairs on request. If the
+// list is truncated, they cover only the pairs in it. In a reduction with a row for
+// each sphere, the rows of the second of two sets follow the rows of the first: sphere
+// i of the second set has row results.b_offset + i.
 
-// First impact of a sphere: its time, and the index of the other sphere, the smallest
-// index if there are several. With two sets, this is an index in the other sphere's own
-// set. Grazing pairs count as touching. Bind as array<CaromEarliest>, with a row for
-// each sphere.
+// First impact of a sphere: its time, and the index of the other sphere. If the sphere
+// touches several spheres at this time, it is the smallest of their indices. With two
+// sets, it is an index in the other sphere's own set. Grazing pairs count as touching.
+// Bind as array<CaromEarliest>, with a row for each sphere.
 struct CaromEarliest {
-    // The largest float32 for a sphere that touches nothing.
+    // Time of impact, or the largest float32 if the sphere touches nothing.
     toi: f32,
-    // CAROM_NONE for a sphere that touches nothing.
+    // Index of the other sphere, or CAROM_NONE if the sphere touches nothing.
     partner: u32,
 }
 
 const CAROM_NONE = 0xffffffffu;
 
 // The sorted list is an array<CaromCollision> of results.sorted pairs in ascending
-// order of (a, b), each pair once. It has its own indirect dispatch arguments, which go
-// with results.sorted_columns.
+// order of (a, b), each pair once. It has indirect dispatch arguments of its own. In a
+// dispatch with them, pass results.sorted_columns to carom_index().
 
-// Contacts: for each sphere, the indices of its pairs in the sorted list. Bind two
-// array<u32>, `offsets` and `indices`. Row i is indices[k] for all k with offsets[i] <=
-// k < offsets[i + 1]. It begins with the pairs in which the sphere is b, by ascending
-// a, followed by the pairs in which it is a, by ascending b. So with one set the
-// partners are in ascending order. Each pair is in two rows.
+// Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
+// two array<u32>, `offsets` and `indices`. Row i is indices[k] for all k with
+// offsets[i] <= k < offsets[i + 1]. A sphere's row begins with the pairs in which the
+// sphere is b, by ascending a. Then follow the pairs in which it is a, by ascending b.
+// So with one set the partners are in ascending order. Each pair is in two rows.
 
-// Changes since the last complete step: an array<vec2<u32>> of (a, b). It contains
-// results.began pairs that are new, then results.lasted pairs that were in the list
-// before, then results.ended pairs that are no longer in the list. Each part is sorted.
-// A step with a bit of CAROM_INCOMPLETE has no changes, and the step after it is
-// compared with the last step that had no such bit. In the first complete step all
-// pairs are new.
+// Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). It
+// contains results.began pairs that are new, then results.lasted pairs that were
+// already in the list of that step, then results.ended pairs of that list that are no
+// longer there. Each part is sorted. A step with a status bit of CAROM_INCOMPLETE has
+// no changes, and the step after it is compared with the last step that had no such
+// bit. In the first complete step all pairs are new.

@@ -13,6 +13,6 @@ fn may_be_crowded() -> bool {
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
     let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
-    // The factor leaves a margin for rounding errors.
+    // The factor 0.999 leaves a margin for rounding errors.
     return most > 0.999 * allowed;
 }

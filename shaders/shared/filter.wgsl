@@ -1,6 +1,6 @@
-// The filter: the swept test of two spheres in float32, with an error bound. docs/exact.md has
-// the proof, and the constants are in `src/shared/filter.rs`. The CPU sweeps in float64
-// instead.
+// The filter tests whether two spheres touch during the step, in float32 with an error bound.
+// docs/exact.md has the proof, and the constants are in `src/shared/filter.rs`. The CPU uses a test
+// in float64 instead, the sweep.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
@@ -8,16 +8,18 @@
 // Result of the filter for two spheres. The verdict is a certain hit if margin > bound, a
 // certain miss if margin < -bound, and otherwise grazing.
 struct Filtered {
-    // Relative position at the start of the step, relative velocity, and sum of the radii.
+    // Of the two spheres: relative position at the start of the step, relative velocity, and sum of
+    // the radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Whether the relative velocity is too small for a meaningful `t`, which is then 0.
+    // Whether the relative velocity is too small to compute the time of closest approach. If so,
+    // `t` is 0.
     slow: bool,
-    // Time of closest approach within [0, dt].
+    // Time of closest approach of the two spheres within [0, dt].
     t: f32,
-    // r² minus the squared distance at time t, and an upper bound on the error of this
-    // difference.
+    // r² minus the squared distance of the centres at time t, and an upper bound on the error of
+    // this difference.
     margin: f32,
     bound: f32,
 }
@@ -50,7 +52,8 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // Upper bound on how much the motion in the whole step changes the margin.
+        // Slow spheres are tested at time 0. This is an upper bound on how much their motion in the
+        // whole step changes the margin.
         bound += SLOWLY * distance * (speed * dt);
     }
     return Filtered(p, v, r, slow, t, margin, bound);

@@ -2,27 +2,28 @@
 
 #import types::{Level}
 
-// Returns the cell of a point in the frame.
+// Returns the cell of a level that contains a point. The point is given relative to the frame.
 fn cell_of(level: Level, point: vec3<f32>) -> vec3<i32> {
     return vec3<i32>(floor(point * level.inverse_cell));
 }
 
-// Returns whether the cells from x0 to x1 of a row are all in the box.
+// Returns whether the cells from x0 to x1 in the row at y and z are all in the level's box. In the
+// box, each cell has a slot of its own.
 fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     let first = vec3<u32>(vec3<i32>(x0, y, z) - level.origin);
     let last_x = u32(x1 - level.origin.x);
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// Returns the slot of a cell in the box, in a time slab.
+// Returns the slot of a cell in time slab `slab`. The cell must be in the level's box.
 fn slot_in_box(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     let at = vec3<u32>(cell - level.origin);
     return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
 }
 
-// Returns the slot of a cell in a time slab. In the box, slots are consecutive along x. A cell
-// outside the box has one of the slots from first_hashed to first_hashed + hash_mask. No other
-// code depends on which one it is.
+// Returns the slot of a cell in time slab `slab`. In the level's box, slots are consecutive along
+// x. A cell outside the box has one of the slots from first_hashed to first_hashed + hash_mask,
+// chosen by a hash. No other code depends on which of these slots it has.
 fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
         return slot_in_box(level, cell, slab);

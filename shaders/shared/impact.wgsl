@@ -3,8 +3,8 @@
 
 #import filter::{Filtered}
 
-// Returns the time of impact and the penetration depth of two spheres that touch or may touch.
-// At that time, the gap between them is 0 except for rounding errors, for which
+// Returns the time of impact and the penetration depth of two spheres that touch or may touch. At
+// the time of impact, the gap between the spheres is 0 except for rounding errors, for which
 // `src/gpu/mod.rs` states a bound.
 fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
@@ -15,8 +15,8 @@ fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     if s.slow {
         return vec2<f32>(0.0);
     }
-    // Distances along the direction of the relative motion: from the start to the closest
-    // approach, and from the first contact to the closest approach.
+    // Along the direction of the relative motion: `ahead` is the distance from the start to the
+    // closest approach, and `back` is the distance from the first contact to the closest approach.
     let speed = sqrt(dot(s.v, s.v));
     let way = s.v / speed;
     let ahead = -dot(s.p, way);

@@ -2,7 +2,8 @@
 
 #needs params
 
-// Returns x. A compiler cannot know this, because it cannot know that params.zero is 0.
+// Returns x. A compiler cannot know that the result is x, because it cannot know that params.zero
+// is 0.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

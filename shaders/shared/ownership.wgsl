@@ -1,29 +1,30 @@
-// Which two time segments report a pair. Twin of `src/shared/ownership.rs`.
+// Decides which two time segments of two spheres report the pair.
+// Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered, sum}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
-// Results of ownership(). OWN: only these two segments report the pair. OTHER: these two do
-// not. SHARED: rounding leaves open which segments own the pair, so all possible owners report
-// it.
+// Results of ownership() for two time segments. OWN: only these two segments report the pair of
+// their spheres. OTHER: these two segments do not report it. SHARED: rounding leaves open which
+// segments own the pair, so all possible owners report it.
 const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Returns whether two time segments own the pair of their spheres: whether they contain the
-// time of closest approach.
+// Returns OWN, OTHER or SHARED: whether two time segments, given by their tags, own the pair of
+// their spheres. They own it if they contain the time of closest approach.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }
-    // The interval that contains the time of closest approach, in units of the shortest
+    // Lower and upper bound of the time of closest approach, in units of the shortest possible time
     // segment.
     let finest = f32(1u << SEGMENT_BITS);
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    // Spheres that hardly move relative to each other: the first segments own the pair,
+    // If two spheres hardly move relative to each other, their first time segments own the pair,
     // whenever the closest approach is (docs/exact.md, section 3).
     if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;

@@ -1,4 +1,5 @@
-// Chooses a level's time slabs, cells and slots. Twin of `src/cpu/plan/layout.rs`.
+// Chooses the layout of a level: its time slabs, the edge of its cells, and its slots.
+// Twin of `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}
@@ -6,19 +7,20 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// A layout of a level: its expected cost; its number, which encodes the time slabs and the kind
-// of box (see layout_power() and layout_box()); and the edge of its cells.
+// A layout of a level: its expected cost; its number, which encodes the time slabs and the kind of
+// box (see layout_power() and layout_box()); and the edge of its cells.
 struct Layout {
     cost: f32,
     number: u32,
     cell: f32,
 }
 
-// The cheapest of the layouts that each thread has examined. Thread t examines layouts of level
-// t modulo the number of levels.
+// For each thread: the cheapest of the layouts that it has examined. Thread t examines layouts of
+// the level whose number is t modulo the number of levels.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
-// Returns the power of a layout's time slabs: the step is divided into 2^power of them.
+// Returns the power of the time slabs of layout `number`, which divides the step into 2^power
+// slabs.
 fn layout_power(number: u32) -> u32 {
     return number / 3u;
 }
@@ -27,7 +29,7 @@ const BOX_AROUND_ALL = 0u;
 const BOX_AROUND_MOST = 1u;
 const ONLY_A_HASH = 2u;
 
-// Returns the kind of a layout's box: one of the three constants above.
+// Returns the kind of box of layout `number`: BOX_AROUND_ALL, BOX_AROUND_MOST or ONLY_A_HASH.
 fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
@@ -40,8 +42,9 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the smallest of the edges tried, from `edge` up, for which the box has at most
-// `slots` cells; 0 if there is none.
+// Returns the edge of cells for which the box from `low` to `high` has at most `slots` cells: the
+// smallest of the edges tried, which grow from `edge` by factors of CELL_GROWTH. Returns 0 if none
+// of them suffices.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -49,7 +52,8 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     }
     var cell = edge;
     for (var k = 0u; k < CELL_GROWTH_STEPS; k++) {
-        // One cell more than the extent, one on each side, and one for rounding.
+        // The number of cells along an axis is at most the extent divided by the edge, plus 1 for
+        // partial cells, 2 for one more cell on each side, and 1 for rounding.
         let cells = extent / cell + 4.0;
         if cells.x * cells.y * cells.z <= slots {
             return cell;
@@ -59,13 +63,14 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Returns the number of slots for the cells outside a box around most proxies.
+// Returns the number of slots for the cells outside the box of a level, if the box is around most
+// of its proxies. `share` is the number of slots for all cells of the level.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
 
-// Returns the smallest power of the size ranges that search a level: that of the longest
-// segments.
+// Returns the smallest power of the size ranges that search a level. It is the power of the longest
+// time segments in these ranges.
 fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     var least = SEGMENT_BITS;
     for (var k = 0u; k < ranges; k++) {
@@ -76,14 +81,15 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     return least;
 }
 
-// The edge of a layout's cells, or 0 if the layout is impossible; and the fraction of the
+// The edge of the cells in a layout, or 0 if the layout is impossible; and the fraction of the
 // level's proxies that are outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
 }
 
-// Returns the edge of the cells for layout `number` of a level that may use `share` slots.
+// Returns the edge of the cells in layout `number` of a level that may use `share` slots, and the
+// fraction of the level's proxies that are outside the box.
 fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     let slabs = f32(1u << layout_power(number));
     let edge = cell_edge(level.proxies / slabs, level.half_cell);
@@ -102,7 +108,7 @@ fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     return Fitted(edge, 1.0);
 }
 
-// Returns the expected cost of a layout with 2^power time slabs.
+// Returns the expected cost of a layout of a level with 2^power time slabs.
 fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> f32 {
     let slabs = f32(1u << power);
     let cell = fitted.cell;
@@ -113,8 +119,9 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     let met = others(level.proxies, cell);
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
-            // A range with longer segments searches several slabs. In all of them together it
-            // meets as many proxies as are there during its own time.
+            // If the time segments of a size range are longer than a time slab, its proxies search
+            // several slabs. In all of these slabs together, a proxy meets as many proxies as the
+            // level has during the proxy's own segment.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -123,7 +130,8 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     return cost;
 }
 
-// Returns the cheapest of every `parts`th layout of a level, from number `part` on.
+// Returns the cheapest of some of the layouts of a level: of every `parts`th layout, from number
+// `part` on.
 fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) -> Layout {
     let longest = least_power_of_searchers(level, ranges);
     var best = Layout(GREATEST, ONLY_A_HASH, 0.0);
@@ -141,8 +149,8 @@ fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) ->
     return best;
 }
 
-// Returns the cheapest layout of level number `thread`, from the results of all threads that
-// have examined its layouts.
+// Returns the cheapest layout of level number `thread`. Several threads have examined layouts of
+// this level, and their results are compared.
 fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     var chosen = sh_layout[thread];
     for (var part = 1u; part < min(THREADS / levels, 3u * (level.power + 1u)); part++) {
@@ -151,9 +159,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a level with its time slabs, cells and slots. Its slots are counted from 0, and there
-// are at most `share` + MIN_HASHED_SLOTS of them. `ranges` are all size ranges of the level,
-// merged into one.
+// Returns the level with the layout `chosen`. Its slots are counted from 0, and there are at most
+// `share` + MIN_HASHED_SLOTS of them. `ranges` are all size ranges of the level, merged into one.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
@@ -171,7 +178,8 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // One more cell on each side, so that most searched rows are in the box.
+        // The box has one more cell on each side than the proxies need, so that most of the
+        // searched rows of cells are in the box.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }

@@ -1,19 +1,22 @@
-// The choice of the sampled spheres. Twin of `sampled` in `src/cpu/measure/spacing.rs`.
+// Chooses the spheres of the sample, from which the distribution of all spheres is estimated.
+// Twin of `sampled` in `src/cpu/measure/spacing.rs`.
 
 #needs params, spheres
 
-// Number of further spheres tried in a stretch of the input if spheres are set aside.
+// Number of other spheres that are tried for the sample if the chosen sphere was set aside for
+// invalid values.
 const SAMPLE_TRIES = 16u;
 
 // Returns where stretch k of the input begins: floor(k * spheres / sample), computed without
-// overflow. Sampled sphere k is chosen from this stretch.
+// overflow. The input is divided into as many stretches as the sample has spheres, and sampled
+// sphere k is chosen from stretch k.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// Returns the index of sampled sphere k. It is chosen pseudorandomly from its stretch, so that
-// no regular order of the input affects the sample. Spheres that are set aside are avoided if
-// there is another one within SAMPLE_TRIES.
+// Returns the index of sampled sphere k. It is chosen pseudorandomly from stretch k of the input,
+// so that no regular order of the input affects the sample. If the chosen sphere was set aside for
+// invalid values, up to SAMPLE_TRIES following spheres of the stretch are tried instead.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

@@ -1,5 +1,5 @@
-// How a sphere is cut into time segments, and the size of each. Twin of
-// `src/shared/segments.rs`.
+// How a sphere is cut into time segments, and the size of each segment.
+// Twin of `src/shared/segments.rs`.
 
 #import opaque::{opaque3}
 #import types::{Frame}
@@ -10,7 +10,7 @@ struct Path {
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
-    // Displacement: velocity times dt.
+    // Displacement of the sphere: velocity times dt.
     shift: vec3<f32>,
 }
 
@@ -28,14 +28,16 @@ fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
 }
 
-// Returns the centre of the sphere in the middle of segment number `segment` of 2^power.
+// Returns the centre of the sphere in the middle of a time segment, which is number `segment` of
+// 2^power.
 fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
-// Returns the power of a sphere. It is cut into 2^power segments: as few as keep the
-// displacement in each within the sphere's diameter or `length`, along every axis.
+// Returns the power of a sphere, which is cut into 2^power time segments. This is the least power
+// for which, along every axis, the displacement in a segment is at most the sphere's diameter or
+// `length`, whichever is greater. It is limited to SEGMENT_BITS.
 fn segments_power(path: Path, length: f32) -> u32 {
     let longest = max(2.0 * path.radius, length);
     var power = 0u;
@@ -47,8 +49,9 @@ fn segments_power(path: Path, length: f32) -> u32 {
     return power;
 }
 
-// Returns how far one of 2^power segments reaches from its middle along each axis, including a
-// margin for rounding errors.
+// Returns the half extent of a time segment along each axis: how far the sphere reaches from its
+// position in the middle of the segment, plus a margin for rounding errors. The sphere's path is
+// cut into 2^power segments.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);
@@ -56,8 +59,8 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Returns the half cell of one of 2^power segments: half the edge of the smallest cells of a
-// level that may hold it.
+// Returns the half cell of a time segment: half the edge of the smallest cells of a level that may
+// hold it. The sphere's path is cut into 2^power segments.
 fn half_cell_of(path: Path, power: u32) -> f32 {
     return max(largest(reaches(path, power)), 0.5 * SMALLEST_CELL);
 }

@@ -3,7 +3,7 @@
 
 #needs params
 
-// Returns whether only pairs with one sphere from each of two sets count.
+// Returns whether the step has two sets, so that only pairs with one sphere from each set count.
 fn are_two_sets() -> bool {
     return (params.flags & FLAG_TWO_SETS) != 0u;
 }

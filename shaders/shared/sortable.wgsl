@@ -1,12 +1,13 @@
-// Floats as words that have the same order, for atomicMax().
+// Converts floats to unsigned integers that have the same order, for atomicMax(), and back.
 
-// Returns the word of a number. It is never 0, except perhaps for a NaN.
+// Returns the unsigned integer that stands for a float in the order of floats. It is never 0,
+// except perhaps for a NaN.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);
 }
 
-// Returns the number of a word.
+// Returns the float that an unsigned integer from sortable() stands for.
 fn from_sortable(word: u32) -> f32 {
     return bitcast<f32>(select(~word, word & 0x7fffffffu, (word >> 31u) == 1u));
 }

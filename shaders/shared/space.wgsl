@@ -1,13 +1,14 @@
-// The correlation curve: how many spheres are near one, and how far apart they are. Twin of
-// `src/shared/space.rs`.
+// The correlation curve (the mean number of other spheres within each distance of a sphere), and
+// the spacings and cell edges that follow from it.
+// Twin of `src/shared/space.rs`.
 
 #needs params
 
-// A copy of space.log_others. The kernel must fill it.
+// A copy of the correlation curve space.log_others, which the kernel must make.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
-// Returns how many others are, on average, in the cube of half edge `distance` around one of
-// `proxies` that are distributed as the spheres are.
+// Returns the mean number of other proxies in the cube of half edge `distance` around a proxy.
+// `proxies` is the number of all proxies. They are assumed to be distributed as the spheres are.
 fn others(proxies: f32, distance: f32) -> f32 {
     let x = clamp(log2(distance) + 127.0, 0.0, f32(OCTAVES - 2u));
     let i = u32(x);
@@ -16,11 +17,12 @@ fn others(proxies: f32, distance: f32) -> f32 {
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
-// Returns the spacing of `proxies` that are distributed as the spheres are: the edge of the
-// cube that holds, on average, one of them.
+// Returns the spacing of proxies: the edge of the cube that contains, on average, one of them.
+// `proxies` is the number of all proxies. They are assumed to be distributed as the spheres are.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // Finds the number of entries that are not above the level. The entries never decrease.
+    // A binary search finds the number of entries of the correlation curve that are at most
+    // `level`. The entries never decrease.
     var low = 0u;
     var high = OCTAVES;
     while low < high {
@@ -42,7 +44,8 @@ fn spacing_of(proxies: f32) -> f32 {
     return exp2(min(f32(low) + part - 127.0, 127.0));
 }
 
-// Returns the edge of cells that are at least so wide, and wide enough for this half cell.
+// Returns the edge of cells that are at least `least` wide and at least twice as wide as
+// `half_cell`. The edge is at most 8 times MAX_MAGNITUDE.
 fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, least), 8.0 * MAX_MAGNITUDE);
 }

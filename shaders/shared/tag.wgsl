@@ -19,7 +19,8 @@ fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the time slab of a proxy, in a level with 2^time_power slabs.
+// Returns the time slab that contains a proxy's segment, in a level with 2^time_power slabs. The
+// level must not have more slabs than the proxy's sphere has segments.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

@@ -1,6 +1,7 @@
-//! The ball test of two proxies, which precedes the swept test: whether their bounding spheres
-//! (balls) meet, or the path of one proxy meets the ball of the other. It reads four numbers per
-//! proxy and takes few operations per pair. Only pairs that pass it are swept.
+//! The ball test of two proxies, the first test that a pair gets on the CPU: whether the bounding
+//! spheres (balls) of the two proxies meet, or whether the path of one proxy meets the ball of the
+//! other. The test reads four numbers per proxy and takes few operations per pair. Only pairs that
+//! pass it get the swept test, which takes more time.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -11,31 +12,34 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 /// The bounding sphere of one time segment of a sphere's path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// The middle of the segment: the sphere's centre at that time, in the frame.
+    /// Centre of the ball: the sphere's centre half way through the time segment, in the frame.
     pub(crate) middle: [f32; 3],
-    /// The radius, including [`BALL_MARGIN`].
+    /// Radius of the ball, including the margin [`BALL_MARGIN`] for rounding.
     pub(crate) reach: f32,
 }
 
-/// Margin of a ball for rounding, in the unit of [`MARGIN`]: twice the margin of a cell. The margin
-/// of a cell holds for one axis, and three axes need √3 times as much. The rest covers the rounding
-/// of the ball test itself. docs/exact.md has the proof.
+/// Margin for rounding of a ball (the bounding sphere of a proxy), in the same unit as [`MARGIN`].
+/// It is twice [`MARGIN`], which is the margin of a proxy in its cell. That margin holds for one
+/// axis, and three axes need √3 times as much. The rest covers the rounding of the ball test
+/// itself. docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Margin of a path that is tested against balls, in the unit of [`MARGIN`].
+/// Margin for rounding of a path that is tested against balls (bounding spheres of proxies), in the
+/// same unit as [`MARGIN`].
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit, 2⁻¹⁰⁰, may have lost some or all of its digits to underflow.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// [`LANES`] balls side by side: x, y and z of the middles, then the radii. They fill one cache
-/// line.
+/// The balls (bounding spheres) of [`LANES`] proxies side by side: x, y and z of their centres,
+/// then their radii. They fill one cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
 
 impl Balls {
-    /// Computes the bounding spheres of one time segment of each path.
+    /// Computes the bounding sphere of one time segment of each of [`LANES`] paths. `cuts` selects
+    /// the segments.
     #[inline(always)]
     pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
         let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
@@ -44,7 +48,7 @@ impl Balls {
         Self(four([x, y, z, reach], f32x4::to_array))
     }
 
-    /// Returns the ball of a lane.
+    /// Returns the ball in lane `lane`.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Ball {
         let Self([x, y, z, reach]) = self;
@@ -55,13 +59,13 @@ impl Balls {
     }
 }
 
-/// A shape that is tested against many balls.
+/// A shape that is tested against many balls (bounding spheres of proxies).
 pub(crate) trait Probe {
-    /// Returns a bit mask of the balls that the shape meets.
+    /// Returns a bit mask in which a bit is set for each of the balls that the shape meets.
     fn meets(&self, balls: &Balls) -> usize;
 }
 
-/// A ball that is tested against many others.
+/// A ball (the bounding sphere of a proxy) that is tested against many other balls.
 pub(crate) struct BallProbe([f32x4; 4]);
 
 impl BallProbe {
@@ -82,21 +86,24 @@ impl Probe for BallProbe {
     }
 }
 
-/// The path of a sphere during one segment, tested against many balls. The ball of a long segment
-/// would meet many balls that the sphere does not come near. docs/exact.md has the proof.
+/// The path of a sphere during one time segment, which is tested against the balls (bounding
+/// spheres) of many proxies. It replaces the ball of the segment: the ball of a long segment would
+/// meet many balls that the sphere does not come near. docs/exact.md (lemma 2.7) proves that no
+/// touching pair is lost.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     /// The vector from the middle of the segment to its end.
     to_end: [f32x4; 3],
-    /// Reciprocal of the squared length of `to_end`, or 0 if that square is below [`SHORT`]. With
-    /// 0, the path counts as a point, and `reach` includes half its length.
+    /// Reciprocal of the squared length of the vector from the middle of the segment to its end, or
+    /// 0 if that square is below [`SHORT`]. In that case the segment is treated as a point, and
+    /// `reach` includes half the length of the segment.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// Makes the probe of one segment of `path`. `middle` is the middle of the segment, and `half`
-    /// is half the length of the segment as a fraction of the path.
+    /// Makes the probe of one time segment of `path`. `middle` is the middle of the segment, and
+    /// `half` is half the length of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);
@@ -120,8 +127,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // The point of the path nearest to the middle of the ball: −1 is the start of the segment,
-        // 1 its end.
+        // Finds the point of the segment that is nearest to the centre of the ball. Its parameter
+        // is −1 at the start of the segment and 1 at its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))
@@ -144,15 +151,15 @@ mod tests {
     use crate::shared::units::Units;
     use crate::{MAX_MAGNITUDE, Sphere};
 
-    /// Returns two spheres that touch or nearly touch, and the time of their closest approach as a
-    /// fraction of the step. The worlds have all scales, and the spheres may be tiny and far from
-    /// the frame's origin.
+    /// Returns two random spheres that touch or nearly touch, and the time of their closest
+    /// approach as a fraction of the step. Distances, sizes and speeds vary over many orders of
+    /// magnitude, and the spheres may be tiny and far from the frame's origin.
     fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
         let mut single = || 2.0 * rng.f32() - 1.0;
         let mut vector = |scale: f32| Vec3::from([0; 3].map(|_| single())) * scale;
         let (center, drift) = (vector(1.0), vector(1.0));
         let (aside, motion) = (vector(1.0), vector(1.0));
-        // The sizes go down to 2⁻⁷⁹, far below the smallest cell, 2⁻⁶⁰.
+        // The sizes of the spheres go down to 2⁻⁷⁹, far below the smallest edge of a cell, 2⁻⁶⁰.
         let mut power = |most: i32| 2_f32.powi(most - rng.i32(0..80));
         let (far, size) = (power(10), power(0));
         let speed = size * 2_f32.powi(rng.i32(-30..12));
@@ -206,11 +213,13 @@ mod tests {
                 continue;
             }
             touching += 1;
-            // The ball of the segment that contains the time of closest approach, at any power.
+            // Makes the ball (bounding sphere) of the time segment that contains the time of
+            // closest approach, for a sphere that is cut into 2^`power` segments.
             let ball = |sphere: &Sphere, power: u32| {
                 let segments = (1_u32 << power) as f64;
                 let segment = (nearest * segments).min(segments - 1.0);
-                // Too close to the end of a segment to be certain which one contains the time.
+                // The time of closest approach is so close to the end of a segment that rounding
+                // decides which segment contains it.
                 if power > 0 && (segment - segment.round()).abs() < 1e-3 {
                     return None;
                 }
@@ -265,7 +274,8 @@ mod tests {
 
     #[test]
     fn the_path_probe_finds_the_balls_that_it_meets() {
-        // From (−8, 0, 0) to (8, 0, 0), the middle half of a path from −16 to 16.
+        // The tested segment goes from (−8, 0, 0) to (8, 0, 0). It is the middle half of a path
+        // from (−16, 0, 0) to (16, 0, 0).
         let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
         let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
         let path = PathProbe::new(&path, [0.0; 3], 0.25);

@@ -1,4 +1,5 @@
-//! `bin`: computes the cell and the slot of each proxy. Twin of `shaders/bin.wgsl`.
+//! `bin`: computes, for each proxy (a sphere or one time segment of it), the cell that contains the
+//! proxy, and the slot of this cell in the slot table. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,20 +19,21 @@ use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy and its slot.
+/// A proxy, with the slot of its cell.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
-    /// The slot of its cell.
+    /// Slot of the proxy's cell in the slot table.
     pub(crate) slot: u32,
-    /// The index of its sphere.
+    /// Index of the proxy's sphere.
     pub(crate) sphere: u32,
-    /// Its level and segment (see [`make_tag`]), with [`INSIDE`] set if the cells that it searches
-    /// around its own cell lie within the box of the level.
+    /// Tag of the proxy: its level and its time segment, packed by [`make_tag`]. The flag
+    /// [`INSIDE`] is set if all cells that the proxy searches in its own level lie within the
+    /// level's box, where each cell has a slot of its own.
     pub(crate) tag: u32,
 }
 
-/// Computes the cell of every proxy and the slot of the cell, and sorts the proxies into buckets by
-/// slot.
+/// Computes the cell of every proxy and the slot of that cell in the slot table. Sorts the proxies
+/// into buckets by slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,

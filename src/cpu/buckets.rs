@@ -1,8 +1,8 @@
-//! Sorting in two passes, each of which stays in the cache. The first pass sorts every chunk of the
-//! items by bucket, which is given by some high bits of the key. The second pass, in `scatter` and
-//! `list`, sorts every bucket by the rest of the key. Chunks are independent of one another, and so
-//! are buckets. So all threads can work without atomics, and the resulting order does not depend on
-//! the threads.
+//! Sorting in two passes, each of which stays in the cache. The first pass sorts the items of each
+//! chunk, which is one part of the input, into buckets by some high bits of their keys. The second
+//! pass, in `scatter` and `list`, sorts the items of each bucket by the rest of their keys. Chunks
+//! are independent of one another, and so are buckets. So all threads can work without atomics, and
+//! the resulting order does not depend on the threads.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,36 +19,38 @@ use super::scan::places;
 use crate::Error;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The name of this memory in error messages.
+/// Name of the buckets' memory in error messages.
 const WHAT: &str = "the buckets to sort by";
-/// Maximum number of buckets. A pass writes to all buckets in turn, so one cache line of each has
-/// to fit in the L1 cache.
+/// Maximum number of buckets. The sort writes to all buckets in turn, so one cache line of each
+/// bucket has to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
-/// Items per bucket, as long as this gives no more than [`MAX_BUCKETS`] buckets.
+/// Intended number of items per bucket. Buckets have more items if the intended number would take
+/// more than [`MAX_BUCKETS`] buckets.
 const ITEMS_PER_BUCKET: usize = 2048;
 
-/// Items in buckets by the high bits of a key. Keys are numbers below `range`.
+/// Items sorted into buckets by the high bits of their keys. Keys are numbers below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
-    /// Number of chunks in use.
+    /// Number of chunks in use. The vector `chunks` may have more, left over from earlier steps.
     used: usize,
-    /// Where each bucket would end if all buckets lay one behind the other in one array.
+    /// For each bucket, the index where it would end if all buckets lay one behind the other in one
+    /// array.
     ends: ReusedVec<usize>,
     /// Number of buckets.
     pub(crate) count: usize,
-    /// Number of low bits of a key that do not affect its bucket.
+    /// Number of low bits of a key that have no influence on the bucket of its item.
     shift: u32,
     range: usize,
     /// Scratch memory for the items of a chunk before they are sorted.
     unsorted: ScratchPool<T>,
 }
 
-/// A chunk of the items, sorted by bucket.
+/// One chunk (a part of the input), with its items sorted by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
     items: ReusedVec<T>,
-    /// Where each bucket ends in `items`.
+    /// For each bucket, the index in `items` where the items of the bucket end.
     ends: ReusedVec<u32>,
 }
 
@@ -68,8 +70,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // The number of buckets varies from step to step. Room for the maximum avoids later
-        // allocations.
+        // The number of buckets varies from step to step, so there is room for the maximum number
+        // from the start. This avoids later allocations.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
@@ -104,9 +106,9 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces the contents by `chunks` chunks. `make` writes the items of a chunk, and `key`
-    /// returns the key of an item, a number below `range`. The number of buckets is chosen for
-    /// about `items` items.
+    /// Replaces all items by the items of `chunks` new chunks. `make` writes the items of the chunk
+    /// with a given number. `key` returns the key of an item, a number below `range`. `items` is
+    /// the approximate number of items, from which the number of buckets is chosen.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,
@@ -143,7 +145,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Adds more items, as a further chunk.
+    /// Adds items as one further chunk. `key` returns the key of an item.
     pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
@@ -155,7 +157,8 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Adds the number of items in some chunks to the ends of the buckets.
+    /// Increases the end of each bucket by the number of items that the chunks `chunks` have in the
+    /// buckets up to this one.
     fn add_ends(&mut self, chunks: Range<usize>) {
         for chunk in &self.chunks[chunks] {
             for (all, end) in self.ends.iter_mut().zip(&*chunk.ends) {
@@ -164,13 +167,13 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         }
     }
 
-    /// Returns the range of keys of some buckets.
+    /// Returns the range of the keys of all items in the buckets `buckets`.
     pub(crate) fn range(&self, buckets: Range<usize>) -> Range<usize> {
         let [begin, end] = [buckets.start, buckets.end].map(|bucket| bucket << self.shift);
         begin..end.min(self.range)
     }
 
-    /// Returns the number of items in some buckets.
+    /// Returns the number of items in the buckets `buckets`, which is a range of bucket numbers.
     pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
         let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin(buckets.end) - begin(buckets.start)
@@ -194,7 +197,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         pieces / used.count().max(1)
     }
 
-    /// Returns the items of a bucket that are in one chunk.
+    /// Returns the items of a bucket that are in chunk number `chunk`.
     pub(crate) fn items_of(&self, chunk: usize, bucket: usize) -> &[T] {
         let chunk = &self.chunks[chunk];
         &chunk.items[chunk.range(bucket)]
@@ -207,7 +210,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
             .flat_map(move |chunk| &chunk.items[chunk.range(bucket)])
     }
 
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
         self.chunks.iter().map(of_chunk).sum::<usize>() + self.ends.bytes() + self.unsorted.bytes()

@@ -11,7 +11,8 @@ pub(super) struct StageClock {
 }
 
 impl StageClock {
-    /// Starts the clock with the first stage. Clears `times` and reuses its memory.
+    /// Starts the clock at the beginning of the first stage. `times` is the vector to which the
+    /// durations are written. It is cleared, and its memory is reused.
     pub(super) fn start(mut times: StageTimes) -> Self {
         times.clear();
         Self {
@@ -20,14 +21,14 @@ impl StageClock {
         }
     }
 
-    /// Ends a stage and begins the next one.
+    /// Records the end of the stage named `stage`, and with it the beginning of the next stage.
     pub(super) fn lap(&mut self, stage: &'static str) {
         let now = Instant::now();
         self.times.push((stage, now - self.begin));
         self.begin = now;
     }
 
-    /// Returns the times of all stages.
+    /// Returns the name and the duration of each stage.
     pub(super) fn finish(self) -> StageTimes {
         self.times
     }

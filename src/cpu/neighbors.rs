@@ -1,5 +1,6 @@
-//! The search for the neighbours of a proxy: the ranges of sorted proxies around it, in its own
-//! level and in other levels. Twin of the search in `shaders/pairs.wgsl`.
+//! The search for the neighbours of a proxy. The proxies are sorted by cell, so the neighbours are
+//! some ranges of the sorted proxies, in the proxy's own level (grid) and in other levels. Twin of
+//! the search in `shaders/pairs.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,11 +16,13 @@ use crate::shared::sets::Sets;
 use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
-/// Maximum number of ranges within the box of another level that are passed to one call of `visit`.
+/// Maximum number of ranges of sorted proxies that the search of another level passes to one call
+/// of `visit`.
 const RANGES_AT_ONCE: usize = 16;
 
-/// A row of cells of one level, for which a range of the sorted proxies was looked up. Outside the
-/// box, several rows may share slots, so each proxy of the range has to be compared with the row.
+/// A row of neighbouring cells along x, in one level and one time slab, for which a range of the
+/// sorted proxies was looked up. Outside the level's box, several rows may share slots, so each
+/// proxy of the range has to be compared with the row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -31,7 +34,7 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Whether a proxy from the range lies in the row.
+    /// Whether a proxy that was found in the looked-up range lies in this row of cells.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -42,14 +45,14 @@ impl CellRow {
     }
 }
 
-/// The filled grids of a step.
+/// The grids of a step, filled with the step's proxies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
-    /// The levels, finest first.
+    /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: &'a [Level],
     /// For each level, a bit mask of the levels that its proxies search.
     pub(crate) searched: &'a [u64],
-    /// Where each slot begins among the sorted proxies.
+    /// For each slot, the index of its first proxy among the sorted proxies.
     pub(crate) starts: &'a [u32],
     /// Whether pairs are sought within one set of spheres or between two.
     pub(crate) sets: Sets,
@@ -58,17 +61,18 @@ pub(crate) struct Grids<'a> {
 /// A proxy whose neighbours are searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
-    /// Its index among the sorted proxies.
+    /// Index of the proxy among the sorted proxies.
     pub(crate) index: usize,
-    /// The slot of its cell.
+    /// Slot of the proxy's cell.
     pub(crate) slot: u32,
-    /// Its level and segment, and [`INSIDE`] where it applies.
+    /// Tag of the proxy: its level and its time segment, with the flag [`INSIDE`] where it applies.
     pub(crate) tag: u32,
-    /// The middle of its segment.
+    /// Middle of the proxy's time segment, in the frame.
     pub(crate) middle: [f32; 3],
 }
 
-/// Returns the time slabs that the segment of a proxy spans in a level of 2^`time_power` slabs.
+/// Returns the range of time slabs that the time segment of a proxy spans, in a level that has
+/// 2^`time_power` slabs. `tag` is the tag of the proxy.
 #[inline(always)]
 fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
     let segment = segment_of(tag);
@@ -82,9 +86,10 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the ranges of half the neighbourhood of a proxy in its own level, if these cells lie
-    /// within the box. Then each row begins at a fixed distance from the slot of the proxy. Returns
-    /// `None` otherwise, and for two sets, where no proxy searches its own level.
+    /// Returns the five ranges of sorted proxies that half the neighbourhood of a proxy in its own
+    /// level consists of, if all of these cells lie within the level's box. Within the box, each
+    /// row of cells begins at a fixed distance from the slot of the proxy. Returns `None` if a cell
+    /// lies outside the box, and for two sets, where no proxy searches its own level.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -106,9 +111,10 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits half the neighbourhood of a proxy in its own level, where some of these cells lie
-    /// outside the box: the rest of its own row after the proxy, and the rows that come after that.
-    /// Visits nothing for two sets.
+    /// Visits half the neighbourhood of a proxy in its own level, if some of these cells lie
+    /// outside the level's box. Begins in the proxy's own row of cells, after the proxy itself, and
+    /// goes on to the four rows that come after it in y and z. Visits nothing for two sets, where
+    /// no proxy searches its own level.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -133,7 +139,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells of other levels in reach of a proxy. `path` is the path of its sphere.
+    /// Visits the cells in reach of a proxy in all other levels that its level searches. `path` is
+    /// the path of the proxy's sphere.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -147,17 +154,17 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Along each axis, the middle of a proxy that touches is at most the sum of both
-            // reaches away.
+            // Along each axis, the middles of two proxies that touch are at most the sum of their
+            // half extents apart.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // If `boxed` is false, each cell is looked up by itself. There are few: a coarse level
-            // searches a finer one only if all proxies there lie in the box
-            // (`coarse_searches_fine`).
+            // If `boxed` is false, each cell in reach is looked up by itself. There are few such
+            // cells, because the searched level is a coarser one: a coarse level searches a finer
+            // one only if all proxies of the finer level lie in its box (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -169,7 +176,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the rows of some cells that lie within the box of a level.
+    /// Visits the cells from `low` to `high` of one time slab, which all lie within the level's
+    /// box. There, each row of cells is one range of the sorted proxies.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -185,7 +193,7 @@ impl Grids<'_> {
         }
         let first = level.slot_in_box(low, slab);
         let [row, plane] = level.strides();
-        // Collects the ranges that are not empty, without a branch for each.
+        // Collects the ranges that are not empty, without a branch for each range.
         let mut found = [const { 0..0 }; RANGES_AT_ONCE];
         let mut count = 0;
         for plane_slot in (first..).step_by(plane).take(planes) {
@@ -202,7 +210,8 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the rows of some cells, which may lie outside the box.
+    /// Visits the cells from `low` to `high` of one time slab, some of which may lie outside the
+    /// box of the level.
     fn visit_rows(
         &self,
         number: u32,
@@ -220,8 +229,8 @@ impl Grids<'_> {
         }
     }
 
-    /// If no proxy of the level lies outside the box, clips the cells to the box. Returns whether
-    /// it did.
+    /// If no proxy of the level lies outside the level's box, clips the range of cells from `low`
+    /// to `high` to the box. Returns whether the range was clipped.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -237,8 +246,9 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the proxies in the cells of a row from `x[0]` to `x[1]`: as one range if these cells
-    /// lie within the box, otherwise as one range per cell. Skips empty ranges.
+    /// Visits the proxies in the cells from `x[0]` to `x[1]` of the row (`y`, `z`): as one range of
+    /// the sorted proxies if all of these cells lie within the level's box, otherwise as one range
+    /// per cell. Skips empty ranges.
     fn for_each_piece(
         &self,
         number: u32,

@@ -12,8 +12,9 @@ pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// Calls `work` with each of some parts, on all threads. The parts lie one behind the other in
-/// `all`. `take` splits off the next parts from its front.
+/// Calls `work` with the number and the contents of each part in `parts`, on all threads. The
+/// contents lie one behind the other in `all`. `take` splits off a range of parts from the front of
+/// `all`.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,
     all: T,

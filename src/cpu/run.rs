@@ -35,19 +35,19 @@ pub(crate) struct Cpu {
     stages: StageMemory,
 }
 
-/// Memory of the stages after the plan.
+/// Memory of the stages after `plan`, kept from step to step.
 #[derive(Debug, Default)]
 struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
     found: FoundPairs,
-    /// Pairs that the `decide` stage found to touch.
+    /// Pairs that the `decide` stage has found to touch.
     decided: ReusedVec<Collision>,
     /// Scratch memory of the `list` stage.
     ends: ScratchPool<u32>,
 }
 
-/// Input of the stages after the plan.
+/// Input of the stages that come after `plan`.
 struct Planned<'a> {
     step: CheckedStep<'a>,
     limits: Limits,
@@ -61,8 +61,8 @@ struct Planned<'a> {
 }
 
 impl Cpu {
-    /// Runs all stages and fills `pairs` with the pairs that touch. `times` is a vector whose
-    /// memory is reused.
+    /// Runs all stages and fills `pairs` with the pairs that touch. `times` is a vector for the
+    /// durations of the stages, whose memory is reused.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -93,8 +93,8 @@ impl Cpu {
             plan,
             proxies,
         };
-        // The number of proxies, not of spheres, decides whether more threads are used, because few
-        // spheres may be cut into many segments.
+        // Whether the remaining stages use several threads depends on the number of proxies, not of
+        // spheres, because few spheres may be cut into many time segments.
         let stages = &mut self.stages;
         let counts = threads.run(proxies, || planned.run(stages, pairs, &mut clock))?;
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
@@ -109,14 +109,14 @@ impl Cpu {
         })
     }
 
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.space.bytes() + self.sizes.bytes() + self.level_of_class.bytes() + self.stages.bytes()
     }
 }
 
 impl StageMemory {
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.binned.bytes()
             + self.sorted.bytes()
@@ -127,7 +127,7 @@ impl StageMemory {
 }
 
 impl Planned<'_> {
-    /// Runs the stages after the plan and fills `pairs` with the pairs that touch.
+    /// Runs the stages that come after `plan`, and fills `pairs` with the pairs that touch.
     fn run(
         &self,
         memory: &mut StageMemory,
@@ -136,7 +136,8 @@ impl Planned<'_> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // Most worlds stay so far below the limit that their candidates need not be counted.
+        // In most worlds, an upper bound of the number of candidates is below the limit, so the
+        // candidates need not be counted.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
@@ -161,7 +162,8 @@ impl Planned<'_> {
         Ok(counts)
     }
 
-    /// Sorts all proxies into the grids. Returns the number of proxies in the fullest slot.
+    /// Sorts all proxies into the slots of the grids. Returns the number of proxies in the fullest
+    /// slot.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..

@@ -1,11 +1,11 @@
-//! `scan`: a prefix sum over the number of items with each key. The sum gives where the items of
-//! each key begin, and so the place of each item. The shaders scan one table. On the CPU each
-//! bucket scans its own part of the table. Twin of `shaders/scan_reduce.wgsl` and
-//! `shaders/scan_apply.wgsl`.
+//! `scan`: computes where the items of each key begin in sorted order, by a prefix sum over the
+//! number of items of each key. The shaders scan one table of all keys. On the CPU, the keys are
+//! divided into buckets, and each bucket scans its own part of the table. Twin of
+//! `shaders/scan_reduce.wgsl` and `shaders/scan_apply.wgsl`.
 
-/// Sorts items by key, as a stable counting sort: calls `put` with the place of each item, counted
-/// from `begin`. On return, `ends` holds where the items of each key end. Returns the largest
-/// number of items with one key.
+/// Sorts items by key with a stable counting sort: calls `put` with each item and its index in
+/// sorted order, where `begin` is the index of the first item. On return, `ends` has, for each key,
+/// the index after its last item. Returns the largest number of items that have the same key.
 #[inline(always)]
 pub(crate) fn places<'a, T: 'a>(
     items: impl Iterator<Item = &'a T> + Clone,

@@ -1,4 +1,4 @@
-//! `scatter`: sorts the proxies by slot. Twin of `shaders/scatter.wgsl`.
+//! `scatter`: sorts the proxies by the slots of their cells. Twin of `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,9 +27,10 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// The spheres of each bucket are copied together before they are sorted if the proxies of a bucket
-/// come, on average, from more chunks than this. With fewer chunks, most of the spheres are still
-/// in the cache, because the world is small or its spheres lie in memory as they lie in space.
+/// Number of chunks of the input from which the proxies of a bucket may come, on average, before it
+/// pays to copy their spheres to the buckets first. With fewer chunks, most of the spheres are
+/// still in the cache, because the world is small or its spheres lie in memory as they lie in
+/// space.
 const FEW_CHUNKS: usize = 16;
 
 /// Sorts the proxies by slot. Returns the number of proxies in the fullest slot.
@@ -48,7 +49,8 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, binned, in_order);
     }
-    // Each slot begins where the one before it ends, so the ends of the slots follow this 0.
+    // The first slot begins at 0. Each other slot begins where the slot before it ends, so the
+    // table continues with the ends of the slots.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,
@@ -80,11 +82,11 @@ pub(crate) fn scatter(
     Ok(fullest.into_inner())
 }
 
-/// The part of the sorted proxies for some buckets.
+/// The part of the sorted proxies that lies in a range of buckets.
 struct BucketPart<'a> {
-    /// Number of proxies before this part.
+    /// Number of sorted proxies before this part.
     before: u32,
-    /// Where each slot ends.
+    /// For each slot in these buckets, the index where it ends among all sorted proxies.
     ends: &'a mut [u32],
     spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],
@@ -92,7 +94,7 @@ struct BucketPart<'a> {
 }
 
 impl<'a> BucketPart<'a> {
-    /// Splits off the part for some buckets.
+    /// Splits off the part that lies in `buckets`, which have to be the first ones of this part.
     fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> BucketPart<'a> {
         let count = binned.len(buckets.clone());
         let part = BucketPart {
@@ -106,11 +108,11 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts a bucket by slot: writes where each of its slots ends, the slot of each proxy, and
-    /// `order`. For each sorted proxy, `order` has the place to read its sphere from, the index of
-    /// the sphere, and the tag. The place counts within the bucket if its spheres were `brought`
-    /// together, and otherwise equals the index of the sphere. Returns the number of proxies in the
-    /// fullest slot.
+    /// Sorts the proxies of a bucket by slot. Writes where each slot of the bucket ends, the slot
+    /// of each proxy, and `order`. For each sorted proxy, `order` has the index to read its sphere
+    /// from, the index of the sphere, and the tag. If the spheres were copied to the buckets
+    /// (`brought`), the index to read from is a place in the bucket. Otherwise it is the index of
+    /// the sphere. Returns the number of proxies in the fullest slot.
     fn sort(
         &mut self,
         bucket: usize,
@@ -135,7 +137,8 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the sorted spheres and tags, which `order` assigns to places in `source`.
+    /// Writes the spheres and the tags of the proxies in sorted order. For each sorted proxy,
+    /// `order` has the tag, and the index in `source` from which to read the sphere.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, sphere, tag]) in targets.zip(order) {
@@ -145,7 +148,7 @@ impl<'a> BucketPart<'a> {
     }
 }
 
-/// Computes the balls of the sorted proxies.
+/// Computes the balls (bounding spheres) of the sorted proxies.
 fn fill_balls(
     spheres: &[SortedSphere],
     tags: &[u32],
@@ -161,7 +164,8 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may hold fewer proxies. The contents of its other lanes do not matter.
+            // The last block may have fewer than [`LANES`] proxies. The contents of its remaining
+            // lanes do not matter.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let paths = scale.paths(from_fn(|k| &spheres[lane(k)]), frame);
             *balls = Balls::new(&paths, from_fn(|k| Cut::of_tag(tags[lane(k)])));

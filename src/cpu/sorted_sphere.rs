@@ -1,12 +1,13 @@
-//! The sphere of a sorted proxy, in the form in which `pairs` reads it.
+//! The sphere of a sorted proxy, in the form in which the `pairs` stage reads it.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The sphere of a proxy, as the swept test reads it. It is the motion of the whole sphere, never
-/// that of the segment, so that a pair gets the same verdict in every segment. All values are in
-/// the caller's units. (The sorted proxies of a GPU are in the units of the grids.)
+/// The sphere of a proxy, as the swept test reads it. Even if the proxy is only one time segment of
+/// the sphere, these values describe the motion of the whole sphere, so that a pair gets the same
+/// verdict in every segment. All values are in the caller's units. (The sorted proxies of a GPU are
+/// in the units of the grids.)
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {

@@ -1,4 +1,4 @@
-//! Tests of detectors with device limits and initial capacities that only a unit test can set.
+//! Tests of detectors with device limits and initial capacities that can only be set in unit tests.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,9 +8,9 @@ use carom_scenes::Scene;
 
 use super::*;
 
-/// Returns a detector on any adapter, hardware or software. Its first buffers have the given
-/// capacities for pairs and for segments beyond the first of each sphere; `None` stands for the
-/// default capacity.
+/// Returns a detector on any adapter, hardware or software. `pairs` and `segments` are the
+/// capacities of its first buffers for pairs and for time segments beyond each sphere's first.
+/// `None` stands for the default capacity.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
@@ -35,7 +35,7 @@ fn detect(detector: &mut Detector, spheres: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The test lowers a limit of the device, which no caller can do.
+/// The test lowers a limit of the graphics device, which callers of the public API cannot do.
 #[test]
 fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     let mut detector = on_gpu(Backend::Auto, None, None);
@@ -46,7 +46,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         (1, ActiveBackend::Gpu)
     );
 
-    // A device that can bind at most one mebibyte, too little for 40 000 spheres of 32 bytes.
+    // From here on, a buffer binding of the device has at most one mebibyte, which is too little
+    // for 40 000 spheres of 32 bytes.
     if let Some(gpu) = &mut detector.gpu {
         gpu.limits().max_storage_buffer_binding_size = 1 << 20;
     }
@@ -74,7 +75,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     );
 }
 
-/// Buffers start with the given capacity, limited to what the device allows, and then grow.
+/// The detector's first buffers have the requested capacity for pairs, limited to what the device
+/// allows. They grow when a step finds more pairs.
 #[test]
 fn any_first_capacity_works() {
     for capacity in [1, 1 << 61, (1 << 61) + 4, u64::MAX] {

@@ -6,7 +6,7 @@ use glam::DVec3;
 /// float32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Impact {
-    /// Time of impact, in the unit of `dt`.
+    /// Time of impact, in the unit of `dt`, the duration of the step.
     pub(crate) toi: f32,
     /// Penetration depth at the start of the step; 0 if the spheres do not overlap then.
     pub(crate) depth: f32,
@@ -17,11 +17,12 @@ pub(crate) struct Impact {
 pub(crate) enum Arithmetic {
     /// Float64 with an error bound.
     Float64,
-    /// Integers, where the error bound of float64 was too large for a decision.
+    /// Exact integers. They are used where the error bound of float64 was too large for a decision.
     Integers,
 }
 
-/// Geometry of the first touch of two spheres, correct except for the last bits of a float64.
+/// Geometry of the first touch of two spheres, computed in float64. Only the last bits of the
+/// values may be wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     /// Time of the first touch, which may be after the end of the step.

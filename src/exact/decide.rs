@@ -1,4 +1,4 @@
-//! `decide`: makes the list of collisions from the reported pairs.
+//! `decide`: makes the list of collisions from the pairs that the `pairs` stage has reported.
 
 use rayon::prelude::*;
 
@@ -19,29 +19,31 @@ pub(crate) const GRAZING: u32 = 1 << 31;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
-    /// The smaller index.
+    /// Smaller one of the indices of the two spheres.
     pub(crate) a: u32,
-    /// The larger index, combined with the flag [`GRAZING`] where it applies.
+    /// Larger one of the indices of the two spheres, combined with the flag [`GRAZING`] where it
+    /// applies.
     pub(crate) b: u32,
 }
 
-/// Counts of distinct grazing pairs.
+/// Counts of the grazing pairs of a step, which the first swept test could not decide. Each pair
+/// counts once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
     /// Number of grazing pairs.
     pub(crate) all: u64,
-    /// Number of grazing pairs that float64 could not decide either.
+    /// Number of grazing pairs that float64 could not decide either, so that integers had to.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more grazing pair, which was decided by this arithmetic.
+    /// Counts one more grazing pair, which was decided by `arithmetic`.
     pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
         self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// Adds the counts of two disjoint lists of pairs.
+    /// Returns the sum of the counts of two lists that have no pair in common.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -72,8 +74,9 @@ pub(crate) fn decide_reported_with(
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // `sort` keeps an arbitrary one of several reports of a pair. That they may differ in the flag
-    // matters only to the count of grazing pairs: every pair is decided below in any case.
+    // Several reports of one pair may differ in the flag [`GRAZING`]. `sort` keeps an arbitrary one
+    // of them. This affects only the count of grazing pairs, because every pair is decided below in
+    // any case.
     sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
     let grazing = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)

@@ -1,11 +1,11 @@
 //! Results in float64 with an error bound, which is computed along with each number. A result is
 //! returned only if the bound leaves no doubt about it.
 //!
-//! The inputs are float32, so products of up to six of them neither overflow nor underflow, and
-//! the relative error of every operation is at most `U`. Numbers in parentheses in the comments
-//! count the rounding errors of a quantity in units of `U`. The code uses a bound of 8 `U` where
-//! the count is at most 6, and 16 `U` where it is at most 14, so that it also covers the rounding
-//! of the bound itself and the terms in `U`². docs/exact.md (section 4) has the proof.
+//! The inputs are float32, so products of up to six of them neither overflow nor underflow, and the
+//! relative error of every operation is at most `U`. The comments count the rounding errors of each
+//! quantity in units of `U`. The code uses a bound of 8 `U` where the count is at most 6, and 16
+//! `U` where it is at most 14, so that it also covers the rounding of the bound itself and the
+//! terms in `U`². docs/exact.md (section 4) has the proof.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -30,7 +30,7 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Compares the true number with 0; `None` if the error bound leaves its sign open.
+    /// Compares the true number with 0. Returns `None` if the error bound leaves its sign open.
     fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -39,8 +39,8 @@ impl Bounded {
         }
     }
 
-    /// Rounds the true number, which must be within `range`, to the nearest float32; `None` if
-    /// the error bound leaves the float32 open.
+    /// Rounds the true number, which must be within `range`, to the nearest float32; `None` if the
+    /// error bound leaves open which float32 is the nearest.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -50,13 +50,13 @@ impl Bounded {
     }
 }
 
-/// A pair of spheres: the position p (1) and the velocity v (1) of the second sphere relative to
-/// the first, and the sum r (1) of the radii.
+/// A pair of spheres: the position p and the velocity v of the second sphere relative to the first,
+/// and the sum r of the radii. Each of the three has 1 rounding error.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
     r: f64,
-    /// p·p (5) and r² (3).
+    /// p·p with 5 rounding errors, and r² with 3.
     squares: [f64; 2],
 }
 
@@ -74,7 +74,8 @@ impl Float64 {
         }
     }
 
-    /// c = p·p − r²: positive when the spheres are apart at the start.
+    /// c = p·p − r², for the relative position p and the sum r of the radii. It is positive when
+    /// the spheres are apart at the start of the step.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -83,7 +84,8 @@ impl Float64 {
         }
     }
 
-    /// −p·v (5): positive when the spheres approach each other.
+    /// −p·v, for the relative position p and the relative velocity v. It is positive when the
+    /// spheres approach each other at the start of the step. It has 5 rounding errors.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -91,9 +93,10 @@ impl Float64 {
         }
     }
 
-    /// The discriminant (p·v)² − c·v·v, whose terms may cancel. By Lagrange's identity it equals
-    /// r²·v·v (9) − |p × v|², which cancels only near tangency. Each component of p × v has an
-    /// error of 4 `U` of the magnitudes of its two products.
+    /// The discriminant (p·v)² − c·v·v of the equation for the time of impact. Its terms may
+    /// cancel. By Lagrange's identity it equals r²·v·v − |p × v|², which cancels only near
+    /// tangency. r²·v·v has 9 rounding errors. The error of each component of p × v is 4 `U` times
+    /// the sum of the magnitudes of its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -106,8 +109,9 @@ impl Float64 {
         }
     }
 
-    /// q·q − r² with q = p + v·dt: positive when the spheres are apart at the end. Each component
-    /// of q has an error of 4 `U` of the magnitudes of its two terms.
+    /// q·q − r², where q = p + v·dt is the relative position at the end of the step. It is positive
+    /// when the spheres are apart at the end. The error of each component of q is 4 `U` times the
+    /// sum of the magnitudes of its two terms.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -119,8 +123,8 @@ impl Float64 {
         }
     }
 
-    /// The time of impact, c / (−p·v + √discriminant); `None` unless c, −p·v and the
-    /// discriminant are all certainly positive.
+    /// The time of impact, c / (−p·v + √discriminant), where c = p·p − r². `None` unless c, −p·v
+    /// and the discriminant are all certainly positive.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -137,12 +141,13 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the result if the error of the divisor may be half of it or more.
+        // Rejects the result if the error of the divisor may be half of the divisor or more.
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// The impact of spheres that overlap at the start, with the depth r − |p|. It is computed as
-    /// (r² − p·p) / (r + |p|), which avoids the cancellation.
+    /// The impact of spheres that overlap at the start of the step. The depth r − |p| is the sum of
+    /// the radii minus the distance of the centres. It is computed as (r² − p·p) / (r + |p|), which
+    /// avoids the cancellation.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -158,9 +163,9 @@ impl Float64 {
         Some(Impact { toi: 0.0, depth })
     }
 
-    /// The result for a step of duration `dt`: `Some(None)` if the spheres do not touch, and
-    /// `None` if the error bounds leave open whether they touch, their time of impact or their
-    /// depth.
+    /// Decides the pair in a step of duration `dt`. Returns `Some(None)` if the spheres do not
+    /// touch. Returns `None` if the error bounds leave open whether they touch, their time of
+    /// impact or their depth.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
         let outside = self.outside();
@@ -171,7 +176,8 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // −(p + v·dt)·v: positive when the closest approach is after the end of the step.
+        // −(p + v·dt)·v, for the relative position p and the relative velocity v. It is positive
+        // when the closest approach is after the end of the step.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -189,8 +195,8 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// An estimate, without an error bound, of the time of impact, or, if the spheres overlap at
-    /// the start, of the depth.
+    /// An estimate of the time of impact, or of the penetration depth if the spheres overlap at the
+    /// start. It has no error bound.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -200,7 +206,7 @@ impl Float64 {
         }
     }
 
-    /// The first touch of the spheres at any time from the start of the step on; `None` if they
+    /// The first touch of the two spheres at any time from the start of the step on; `None` if they
     /// never touch, or if the relative error of the result may exceed 10⁻⁹.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let (p, v) = (self.p, self.v);
@@ -214,10 +220,10 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // The normal is computed from two parts of the vector between the centres. The part across
-        // the relative velocity does not change with time. The part along it has the length
-        // √discriminant / |v| at the first touch. Computing the vector as p + v·time would add an
-        // error proportional to the distance travelled.
+        // The normal at the first touch is computed from two parts of the vector between the
+        // centres. The part perpendicular to the relative velocity v does not change with time. The
+        // part parallel to v has the length √discriminant / |v| at the first touch. Computing the
+        // vector as p + v·time would add an error proportional to the distance travelled.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

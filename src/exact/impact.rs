@@ -8,11 +8,11 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Time of impact and depth of two spheres in a step of duration `dt`, `None` if they do not touch;
-/// and the arithmetic by which the pair was decided.
+/// Returns the time of impact and the depth of two spheres in a step of duration `dt`, or `None` if
+/// they do not touch. Also returns the arithmetic by which the pair was decided.
 pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
-    // This test comes first because an error bound cannot prove that two spheres just touch. Only
-    // pairs that certainly do pass it.
+    // This test comes first because arithmetic with an error bound cannot prove that two spheres
+    // just touch. Only pairs that certainly just touch pass this test.
     if just_touch([[a, b]; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }

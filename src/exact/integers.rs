@@ -48,7 +48,7 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// The exponent n of the largest 2ⁿ of which all numbers are multiples.
+/// Returns the exponent n of the largest power of two 2ⁿ of which all given numbers are multiples.
 fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
@@ -57,7 +57,7 @@ fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-/// A number divided by 2^`unit`. It must be a multiple of 2^`unit`.
+/// Divides a number by 2^`unit`. The number must be a multiple of 2^`unit`.
 fn in_units(number: Dyadic, unit: i32) -> IBig {
     IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
 }
@@ -86,7 +86,8 @@ pub(super) struct Integers {
     length: i32,
     v: [IBig; 3],
     speed: i32,
-    /// c = p·p − r²: positive when the spheres are apart at the start.
+    /// c = p·p − r², for the relative position p and the sum r of the radii. It is positive when
+    /// the spheres are apart at the start of the step.
     outside: IBig,
 }
 
@@ -114,12 +115,14 @@ impl Integers {
         }
     }
 
-    /// The state of the two spheres at a time. The first value is `Greater` when they are apart,
-    /// `Equal` when they just touch, and `Less` when they overlap. The second is `Greater` after
-    /// their closest approach, `Equal` at it, and `Less` before it.
+    /// The state of the two spheres at a given time. The first value is `Greater` when the spheres
+    /// are apart, `Equal` when they just touch, and `Less` when they overlap. The second value is
+    /// `Greater` if the time is after their closest approach, `Equal` if it is that of their
+    /// closest approach, and `Less` if it is before.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
-        // q = p + v·time and r, in the finer of the units of p and of v·time.
+        // Computes the relative position q = p + v·time and the sum r of the radii, both in the
+        // finer of the units of p and of v·time.
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -129,7 +132,8 @@ impl Integers {
         [sign(&(dot(&q, &q) - &r * &r)), sign(&dot(&q, &self.v))]
     }
 
-    /// Whether the spheres touch at their closest approach, even if that is after the step.
+    /// Whether the spheres touch at their closest approach, even if that is after the end of the
+    /// step.
     fn ever_touch(&self) -> bool {
         let closing = dot(&self.p, &self.v);
         let speed = dot(&self.v, &self.v);
@@ -146,7 +150,8 @@ impl Integers {
         }
     }
 
-    /// Compares the penetration depth r − |p| with a length.
+    /// Compares the penetration depth at the start of the step, which is r − |p| for the sum r of
+    /// the radii and the relative position p, with a length.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -159,9 +164,10 @@ impl Integers {
         (&rest * &rest).cmp(&dot(&p, &p))
     }
 
-    /// Time of impact and depth in a step of duration `dt`; `None` if the spheres do not touch.
-    /// `guess` is an estimate of the time, or, if the spheres overlap at the start, of the depth.
-    /// The better it is, the faster is the search for the result, which does not depend on it.
+    /// Time of impact and depth of the two spheres in a step of duration `dt`; `None` if they do
+    /// not touch. `guess` is an estimate of the time of impact, or of the depth if the spheres
+    /// overlap at the start. A better estimate makes the search for the result faster, but does not
+    /// change the result.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
         match sign(&self.outside) {
             Less => {
@@ -214,7 +220,7 @@ impl Integers {
         let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
         let root = float(&discriminant).max(0.0).sqrt();
         let normal = floats(&cross(&across, &self.v)) - v * root;
-        // Scaled so that the square of its length does not overflow.
+        // The normal is scaled so that the square of its length does not overflow.
         let normal = normal / normal.abs().max_element();
         let r = float(&self.r);
         Some(if r > 0.0 {
@@ -240,13 +246,13 @@ fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {
     })
 }
 
-/// 2^exponent.
+/// Returns 2^`exponent`.
 fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// The least number from `low` to `high` for which `has` is true, by bisection. `has` must be
-/// true for `high`, and for every number above the least one for which it is true.
+/// Returns the least number from `low` to `high` for which `has` is true, by bisection. `has` must
+/// be true for `high`, and for every number above the least one for which it is true.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -259,14 +265,15 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// Rounds an unknown number between 0 and `most` to the nearest float32, ties to even.
-/// `compare` compares the unknown number with its argument. The search starts at `guess` and
-/// doubles its steps until it has enclosed the number.
+/// Rounds an unknown number between 0 and `most` to the nearest float32, ties to even. `compare`
+/// compares the unknown number with its argument. The search starts at `guess`, an estimate of the
+/// number, and doubles its steps until it has enclosed the number.
 fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // Non-negative floats have the same order as their bits.
+    // Non-negative floats have the same order as their bits read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // The least float32 that is not less than the number has bits between `low` and `high`.
+    // Invariant: `low` and `high` enclose the bits of the least float32 that is not less than the
+    // unknown number.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {
@@ -310,7 +317,7 @@ mod tests {
     use super::*;
     use crate::Sphere;
 
-    /// The times and depths are exactly halfway between two float32 numbers.
+    /// The exact times of impact and depths in this test are halfway between two float32 numbers.
     #[test]
     fn ties_go_to_the_even_number() {
         // Two spheres with the same centre: the depth is the sum of the radii, 2²⁴ + 1 or 2²⁴ + 3.
@@ -323,7 +330,8 @@ mod tests {
             };
             assert_eq!(found, Some(expected));
         }
-        // A point with velocity −1 and another point, 2²⁴ + 1 or 2²⁴ + 3 away from it.
+        // A point with velocity −1 and another point at a distance of 2²⁴ + 1 or 2²⁴ + 3, which is
+        // also the time of impact.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);

@@ -1,15 +1,15 @@
 //! Exact results for pairs of spheres, from the unmodified float32 inputs: whether two spheres
-//! touch, the time of impact and the penetration depth. Also makes the list of collisions from
-//! the reported pairs. Both backends use this module, so their lists are bitwise equal.
+//! touch, the time of impact and the penetration depth. This module also makes the list of
+//! collisions from the reported pairs. Both backends use it, so their lists are bitwise equal.
 //!
 //! The arithmetic is tried in this order:
 //!
-//! - On the CPU, the tests of balls and paths discard pairs that are far apart, and [`sweep`]
-//!   decides most of the other pairs, two at a time. Pairs that it leaves undecided are decided
-//!   by [`impact()`]: at once, or, if several segments may report them, later, through
-//!   [`decide_reported`].
-//! - On a GPU, a filter in float32 discards pairs that certainly miss. The host decides every
-//!   pair that the GPU reports, by [`impact()`], through [`decide_reported`].
+//! - On the CPU, the tests of balls (bounding spheres) and paths discard pairs that are far apart.
+//!   Then [`sweep`] decides most of the other pairs, two at a time. [`impact()`] decides the pairs
+//!   that are still undecided. It decides them at once, unless several time segments may report the
+//!   pair. Such pairs are decided later, through [`decide_reported`].
+//! - On a GPU, a filter in float32 discards pairs that certainly miss. The host decides every pair
+//!   that the GPU reports, by [`impact()`], through [`decide_reported`].
 //! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and last, where
 //!   this bound is not small enough for a decision, [`integers`].
 //!

@@ -1,4 +1,5 @@
-//! The swept test of two pairs side by side in float64. It decides most pairs at little cost.
+//! The swept test of the CPU. It tests two pairs of moving spheres side by side in float64, and
+//! decides most pairs at little cost.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -11,49 +12,54 @@ use super::answer::Impact;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The results of the swept test for two pairs: in each mask, bit 0 is for the first pair and
-/// bit 1 for the second. A pair that is neither in `hits` nor in `misses` is undecided: more
-/// precise arithmetic has to find out whether its spheres touch, or only its time of impact or
-/// its depth.
+/// The results of the swept test for two pairs: in each mask, bit 0 is for the first pair and bit 1
+/// for the second. A pair that is neither in `hits` nor in `misses` is undecided. It needs more
+/// precise arithmetic: for some of these pairs it is open whether the spheres touch, for others
+/// only when or how deep.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
-    /// Pairs that touch.
+    /// Mask of the pairs that touch.
     pub(crate) hits: usize,
     /// Time of impact and depth of each pair in `hits`.
     pub(crate) impacts: [Impact; 2],
-    /// Pairs that just touch at the start. They are recognized only if both pairs do.
+    /// Mask of the pairs whose spheres just touch at the start of the step. Such pairs are
+    /// recognized only if both pairs just touch.
     pub(crate) just: usize,
-    /// Pairs that do not touch.
+    /// Mask of the pairs that do not touch.
     pub(crate) misses: usize,
-    /// Pairs that just touch at the start, and undecided pairs that are too close to tangency, or
-    /// that meet too close to the end of the step.
+    /// Mask of the pairs that just touch at the start of the step, and of the undecided pairs that
+    /// are too close to tangency or that meet too close to the end of the step.
     pub(crate) grazing: usize,
 }
 
-/// Smallest |difference|, relative to the sum of its terms, for which the sign of c (or of the
-/// discriminant) is certain.
+/// Limit for a certain sign. c = p·p − r² and the discriminant are differences. The sign of such a
+/// difference is certain if its magnitude is at least this fraction of the sum of its terms.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// Smallest |difference|, relative to the sum of its terms, for which the error of the time or
-/// the depth is less than [`OFF`] of itself.
+/// Limit for a certain value. The error of a time of impact or a depth is less than the fraction
+/// [`OFF`] of it if the magnitudes of c = p·p − r² and of the discriminant are at least this
+/// fraction of the sums of their terms.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Largest relative error of a time or a depth for which the condition of [`VALUE`] holds.
+/// Bound on the relative error of a time of impact or a depth that satisfies the condition of
+/// [`VALUE`].
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// The terms of two swept tests, side by side.
+/// Terms of the swept tests of two pairs, one pair in each lane. p and v are the position and the
+/// velocity of the second sphere relative to the first, and r is the sum of the radii.
 struct Terms {
-    /// Sum of the radii.
+    /// Sum r of the radii.
     r: f64x2,
-    /// p·p.
+    /// p·p, the squared distance of the centres at the start of the step.
     pp: f64x2,
-    /// v·v.
+    /// v·v, the squared relative speed.
     vv: f64x2,
-    /// c = p·p − r²: positive when the spheres are apart at the start.
+    /// c = p·p − r²: positive when the spheres are apart at the start of the step.
     outside: f64x2,
-    /// p·p + r².
+    /// p·p + r², the sum of the terms of c = p·p − r².
     sum: f64x2,
-    /// −p·v: positive when the spheres approach each other.
+    /// −p·v, for the relative position p and velocity v: positive when the spheres approach each
+    /// other.
     closing: f64x2,
-    /// (p·v)² − c·v².
+    /// Discriminant (p·v)² − c·v² of the equation for the time of impact, where c = p·p − r².
     discriminant: f64x2,
 }
 
@@ -83,8 +89,9 @@ impl Terms {
     }
 }
 
-/// Makes the swept test of two pairs in a step of duration `dt`. The constants [`SIGN`], [`VALUE`]
-/// and [`OFF`] take the place of computed error bounds. docs/exact.md (section 4) has the proof.
+/// Applies the swept test to two pairs in a step of duration `dt`. The constants [`SIGN`],
+/// [`VALUE`] and [`OFF`] replace error bounds that would be computed for each pair. docs/exact.md
+/// (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     let terms = Terms::new(pairs);
@@ -93,7 +100,8 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Two spheres that are apart at the start never touch if the discriminant is negative, or if
-    // they move apart. If the discriminant is 0 and certain, their relative velocity is 0.
+    // they move apart. If the discriminant is 0 and its sign is certain, their relative velocity is
+    // 0, so they never touch either.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never);
     if misses == 3 {
@@ -102,8 +110,9 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
             ..Swept::default()
         };
     }
-    // In worlds where spheres just touch, most pairs do. A single pair that just touches is left
-    // to `impact`, because recognizing it here would slow down all other pairs.
+    // In worlds where spheres just touch, most pairs of spheres do. So this test recognizes two
+    // such pairs at once. If only one of the two pairs just touches, it is left to `impact`,
+    // because recognizing it here would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
         return Swept {
             hits: 3,
@@ -116,19 +125,20 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     terms.verdict(later, misses, uncertain, dt)
 }
 
-/// A mask of the lanes that compared as true: one bit per lane.
+/// Returns a mask with one bit per lane, which is set if a comparison was true in this lane.
 #[inline(always)]
 fn bits(lanes: f64x2) -> usize {
     lanes.to_bitmask() as usize
 }
 
-/// The result of a comparison that is true in every lane.
+/// Returns the result of a comparison that is true in every lane.
 #[inline(always)]
 fn all_bits() -> f64x2 {
     f64x2::splat(f64::from_bits(u64::MAX))
 }
 
-/// Whether |difference| is at least the fraction `part` of the sum of its terms.
+/// Whether the magnitude of a difference is at least the fraction `part` of `sum`, the sum of its
+/// terms.
 #[inline(always)]
 fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
     difference.abs().simd_ge(f64x2::splat(part) * sum)
@@ -143,7 +153,8 @@ impl Terms {
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-        // The time c / (−p·v + √discriminant), or the depth −c / (r + |p|).
+        // The time of impact c / (−p·v + √discriminant) if the spheres are apart at the start,
+        // otherwise the depth −c / (r + |p|), where c = p·p − r².
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -155,7 +166,8 @@ impl Terms {
         let within = bits(told & most.simd_le(end));
         let grazing = (uncertain | bits(told) & !within) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // Computes both without a branch, which would often be mispredicted.
+        // Both the time and the depth are computed, without a branch, which would often be
+        // mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -172,14 +184,15 @@ impl Terms {
     }
 }
 
-/// A mask of the pairs that just touch at the start, which means p·p = r²: one bit per pair. An
-/// error bound cannot prove an equality. But the two sides are exact where float64 has room for
-/// all their digits, as it has for coordinates of similar magnitude. A pair is recognized only if
-/// none of its sums and squares is rounded.
+/// Returns a mask of the pairs that just touch at the start, one bit per pair. They have p·p = r²,
+/// for the relative position p and the sum r of the radii. An error bound cannot prove such an
+/// equality. But the two sides are exact where float64 has room for all their digits, as it has for
+/// coordinates of similar magnitude. A pair is recognized only if none of its sums and squares is
+/// rounded.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
-    // Mask of the bits beyond the first 26 digits. The square of a number with at most 26 digits
-    // has at most 52 digits and is exact.
+    // Mask of the bits of a float64 beyond its first 26 digits. The square of a number with at most
+    // 26 digits has at most 52 digits and is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
     // The rounding errors of all sums (Knuth's two-sum), combined: 0 if all sums are exact.
@@ -206,14 +219,16 @@ pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
     is(0) | is(1)
 }
 
-/// Transposes the spheres of two pairs. The result has one vector for each word of a sphere, with
-/// the word of the first spheres of both pairs, then that of the second spheres.
+/// Transposes the spheres of two pairs. The result has one vector for each 32-bit word of a sphere.
+/// Its first half is the word of the first spheres of both pairs, and its second half is the word
+/// of the second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])
 }
 
-/// Splits a vector of [`side_by_side`] into the lanes of the first spheres and those of the second.
+/// Splits a vector from [`side_by_side`] into its half for the first spheres of both pairs and its
+/// half for the second spheres.
 #[inline(always)]
 fn sides(x: f32x4) -> [f64x2; 2] {
     let [a, c, b, d] = x.to_array();

@@ -1,5 +1,5 @@
-//! Creates storage buffers, checks their sizes against the device's limits, and records their
-//! names in the shaders.
+//! Creates storage buffers, checks their sizes against the device's limits, and records which
+//! shader variable each buffer is bound to.
 
 use wgpu::BufferUsages;
 
@@ -8,30 +8,31 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of words, and the buffers that its prefix sum needs.
+/// A table of 32-bit words, and the buffers that the computation of its prefix sum (scan) needs.
 pub(crate) struct ScanTable {
-    /// The words, then the sum of each block of them, then the sum of each block of these sums,
-    /// and so on until one block is left. There are at least two levels.
+    /// The first level holds the words of the table. Each further level holds the sum of each block
+    /// of the level before. The last level is at most one block long. There are at least two
+    /// levels.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
-/// The words of a table, or the sums of the blocks of a level.
+/// One level of a table: the words of the table, or the sums of the blocks of the level before.
 pub(crate) struct ScanLevel {
-    /// Number of words.
+    /// Number of words of this level, without padding.
     pub(crate) words: u64,
-    /// The words, padded to a multiple of four.
+    /// The words of this level, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
-/// Creates storage buffers, and records their names.
+/// Creates storage buffers, and records which shader variable each buffer is bound to.
 pub(crate) struct Allocator<'a> {
     pub(crate) device: &'a wgpu::Device,
     pub(crate) limits: &'a wgpu::Limits,
-    /// The named buffers created so far.
+    /// The buffers created so far that have the name of a shader variable.
     pub(crate) named: NamedBuffers,
     /// Total size in bytes of all buffers created so far.
     pub(crate) bytes: u64,
-    /// All buffers created so far. Tests fill them with noise.
+    /// All buffers created so far, which tests fill with noise.
     #[cfg(test)]
     pub(crate) all: Vec<wgpu::Buffer>,
 }
@@ -74,10 +75,10 @@ impl<'a> Allocator<'a> {
         count: u64,
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
-        // A binding must not be empty.
+        // wgpu does not allow an empty binding, so the buffer has room for at least one value.
         let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
-        // Tests fill the buffers with noise, and read them.
+        // Tests write noise into the buffers and read the buffers back.
         let for_tests = if cfg!(test) {
             BufferUsages::COPY_SRC | BufferUsages::COPY_DST
         } else {
@@ -95,8 +96,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a buffer of `count` values that has no name in the shaders. `what` appears in its
-    /// label and in errors.
+    /// Creates a buffer of `count` values without the name of a shader variable. `what` describes
+    /// the buffer in its label and in error messages.
     pub(crate) fn nameless<T: Element>(
         &mut self,
         what: &'static str,
@@ -105,7 +106,8 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a buffer of `count` values, named `name` in the shaders.
+    /// Creates a buffer of `count` values for the shader variable `name`. `what` describes the
+    /// buffer in its label and in error messages.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,
@@ -118,7 +120,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a buffer of one value, named `name` in the shaders.
+    /// Creates a buffer of one value for the shader variable `name`. `what` describes the buffer in
+    /// its label and in error messages.
     pub(crate) fn one<T: Element>(
         &mut self,
         name: &'static str,
@@ -130,8 +133,9 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a table of `words` words, and the buffers of sums that its prefix sum needs. Only
-    /// the words of the table, without the padding, have the name `name`.
+    /// Creates a table of `words` words, and the buffers of sums that the computation of its prefix
+    /// sum needs. The shader variable `name` is bound to the words of the table without the
+    /// padding.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -144,8 +148,8 @@ impl<'a> Allocator<'a> {
         self.named.words(name, &table.buffer, [0, bytes]);
         let mut levels = vec![table];
         let mut length = words;
-        // A workgroup of the scan adds up the sums before its own, so there are sums of all blocks
-        // even when there is one block.
+        // A workgroup of `scan_apply` reads the sums of the blocks before its own block. So even a
+        // table of one block needs a buffer of sums to bind.
         loop {
             length = length.div_ceil(SCAN_BLOCK.into());
             levels.push(self.scan_level(what, length, usage)?);

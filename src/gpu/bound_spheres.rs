@@ -1,4 +1,5 @@
-//! The attributes of spheres in the application's buffers, checked and ready to be bound.
+//! The attributes of spheres (centres, radii, motions, groups) in the application's buffers,
+//! checked and ready to be bound to the shaders.
 
 use arrayvec::ArrayVec;
 use bytemuck::Zeroable;
@@ -12,16 +13,16 @@ use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
 use crate::Error;
 
-/// A buffer, and the offset at which it is bound.
+/// A buffer, and the offset from which it is bound to a shader.
 #[derive(Clone, Copy)]
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
-    /// Offset in bytes at which the binding begins.
+    /// Offset in the buffer, in bytes, at which the binding begins.
     pub(super) start: u64,
 }
 
-/// Position of an attribute in a window, in words: offset of the first sphere's value, and the
-/// stride.
+/// Position of an attribute's values in the bound part of a buffer, in 32-bit words: the offset of
+/// the first sphere's value, and the stride from one sphere's value to the next.
 type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
@@ -29,20 +30,21 @@ const VECTOR: u64 = 12;
 /// Size in bytes of a radius, of collision groups or of a count.
 const WORD: u64 = 4;
 
-/// An attribute of the application's description that is to be checked and bound.
+/// An attribute of spheres, as the application describes it, that is to be checked and bound.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the attribute in errors. [`clash`](Self::clash) compares it, too.
+    /// Name of the attribute in error messages. [`clash`](Self::clash) also recognizes centres and
+    /// previous centres by this name.
     what: &'static str,
     attribute: Attribute<'a>,
-    /// Size of each value in bytes.
+    /// Size in bytes of one value of the attribute.
     width: u64,
-    /// Number of values.
+    /// Number of values of the attribute.
     count: u32,
 }
 
 impl<'a> Asked<'a> {
-    /// Returns an error that names this attribute.
+    /// Returns an error that consists of this attribute's name and the problem.
     fn refused<T>(&self, problem: String) -> Result<T, Error> {
         Err(Error::SourceBuffer {
             what: self.what,
@@ -51,8 +53,9 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Returns the stride in words. Fails if the offset or the stride is not a multiple of 4, or if
-    /// the stride is too small or too large.
+    /// Returns the stride of the attribute's values in words. Fails if the offset or the stride is
+    /// not a multiple of 4 bytes, if the stride is less than the size of a value, or if the stride
+    /// in words does not fit a `u32`.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {
@@ -85,20 +88,22 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the offset of the first byte after the last value; `None` if it overflows a `u64`.
+    /// Returns the offset in bytes of the end of the attribute's last value; `None` if it overflows
+    /// a `u64`.
     fn end(&self) -> Option<u64> {
         let Attribute { offset, stride, .. } = self.attribute;
         let last = u64::from(self.count.saturating_sub(1));
         (last.checked_mul(stride)?.checked_add(offset)?).checked_add(self.width)
     }
 
-    /// Returns the offset in bytes of the value with this index, which must exist.
+    /// Returns the offset in bytes of the attribute's value with this index, which must exist.
     fn begin(&self, index: u64) -> u64 {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Returns the indices of a value of `self` and a value of `other` that share bytes by
-    /// mistake, if there are any. Both attributes must lie within their buffers.
+    /// Finds a value of `self` and a value of `other` that share bytes by mistake, and returns the
+    /// indices of both values; `None` if there are none. Both attributes must lie within their
+    /// buffers.
     ///
     /// Two kinds of overlap are legitimate. A centre may coincide with a previous centre, even of
     /// another sphere: along a chain, each sphere moves from one point to the next. And two
@@ -113,21 +118,23 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        // A centre may also be a previous centre, but neither may be a velocity.
+        // A centre may coincide with a previous centre, but neither may coincide with a velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Only values of `self` between the first and the last byte of `other` can overlap it.
+        // A value of `self` can overlap a value of `other` only if part of it lies between the
+        // first and the last byte of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Offsets are multiples of 4, so the position of a value relative to the values of `other`
-        // repeats after at most as many values as the stride of `other` has words.
+        // Offsets and strides are multiples of 4 bytes. So the position of a value of `self`
+        // relative to the values of `other` repeats after at most as many values as the stride of
+        // `other` has words.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // The last value of `other` that begins before this value ends.
+            // Index of the last value of `other` that begins before this value of `self` ends.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
@@ -154,8 +161,8 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// Checks that the attribute can be bound. Returns the window to bind, and the position of the
-    /// values in it.
+    /// Checks that the attribute can be bound. Returns the part of the buffer to bind, and the
+    /// position of the attribute's values in this part.
     fn window(&self, limits: &wgpu::Limits) -> Result<(Window<'a>, Words), Error> {
         let stride_words = self.stride()?;
         let Attribute {
@@ -192,7 +199,7 @@ impl<'a> Asked<'a> {
                 available: limits.max_storage_buffer_binding_size,
             });
         }
-        // The shader addresses words by a u32.
+        // The shader addresses the bound words by a u32 index, so it can reach 2³² words.
         if bound / 4 > 1 << 32 {
             return self.refused(format!(
                 "has values that span {bound} bytes, but a shader can address at most {} bytes; \
@@ -207,17 +214,17 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The windows of one set of spheres, and the position of each attribute in its window.
+/// The buffer parts that hold one set of spheres, and the layout of each attribute in its part.
 pub(super) struct BoundSpheres<'a> {
     pub(super) layout: SourceLayout,
     pub(super) count: Window<'a>,
-    /// Windows of the centres, radii, motions and groups.
+    /// Buffer parts of the centres, radii, motions and groups, in this order.
     pub(super) values: [Window<'a>; 4],
 }
 
 impl<'a> BoundSpheres<'a> {
-    /// Checks the description of a set. Attributes without a buffer get a window of `own`, which
-    /// the shader does not read.
+    /// Checks the application's description of a set of spheres. An attribute without a buffer is
+    /// bound to a buffer of `own`, which the shader then does not read.
     pub(super) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -232,7 +239,7 @@ impl<'a> BoundSpheres<'a> {
             ..SourceLayout::zeroed()
         };
         let mut count = unused;
-        // The attributes checked so far.
+        // The attributes of this set that have been checked so far.
         let mut seen = ArrayVec::<Asked<'_>, 5>::new();
         layout.at_most = match spheres.count {
             SphereCount::Known(count) => count,
@@ -261,7 +268,7 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // Without spheres the buffer may have any size.
+            // If the largest count is 0, no value is read, so the buffer may have any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }
@@ -302,7 +309,7 @@ impl<'a> BoundSpheres<'a> {
         })
     }
 
-    /// Returns whether the motion is given by previous centres.
+    /// Returns whether previous centres give the motion of this set's spheres.
     pub(super) fn previous(&self) -> bool {
         self.layout.motion_kind == MOTION_PREVIOUS
     }
@@ -329,8 +336,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether a value of `one` shares bytes with a value of `other` by mistake, found by
-    /// comparing every value with every other.
+    /// Returns whether a value of `one` shares bytes with a value of `other` by mistake. Compares
+    /// every value of `one` with every value of `other`.
     fn clash_by_trying_all(one: &Asked<'_>, other: &Asked<'_>) -> bool {
         let values = |asked: &Asked<'_>| -> Vec<(u64, u64)> {
             let begins = (0..u64::from(asked.count)).map(|index| asked.begin(index));

@@ -1,5 +1,5 @@
-//! The buffers that the stages of one world use, sized by its capacity and checked against the
-//! device's limits.
+//! The buffers that the stages of one world use. Their sizes follow from the world's capacity, and
+//! are checked against the device's limits.
 
 use wgpu::BufferUsages;
 
@@ -15,12 +15,13 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
-/// Largest numbers of items that the buffers can hold.
+/// Largest numbers of items that the buffers of a world can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Number of spheres, of both sets if there are two.
+    /// Number of spheres, in both sets together if there are two.
     pub(crate) spheres: u64,
-    /// Number of time segments beyond each sphere's first.
+    /// Number of time segments beyond each sphere's first. A sphere that moves far is split in time
+    /// into segments.
     pub(crate) segments: u64,
     /// Number of pairs.
     pub(crate) pairs: u64,
@@ -29,37 +30,39 @@ pub(crate) struct Capacity {
 /// The buffers that the stages of one world use.
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
-    /// Number of slots in the slot table.
+    /// Number of slots in the slot table. Each grid cell that contains proxies has a slot, which it
+    /// may share with other cells.
     pub(crate) slots: u32,
-    /// The buffers, by their names in the shaders.
+    /// The buffers, each with the name of the shader variable that it is bound to.
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Layouts of the application's buffers, one for each of two sets, at
-    /// [`UploadLayout::source_offset`].
+    /// Uniform buffer of the layouts in which the application's buffers hold the spheres'
+    /// attributes. It has one layout for each of two sets, at [`UploadLayout::source_offset`].
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table.
+    /// The slot table: for each slot, the index of its first proxy (entry of a grid) among the
+    /// proxies sorted by slot.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
     /// Arguments of an indirect dispatch over the pairs.
     pub(crate) pairs_dispatch: wgpu::Buffer,
-    /// Total size in bytes of the storage buffers, without `spheres` and `pairs`.
+    /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
     pub(crate) working: u64,
     /// All storage buffers, for tests to fill with noise.
     #[cfg(test)]
     pub(crate) storage: Vec<wgpu::Buffer>,
 }
 
-/// Returns the size in bytes of the largest buffer that can be created and bound as a whole.
+/// Returns the size in bytes of the largest buffer that the device can create and bind as a whole.
 fn largest(limits: &wgpu::Limits) -> u64 {
     limits
         .max_storage_buffer_binding_size
         .min(limits.max_buffer_size)
 }
 
-/// Returns the number of slots in a table for `proxies` proxies, as far as the device's limits
-/// allow.
+/// Returns the number of slots in the slot table for `proxies` proxies (entries of the grids). The
+/// device's limits bound this number.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -106,7 +109,8 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
 }
 
 impl Buffers {
-    /// Returns the largest number of proxies that one buffer of the device can hold.
+    /// Returns the largest number of proxies (entries of the grids) that one buffer of the device
+    /// can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuSortedProxy>() as u64
     }
@@ -116,7 +120,8 @@ impl Buffers {
         largest(limits) / size_of::<CaromCollision>() as u64
     }
 
-    /// Creates buffers of at least this capacity. Fails if a buffer exceeds the device's limits.
+    /// Creates the buffers of a world with this capacity. Fails if a buffer exceeds the device's
+    /// limits.
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,

@@ -27,27 +27,30 @@ pub struct CollisionBuffers {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
-    /// The reductions from before the last growth, while they are needed.
+    /// The reductions from before the buffers grew, while the pairs of the last complete step still
+    /// have to be copied from them.
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
     pub(super) loads: Loads,
     pub(super) staging: Staging,
     pub(super) gathering: Option<Gathering>,
-    /// The step recorded last; `None` if the buffers have grown since.
+    /// The step recorded last; `None` before the first step, and after the buffers have grown.
     pub(super) recorded: Option<Recorded>,
     pub(super) known_pairs: KnownPairs,
     /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Lower bound on the length of time segments, in the units of the grids.
+    /// Lower bound on the length of time segments (the distance that a sphere moves in one
+    /// segment), in the units of the grids.
     pub(super) shortest_segment: f32,
 }
 
-/// Reductions from before the last growth. They are kept until a submitted recording has copied
-/// the pairs of the last complete step from them.
+/// Reductions that were in use before the buffers grew. They hold the pairs of the last complete
+/// step, and are kept until a submitted recording has copied these pairs to the new buffers.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
-    /// The recording that copies these pairs; `None` before it is recorded.
+    /// The recording that copies the pairs of the last complete step; `None` until this recording
+    /// exists.
     pub(super) copied_by: Option<Submitted>,
 }
 
@@ -60,7 +63,7 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 impl CollisionBuffers {
-    /// Creates the buffers of a world. Must be called in an error scope.
+    /// Creates the buffers of a world. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         mut options: BufferOptions,
@@ -96,7 +99,8 @@ impl CollisionBuffers {
     }
 }
 
-/// Returns an error for a capacity of 0, and for more spheres than an index can address.
+/// Returns an error if the capacity for spheres or for recordings is 0, or if there are more
+/// spheres than an index can address.
 fn check(options: &BufferOptions) -> Result<(), Error> {
     for (what, capacity) in [
         ("spheres", options.spheres),

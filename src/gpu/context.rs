@@ -21,26 +21,27 @@ use wgpu::{DeviceType, ErrorFilter, WasmNotSend};
 
 use crate::Error;
 
-/// The device, its limits and its state.
+/// A device, its limits, whether it is lost, and the errors that are still to be reported.
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) limits: wgpu::Limits,
     /// Whether the adapter is a software adapter.
     pub(super) software: bool,
-    /// True once carom has found that the device is lost. Never reset.
+    /// True once carom has found that the device is lost. It is never reset.
     lost: AtomicBool,
-    /// Errors of earlier calls whose futures were not ready when these calls returned.
+    /// Futures of the errors of earlier calls. They were not ready when their calls returned.
     parked: Mutex<Vec<PoppedScope>>,
 }
 
-/// A future of the error that an error scope caught; `None` if it caught none.
+/// A future of the error that a wgpu error scope caught. It yields `None` if the scope caught no
+/// error.
 trait ScopeError: Future<Output = Option<wgpu::Error>> + WasmNotSend {}
 
 impl<F: Future<Output = Option<wgpu::Error>> + WasmNotSend> ScopeError for F {}
 
 type PoppedScope = Pin<Box<dyn ScopeError>>;
 
-/// The result of a piece of work, and the futures of the errors of the scopes around it.
+/// The result of some work, and a future for each of the error scopes in which the work ran.
 struct Scoped<T> {
     done: Result<T, Error>,
     popped: [PoppedScope; 3],
@@ -57,13 +58,13 @@ impl Context {
         }
     }
 
-    /// Runs `work`, and converts errors reported by the device into an [`Error`], so that none
+    /// Runs `work`, and converts errors that the device reports into an [`Error`], so that none
     /// reaches the application's error handler. Never blocks.
     pub(super) fn scoped<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.settle(self.scope(work))
     }
 
-    /// Runs `work` like [`scoped`](Self::scoped), and awaits the errors reported by the device.
+    /// Runs `work` like [`scoped`](Self::scoped), but awaits the errors that the device reports.
     pub(super) async fn scoped_async<T>(
         &self,
         work: impl FnOnce() -> Result<T, Error>,
@@ -76,8 +77,8 @@ impl Context {
         judge(done, complaint)
     }
 
-    /// Runs `work` inside error scopes. wgpu keeps a stack of scopes for each thread, so scopes
-    /// must be pushed and popped without an await in between.
+    /// Runs `work` inside error scopes. wgpu keeps a separate stack of scopes for each thread, so
+    /// there must be no await between pushing and popping the scopes.
     fn scope<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Scoped<T> {
         let [internal, memory, validation] = [
             ErrorFilter::Internal,
@@ -95,8 +96,8 @@ impl Context {
         }
     }
 
-    /// Returns the result of the work, combined with the errors whose futures are ready. Parks the
-    /// other futures.
+    /// Returns the result of the scoped work, combined with the errors whose futures are ready.
+    /// Stores the futures that are not ready for a later call.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -112,7 +113,7 @@ impl Context {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an error if carom has found that the device is lost, or if a parked error of an
+    /// Returns an error if carom has found that the device is lost, or if a stored error of an
     /// earlier call has become ready.
     pub(super) fn alive(&self) -> Result<(), Error> {
         self.not_lost()?;
@@ -139,8 +140,9 @@ impl Context {
         self.lost.store(true, Relaxed);
     }
 
-    /// Returns an error if the device is lost, which shows when a new buffer cannot be mapped: most
-    /// other calls succeed on a lost device. Must be called in an error scope.
+    /// Returns an error if the device is lost. The method creates a buffer and maps it, because
+    /// mapping fails on a lost device, while most other calls succeed. Must be called inside a wgpu
+    /// error scope.
     pub(super) fn probe(&self) -> Result<(), Error> {
         self.not_lost()?;
         let probe = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -155,15 +157,16 @@ impl Context {
         self.not_lost()
     }
 
-    /// Checks whether the device is lost. Call this when mapping a buffer has failed, which usually
-    /// means that it is.
+    /// Checks whether the device is lost. Call this when mapping a buffer has failed, because the
+    /// usual cause is a lost device.
     pub(super) fn mapping_failed(&self) {
-        // The probe marks the device as lost. A callback cannot return the error.
+        // The result is ignored, because this method is called from callbacks, which cannot return
+        // an error. If the device is lost, the probe has marked it as lost.
         let _ = self.scoped(|| self.probe());
     }
 }
 
-/// Polls the future once, without registering a waker.
+/// Polls the future of an error scope once, without registering a waker.
 fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
     let mut context = std::task::Context::from_waker(Waker::noop());
     scope.as_mut().poll(&mut context)
@@ -172,7 +175,8 @@ fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
 /// Combines the result of a piece of work with the error reported by the device, if any.
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
-        // An error of the work itself takes precedence: it is more specific.
+        // An error that the work itself returned takes precedence, because it is more specific than
+        // the device's error.
         Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
     }
@@ -190,7 +194,8 @@ mod tests {
         Context::new(&device)
     }
 
-    /// Returns a popped scope whose error becomes ready when the flag is set, as in a browser.
+    /// Returns a future like that of an error scope in a browser: it becomes ready only when the
+    /// flag `ready` is set. If `complains` is true, it then yields an error.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {
@@ -235,7 +240,7 @@ mod tests {
         assert!(matches!(context.scoped(invalid), Err(Error::Device { .. })));
         let awaited = pollster::block_on(context.scoped_async(invalid));
         assert!(matches!(awaited, Err(Error::Device { .. })));
-        // An error of the work itself takes precedence.
+        // An error that the work itself returned takes precedence over the device's error.
         let own = || invalid().and(Err::<(), _>(Error::NotSubmitted));
         assert_eq!(context.scoped(own), Err(Error::NotSubmitted));
         assert_eq!(context.alive(), Ok(()));

@@ -12,27 +12,29 @@ use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
 
-/// Data of a recording that is needed to decode its readbacks.
+/// Data of a recorded step that is needed to decode its readbacks.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
-    /// Number of the step, by which a readback detects that its submission failed.
+    /// Serial number of the step. If the results that are read back contain another number, the
+    /// submission of the step or of its readback failed.
     pub(super) serial: u32,
-    /// Length of the step in the unit of time of the velocities. It is 1 for spheres with previous
-    /// centres, whose velocities are displacements.
+    /// Length of the step, in the unit of time of the velocities. It is 1 if the spheres have
+    /// previous centres, because their displacements then serve as velocities.
     pub(super) dt: f32,
-    /// Factor from times within [0, `dt`] to the times of impact that the caller receives.
+    /// Factor by which a time of impact within [0, `dt`] is multiplied before the caller receives
+    /// it.
     pub(super) times: f32,
     pub(super) two_sets: bool,
-    /// Names of the stages, in order.
+    /// Names of the stages of the step, in order.
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
     /// Nanoseconds per timestamp tick; 0 without timestamps.
     pub(super) period: f32,
-    /// Capacity of the buffers, in spheres.
+    /// Number of spheres that the buffers can hold.
     pub(super) spheres: u64,
 }
 
-/// Capacity of a readback.
+/// Capacity of a readback, and the largest capacity that the device allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadRoom {
     /// Number of pairs that this readback can hold.
@@ -45,16 +47,18 @@ pub(super) struct ReadRoom {
 pub(super) struct Read {
     pub(super) serial: u32,
     pub(super) summary: StepSummary,
-    /// The bytes after the results and the timestamps: the pairs.
+    /// The list of pairs as bytes, which follow the results and the timestamps in the staging
+    /// buffer.
     list: Vec<u8>,
     recorded: Recorded,
     room: ReadRoom,
 }
 
-/// Returns the duration of each stage. `ticks` has two timestamps for each: begin and end.
+/// Returns the duration of each stage. `ticks` has two timestamps for each stage: begin and end.
 fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
-        // On some devices the clock can run backwards between passes.
+        // On some devices a stage's end can have a smaller timestamp than its begin. The duration
+        // is then 0.
         let ticks = ticks[1].saturating_sub(ticks[0]);
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))
@@ -89,7 +93,7 @@ impl Read {
         })
     }
 
-    /// Returns an error if larger buffers would not yield a complete list either.
+    /// Returns an error if the step failed for a reason that larger buffers would not remove.
     fn check(&self) -> Result<(), Error> {
         let StepSummary {
             status, candidates, ..
@@ -116,7 +120,8 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the pairs if the list is complete, or else the capacity that it needs.
+    /// Returns the pairs that were read back if their list is complete, or else the capacity that a
+    /// complete list needs.
     fn pairs<P: Pod>(&self) -> Result<PairList<Vec<P>>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
@@ -147,7 +152,8 @@ impl Read {
         }
         let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
-        // A vector of bytes has no guaranteed alignment.
+        // The bytes of a vector may not be aligned for a pair, so each pair is read without
+        // alignment.
         pairs.extend(
             records
                 .take(found as usize)
@@ -177,7 +183,8 @@ impl Read {
         })
     }
 
-    /// Decides every gathered pair exactly, and makes the sorted list of the pairs that touch.
+    /// Decides every pair exactly, from the two spheres that were read back with it. Returns the
+    /// sorted list of the pairs that touch.
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         gathered.sort_unstable_by_key(key);
@@ -203,12 +210,13 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        // `Sets::One`, because the index b of a gathered pair already counts from the start of the
-        // second set.
+        // `Sets::One` leaves the index b unchanged. With two sets, the index b of a pair that was
+        // read back already counts from the start of the second set.
         let grazing = decide_reported_with(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
-                // Adding 0.0 turns −0 into 0: a `dt` of −0 gives times of impact of 0, too.
+                // Adding 0.0 turns −0 into 0, so that a `dt` of −0 also gives a time of impact of
+                // 0.
                 pair.toi = (f64::from(pair.toi) * f64::from(times) + 0.0) as f32;
             };
             pairs.iter_mut().for_each(scale);
@@ -240,7 +248,7 @@ impl Read {
     }
 }
 
-/// Returns the error for a driver that ends loops early.
+/// Returns the error for a GPU driver that ends the loops of a shader early.
 pub(super) fn unfinished() -> Error {
     Error::device(
         "its driver ends loops early, and some spheres of this world have too many neighbours for \

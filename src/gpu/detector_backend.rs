@@ -26,21 +26,23 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities of the first buffers: segments beyond each sphere's first, and pairs. `None`
-    /// derives the capacity from the number of spheres.
+    /// Capacities of the first buffers that are created: time segments beyond each sphere's first,
+    /// and pairs. `None` derives the capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// True while a step runs. It stays true if the future of the step is dropped.
+    /// True while a step runs. It stays true if the future of the step is dropped before the step
+    /// has finished.
     at_work: bool,
-    /// Seed of the noise that fills the buffers before each attempt; `None` for no noise.
+    /// Seed of the noise that fills the buffers before each attempt at a step; `None` for no noise.
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
 
-/// Size in bytes of the pieces in which pairs are read back: less than the largest buffer of any
-/// device.
+/// Largest number of bytes of pairs that are read back at a time. Every device can create a buffer
+/// of this size.
 const READ_AT_ONCE: u64 = 1 << 26;
 
-/// Returns the rank of a kind of adapter. The lowest rank is the best choice; hardware comes first.
+/// Returns the rank of a kind of graphics adapter. The adapter with the lowest rank is the best
+/// choice. Hardware adapters rank before software adapters.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -52,7 +54,8 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    /// Creates a device on the best adapter. With `hardware`, a software adapter is an error.
+    /// Creates a device on the best adapter. If `hardware` is true and the best adapter is a
+    /// software adapter, returns an error.
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -101,7 +104,8 @@ impl Gpu {
         &self.adapter
     }
 
-    /// Runs all stages. Returns counts and times, and the reported pairs.
+    /// Runs all stages of a step on the GPU. Returns the step's counts and stage times, and the
+    /// pairs that the GPU reported.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -109,7 +113,8 @@ impl Gpu {
         wait: Wait,
     ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         if self.at_work {
-            // The future of an earlier step was dropped, so the device may still use the buffers.
+            // The future of an earlier step was dropped before the step had finished, so the device
+            // may still use the buffers.
             self.buffers = None;
         }
         self.at_work = true;
@@ -118,7 +123,7 @@ impl Gpu {
         outcome
     }
 
-    /// Runs the step repeatedly, with larger buffers each time, until everything fits.
+    /// Runs the step, and repeats it with larger buffers until its time segments and pairs fit.
     async fn attempts(
         &mut self,
         step: CheckedStep<'_>,
@@ -143,9 +148,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // The exact limit on touching pairs cannot be checked yet: some of the pairs found do
-            // not touch, and some are in the list several times, which only `decide` resolves.
-            // This looser check bounds the memory.
+            // The limit on touching pairs cannot be checked exactly here: some of the pairs found
+            // do not touch, and some are in the list several times. Only `decide`, which runs after
+            // the readback, removes both. This looser check bounds the memory.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -163,7 +168,7 @@ impl Gpu {
                 candidates,
                 memory,
                 stages: counts.stages,
-                // Counted by `decide`, later.
+                // `decide` counts the grazing pairs, after the readback.
                 grazing: Grazing::default(),
             };
             let b_offset = step.sets.b_offset();
@@ -173,16 +178,16 @@ impl Gpu {
     }
 
     /// Returns the number of slots in the slot table, and the size in bytes of the storage buffers
-    /// without spheres and pairs.
+    /// other than `spheres` and `pairs`. Both are 0 if there are no buffers.
     fn size(&self) -> (u64, u64) {
         let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    /// Ensures that there are buffers with the required capacity: creates or replaces them if
+    /// Ensures that there are buffers of the required capacity: creates or replaces the buffers if
     /// necessary.
     fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
-        // Release buffers that an earlier, much larger world needed.
+        // Buffers that were made for far more spheres than this step has are released.
         let had = self
             .buffers
             .as_ref()
@@ -195,8 +200,8 @@ impl Gpu {
             None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // Nothing is known yet about the segments of this step, so the lower bound on their length
-        // from an earlier step is dropped.
+        // At the first attempt, the number of this step's time segments is not known. So the lower
+        // bound on their length that an earlier step left is dropped.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
@@ -214,14 +219,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// Creates the buffers for the first step.
+    /// Creates the first buffers, for `spheres` spheres.
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
         let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
             spheres,
-            // Few: the buffers grow on demand, and in most worlds no sphere is cut.
+            // The first capacity for time segments is small: the buffers grow on demand, and in
+            // most worlds no sphere moves far enough to be cut into segments.
             segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
             pairs: pairs
                 .unwrap_or(spheres + 1024)
@@ -253,8 +259,8 @@ impl Gpu {
         ticket.take().await
     }
 
-    /// Ensures that the submitted work and its callbacks complete: before this method returns
-    /// ([`Wait::Block`]), or some time later ([`Wait::Await`]).
+    /// Ensures that the submitted work and its callbacks complete. With [`Wait::Block`], they have
+    /// completed when this method returns. With [`Wait::Await`], they complete some time later.
     fn finish_work(&self, wait: Wait) -> Result<(), Error> {
         match wait {
             Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
@@ -262,8 +268,8 @@ impl Gpu {
         }
     }
 
-    /// Reads the pairs back. Both indices of a reported pair refer to the whole world: with two
-    /// sets, `b_offset` is added to the index in the second.
+    /// Reads the list of pairs back. Both indices of a returned pair refer to one list of all
+    /// spheres: with two sets, `b_offset` is added to the index of the sphere in the second set.
     async fn read_pairs(
         &self,
         pairs: u64,
@@ -309,7 +315,7 @@ fn poll(device: &wgpu::Device) -> Result<(), Error> {
         .map_err(Error::device_failed)
 }
 
-/// Runs [`poll`] on a new thread.
+/// Polls the device on a new thread until the device has completed all submitted work.
 #[cfg(not(target_arch = "wasm32"))]
 fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     let device = device.clone();
@@ -323,7 +329,7 @@ fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     Ok(())
 }
 
-/// Does nothing: a browser polls the device itself.
+/// Does nothing, because a browser polls the device itself.
 #[cfg(target_arch = "wasm32")]
 fn poll_elsewhere(_device: &wgpu::Device) -> Result<(), Error> {
     Ok(())
@@ -337,7 +343,8 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
-    /// Sets the capacities of the first buffers: pairs, and segments beyond each sphere's first.
+    /// Sets the capacities of the first buffers that are created: pairs, and time segments beyond
+    /// each sphere's first.
     pub(crate) fn with_first_capacities(
         mut self,
         pairs: Option<u64>,
@@ -347,7 +354,8 @@ impl Gpu {
         self
     }
 
-    /// Returns the limits that carom respects, for a test to lower. Drops the buffers.
+    /// Returns the device limits that carom respects, so that a test can lower them. Drops the
+    /// buffers, which were made for the old limits.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
@@ -357,8 +365,8 @@ impl Gpu {
         }
     }
 
-    /// Fills all storage buffers with noise, if `noise` is set. The stages must not rely on memory
-    /// that is zero.
+    /// Fills all storage buffers with noise, if `noise` is set. This tests that no stage relies on
+    /// memory being zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;
@@ -392,8 +400,8 @@ mod tests {
         pairs: 1 << 28,
     };
 
-    /// Spheres of equal size in a cube. Most move slowly; every fiftieth moves by up to the edge of
-    /// the cube along each axis.
+    /// Returns `count` spheres of equal size at random places in a cube. Most of them move slowly.
+    /// Every fiftieth moves by up to the edge of the cube along each axis.
     fn world(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(7);
         let side = (count as f32 * 10.0).cbrt();
@@ -406,7 +414,7 @@ mod tests {
             .collect()
     }
 
-    /// Returns the reported pairs, sorted, each once.
+    /// Returns the reported pairs, sorted and without repeats.
     fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
         let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
         pairs.sort_unstable();
@@ -467,7 +475,7 @@ mod tests {
         }
     }
 
-    /// Reads the contents of the buffer with this name.
+    /// Reads the contents of the buffer that is bound to the shader variable `name`.
     fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
         let Some(buffers) = &gpu.buffers else {
             panic!("carom has not created its buffers");
@@ -487,8 +495,8 @@ mod tests {
         read
     }
 
-    /// Spheres with radii over many octaves, so that a workgroup of `measure_sizes` meets more size
-    /// classes than its own small table holds.
+    /// Returns spheres with radii over many octaves. One workgroup of `measure_sizes` then has more
+    /// size classes than fit the hash table in its workgroup memory.
     fn of_all_sizes(count: usize) -> Vec<Sphere> {
         let mut rng = fastrand::Rng::with_seed(3);
         let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -501,7 +509,8 @@ mod tests {
             .collect()
     }
 
-    /// The spheres of [`world`], of which the range `bullets` moves by `far` along x.
+    /// Returns the spheres of [`world`], but the spheres with an index in `bullets` move by `far`
+    /// along x, and by a quarter and a half of `far` along y and z.
     fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
         let mut spheres = world(3000);
         for sphere in &mut spheres[bullets] {
@@ -541,7 +550,8 @@ mod tests {
                 .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-            // The CPU's size classes and segments, with the GPU's frame and length of segments.
+            // Compute the size classes and time segments on the CPU, with the GPU's frame and the
+            // GPU's length of segments.
             let own: GpuSpace = contents(&gpu, "space")[0];
             let scale = &Units::default().scale(1.0);
             let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
@@ -579,8 +589,9 @@ mod tests {
                     );
                 };
                 close(f32::from_bits(class.half_cell), expected.half_cell);
-                // A bound is stored as a word whose unsigned order is the order of the float32: the
-                // sign bit of a positive number is flipped, and all bits of a negative one.
+                // A bound is stored as a word such that the words, as unsigned integers, have the
+                // order of the float32 bounds: the sign bit of a positive number is flipped, and
+                // all bits of a negative number.
                 let float = |word: u32| match word >> 31 {
                     1 => f32::from_bits(word & 0x7fff_ffff),
                     _ => f32::from_bits(!word),
@@ -598,7 +609,7 @@ mod tests {
                 assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
             }
 
-            // The CPU's plan, from the GPU's correlation curve.
+            // Compute the plan of levels on the CPU, from the GPU's correlation curve.
             space.log_others = own.log_others;
             let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
             let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
@@ -627,8 +638,9 @@ mod tests {
 
     #[test]
     fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
-        // An axis allows 65 535 workgroups of 64 invocations, which is 4 194 240 in all, less than
-        // 2²². A binding of 128 MiB holds 2²² spheres or proxies of 32 bytes.
+        // One axis of a dispatch allows 65 535 workgroups of 64 invocations. These are 4 194 240
+        // invocations, fewer than the 2²² spheres of this test. A binding of 128 MiB can hold 2²²
+        // spheres or proxies, which take 32 bytes each.
         let count = 1 << 22;
         let spheres: Vec<Sphere> = (0..count)
             .map(|i: u32| {
@@ -640,7 +652,8 @@ mod tests {
             .collect();
         let found = pairs(&run(&mut gpu(), &spheres));
         let in_reach = |i: u32| {
-            // A large sphere touches the neighbours in its row and in its column.
+            // In the square grid of spheres, a large sphere touches its neighbours in the same row
+            // and in the same column.
             let (x, y) = (i % 2048, i / 2048);
             [
                 (x > 0).then(|| i - 1),

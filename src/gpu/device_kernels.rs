@@ -1,4 +1,4 @@
-//! The kernels, compiled for one device.
+//! The compute kernels, compiled for one device.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,12 +13,13 @@ pub(super) struct DeviceKernels {
     pub(super) stages: Stages,
     pub(super) load: Load,
     pub(super) gather: Gather,
-    /// The kernels of reductions, compiled when the first reduction is requested.
+    /// The kernels of reductions (such as the sorted list of pairs), compiled when the first
+    /// reduction is requested.
     reduce: OnceLock<Reduce>,
 }
 
 impl DeviceKernels {
-    /// Compiles all kernels except those of reductions. Must be called in an error scope.
+    /// Compiles all kernels except those of reductions. Must be called inside a wgpu error scope.
     pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let device = &context.device;
         Ok(Self {
@@ -37,8 +38,8 @@ impl DeviceKernels {
         }
     }
 
-    /// Returns the kernels of reductions, and compiles them on the first call. Must be called in an
-    /// error scope.
+    /// Returns the kernels of reductions, and compiles them on the first call. Must be called
+    /// inside a wgpu error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
         if let Some(reduce) = self.reduce.get() {
             return Ok(reduce);

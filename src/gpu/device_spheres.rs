@@ -43,19 +43,19 @@
 pub struct DeviceSpheres<'a> {
     /// Number of spheres.
     pub count: SphereCount<'a>,
-    /// Centres, three float32 each: at the start of the step, or with
-    /// [`SphereMotion::PreviousCenter`] at the end of the step.
+    /// Centres of the spheres, three float32 each. These are the positions at the start of the
+    /// step, or with [`SphereMotion::PreviousCenter`] the positions at the end of the step.
     pub center: Attribute<'a>,
     /// Radii of the spheres.
     pub radius: SphereRadius<'a>,
     /// Motion of the spheres during the step.
     pub motion: SphereMotion<'a>,
-    /// Collision groups of the spheres, by which pairs are ignored.
+    /// Collision groups of the spheres, by which some pairs are left out.
     pub groups: SphereGroups<'a>,
 }
 
 impl<'a> DeviceSpheres<'a> {
-    /// Describes spheres at rest that collide with all others.
+    /// Describes spheres that are at rest and collide with all other spheres.
     ///
     /// `count` is a number or a [`SphereCount`]. `radius` is one number for all spheres or an
     /// [`Attribute`].
@@ -110,7 +110,7 @@ impl<'a> DeviceSpheres<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
-    /// The buffer, with the usage `STORAGE`.
+    /// The buffer that contains the values. It needs the usage `STORAGE`.
     pub buffer: &'a wgpu::Buffer,
     /// Offset in bytes of the first sphere's value; a multiple of 4.
     pub offset: u64,
@@ -123,7 +123,7 @@ impl<'a> Attribute<'a> {
     /// Describes values that begin at byte `offset` and are `stride` bytes apart.
     ///
     /// Both numbers must be multiples of 4, and the stride must not be less than the size of a
-    /// value. Recording a step checks this: see [`DeviceSpheres`].
+    /// value. Recording a step checks these conditions: see [`DeviceSpheres`].
     pub fn new(buffer: &'a wgpu::Buffer, offset: u64, stride: u64) -> Self {
         Self {
             buffer,
@@ -143,12 +143,13 @@ pub enum SphereCount<'a> {
     /// If the count exceeds `at_most`, the step finds no pairs, and its status word has
     /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
     InBuffer {
-        /// The buffer, with the usage `STORAGE`.
+        /// The buffer that contains the count. It needs the usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
-        /// Offset of the count in bytes; a multiple of 4.
+        /// Offset of the count in the buffer, in bytes; a multiple of 4.
         offset: u64,
-        /// Largest permitted count. It must not exceed the capacity of the buffers; with two sets,
-        /// the sum of both counts must not.
+        /// Largest permitted count. It must not exceed the number of spheres that the
+        /// [`CollisionBuffers`](super::CollisionBuffers) can hold. With two sets, the sum of both
+        /// sets' largest counts must not exceed that number.
         at_most: u32,
     },
 }
@@ -159,7 +160,7 @@ impl From<u32> for SphereCount<'_> {
     }
 }
 
-/// The radii of the spheres: one for all, or one for each.
+/// The radii of the spheres: one radius for all spheres, or one for each sphere.
 #[derive(Clone, Copy, Debug)]
 pub enum SphereRadius<'a> {
     /// The same radius for all spheres.
@@ -191,17 +192,17 @@ pub enum SphereMotion<'a> {
     /// The spheres move in straight lines from their previous centres (three float32 each) at the
     /// start of the step to [`DeviceSpheres::center`] at its end.
     ///
-    /// The displacement is the float32 difference of the two positions. It is exact for every
-    /// sphere that moves less than half of its distance from the origin along each axis. A time of
-    /// impact is the fraction of the step that has passed, times `dt`.
+    /// The displacement of a sphere is the float32 difference of the two positions. It is exact if
+    /// each coordinate changes by less than half of its magnitude. A time of impact is the fraction
+    /// of the step that has passed, times `dt`.
     PreviousCenter(Attribute<'a>),
 }
 
-/// The collision groups of the spheres, by which pairs are ignored: see
+/// The collision groups of the spheres, by which some pairs are left out: see
 /// [`Sphere::with_groups`](crate::Sphere::with_groups).
 #[derive(Clone, Copy, Debug)]
 pub enum SphereGroups<'a> {
-    /// The same groups for all spheres. With 0, no pair is ignored.
+    /// The same groups for all spheres. With 0, no pair is left out.
     Constant(u32),
     /// One `u32` for each sphere.
     PerSphere(Attribute<'a>),

@@ -1,12 +1,12 @@
-//! Dispatches: a kernel with its bind group and its number of workgroups.
+//! Dispatches of compute kernels: a kernel with its bind group and its number of workgroups.
 
 use super::named_buffers::{NamedBuffers, resolve};
 use super::shader::constants::WORKGROUP;
 use super::shader::kernels::Compiled;
 use crate::Error;
 
-/// Returns the numbers of workgroups along x and y, at most `widest` each. Their product is at
-/// least `workgroups`.
+/// Distributes `workgroups` workgroups over two axes, because an axis allows at most `widest`.
+/// Returns the numbers along x and y. Their product is at least `workgroups`.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     if workgroups <= u64::from(widest) {
         return [workgroups as u32, 1];
@@ -15,7 +15,7 @@ fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     [x as u32, workgroups.div_ceil(x) as u32]
 }
 
-/// Returns the number of workgroups for `count` invocations.
+/// Returns the number of workgroups that `count` invocations need.
 pub(crate) fn workgroups(count: u64) -> u64 {
     count.div_ceil(u64::from(WORKGROUP))
 }
@@ -30,7 +30,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Sets the number of workgroups, with at most `widest` along an axis.
+    /// Sets the total number of workgroups, with at most `widest` workgroups along an axis.
     pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
         self.workgroups = fold(workgroups, widest);
     }
@@ -44,11 +44,11 @@ impl Dispatch {
     }
 }
 
-/// Makes dispatches, with their bind groups.
+/// Makes dispatches of kernels, and the bind groups of these dispatches.
 #[derive(Clone, Copy)]
 pub(crate) struct Binder<'a> {
     pub(crate) device: &'a wgpu::Device,
-    /// Largest number of workgroups of a dispatch along an axis.
+    /// Largest number of workgroups that a dispatch may have along an axis.
     pub(crate) widest: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Runs the filter of the shaders on single pairs, for tests.
+//! Runs the shaders' filter (the float32 test of a pair of spheres) on single pairs, for tests.
 
 use wgpu::util::DeviceExt;
 
@@ -13,9 +13,9 @@ use crate::shared::sorted::SortedProxy;
 
 /// A kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`.
 ///
-/// It also checks that the near test (`shaders/shared/near.wgsl`), which precedes the filter,
-/// loses no pair that the filter passes. If the near test rejects such a pair in a segment that
-/// may report the pair, the kernel returns the margin of a certain miss.
+/// It also checks that the near test (`shaders/shared/near.wgsl`), which precedes the filter, loses
+/// no pair that the filter passes. If the near test rejects a pair that the filter passes, in a
+/// time segment that may report the pair, the kernel returns the margin of a certain miss.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -31,8 +31,8 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Whether the near test passes the pair in every segment of the first sphere that may report the
-// pair, for every power from 0 to SEGMENT_BITS.
+// Returns whether the near test passes the pair in every time segment of the first sphere that may
+// report the pair. Tests every power from 0 to SEGMENT_BITS; a sphere of power n has 2ⁿ segments.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;
@@ -72,8 +72,8 @@ pub(crate) fn adapter() -> Gpu {
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Returns the margin and the error bound of each pair. A pair is given by two proxies and the
-/// length of the step.
+/// Runs the filter on each pair, and returns its margin and its error bound. A pair is given by two
+/// proxies and the length of the step.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -8,7 +8,7 @@ use super::named_buffers::NamedBuffers;
 use super::shader::layout::Gathered;
 use crate::Error;
 
-/// The buffer of gathered pairs, and the dispatch that fills it.
+/// The buffer of gathered pairs (each pair with its two spheres), and the dispatch that fills it.
 #[derive(Clone)]
 pub(super) struct Gathering {
     /// Capacity of the buffer, in pairs.
@@ -18,13 +18,13 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Creates a buffer for `room` pairs. Must be called in an error scope.
+    /// Creates a buffer for `room` gathered pairs. Must be called inside a wgpu error scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom gathered pairs"),
-            // A binding must not be empty.
+            // wgpu does not allow an empty binding, so the buffer has room for at least one pair.
             size: room.max(1) * size_of::<Gathered>() as u64,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,

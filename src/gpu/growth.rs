@@ -8,8 +8,8 @@ use crate::limits::{MAX_SPHERES, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
 /// Returns a capacity of one and a half times `needed`, limited to `most` but not less than
-/// `needed`. The reserve keeps a world that grows a little in each step from getting new buffers
-/// each time.
+/// `needed`. With this reserve, a world that grows a little in each step does not need new buffers
+/// in each step.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
@@ -18,19 +18,23 @@ impl CollisionBuffers {
     /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. No
     /// capacity shrinks.
     ///
-    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
-    /// groups that contain one of them; nothing can be read back before the next recording. Tickets
-    /// remain valid. Tickets of frames that were in flight may report the same requirement again,
-    /// which is met by then. [`changes`](Self::changes) continue from the last step whose list was
-    /// complete.
+    /// Returns whether carom has replaced its buffers. If it has, recreate the application's bind
+    /// groups that contain carom's buffers. Nothing can be read back before the next recording.
+    /// Tickets remain valid. A ticket of a frame that was in flight may report the same requirement
+    /// again. The new buffers meet that requirement already. [`changes`](Self::changes) continue
+    /// from the last step whose list was complete.
     ///
-    /// The number of time segments is limited: spheres and segments together to 16 times the number
-    /// of spheres plus 2¹⁸ (in a world of few spheres N, to N + N²/32), and to what the device can
-    /// bind. If a step required more, the following steps use longer segments instead.
+    /// In a world of N spheres, the number of spheres and time segments together is limited to 16 N
+    /// + 2¹⁸, to N + N²/32 and to 2³¹, and to what the device can bind. If a step required more
+    /// segments, the following steps use longer segments instead.
     ///
     /// # Errors
-    /// [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold that much;
-    /// [`Error::TooManySpheres`]. On error the buffers are unchanged.
+    /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of this
+    ///   capacity.
+    /// - [`Error::TooManySpheres`] if `required` has more spheres than carom supports.
+    /// - [`Error::DeviceLost`] if the device is lost.
+    ///
+    /// On an error, the buffers are unchanged.
     pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
         let (capacity, shortest_segment) = self.grown(required)?;
         let grows = capacity != self.buffers.capacity;
@@ -41,8 +45,8 @@ impl CollisionBuffers {
         Ok(grows)
     }
 
-    /// Returns the capacity that meets a requirement, and the lower bound on the length of segments
-    /// with that capacity.
+    /// Returns the capacity that meets a requirement, and the lower bound on the length of time
+    /// segments that applies with this capacity.
     pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
@@ -64,9 +68,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // As on the CPU, segments become twice as long as they were in the step that
+                // As on the CPU, time segments become twice as long as they were in the step that
                 // reported the requirement. Steps that were in flight together report the same
-                // length, so they double it only once.
+                // length, so together they double it only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);
@@ -92,7 +96,8 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // Without a step between two growths, the oldest reductions still hold the pairs.
+        // If no step was recorded between two growths, only the oldest reductions hold the pairs of
+        // the last complete step, so the oldest are kept.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

@@ -6,7 +6,7 @@ use crate::step::CheckedStep;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
 
-/// A checked step on the host. Its spheres are in one slice or two.
+/// A checked step whose spheres are on the host, in one slice or two.
 pub(super) struct HostStep<'a> {
     pub(super) parts: [&'a [Sphere]; 2],
     pub(super) sets: Sets,
@@ -15,7 +15,7 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks the spheres of one set or two, and the length of the step.
+    /// Checks the length of the step and the spheres of one set or two.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,

@@ -13,37 +13,39 @@ use super::stages::Stage;
 use super::upload_layout::UploadLayout;
 use crate::Error;
 
-/// A cache of the bind groups used most recently. Few are enough, because applications alternate
-/// between few buffers.
+/// A cache of the `load` stage's bind groups that were used most recently. A few entries are
+/// enough, because applications alternate between few buffers.
 #[derive(Default)]
 pub(super) struct Loads {
-    /// The most recently used first.
+    /// The entries of the cache, the most recently used first.
     known: Vec<Known>,
 }
 
-/// The dispatches of the `load` stage with certain buffers of the application.
+/// An entry of the cache: the dispatches of the `load` stage for certain buffers of the
+/// application.
 struct Known {
-    /// The buffers, and the offset in bytes at which each is bound.
+    /// The application's buffers, and the offset in bytes at which each buffer is bound.
     windows: Vec<(wgpu::Buffer, u64)>,
     dispatches: Vec<Dispatch>,
 }
 
-/// Number of entries in the cache: more than the number of buffers between which an application
-/// alternates.
+/// Number of entries in the cache of bind groups. Applications are expected to alternate between
+/// fewer buffers.
 const REMEMBERED: usize = 4;
 
-/// The `load` stage of one step, and its inputs.
+/// The `load` stage of one step, and the properties of the spheres that it loads.
 pub(super) struct Loading {
     pub(super) layouts: [SourceLayout; 2],
-    /// Largest number of spheres that the step can have, of both sets if there are two.
+    /// Largest number of spheres that the step can have, in both sets together if there are two.
     pub(super) spheres: u64,
-    /// Whether the motion of a set is given by previous centres.
+    /// Whether previous centres give the motion of at least one set.
     pub(super) previous: bool,
     pub(super) stage: Stage,
 }
 
 impl Loads {
-    /// Checks the descriptions of one or two sets, and makes the stage that loads them.
+    /// Checks the descriptions of one or two sets of spheres, and makes the stage that loads the
+    /// sets.
     pub(super) fn load(
         &mut self,
         kernels: &DeviceKernels,
@@ -78,7 +80,7 @@ impl Loads {
         })
     }
 
-    /// Returns dispatches with these buffers bound, from the cache or newly made.
+    /// Returns the dispatches that load these sets of spheres, from the cache or newly made.
     fn dispatches(
         &mut self,
         kernels: &DeviceKernels,
@@ -114,7 +116,8 @@ impl Loads {
         Ok(self.known[0].dispatches.clone())
     }
 
-    /// Empties the cache. Needed when carom's own buffers are replaced.
+    /// Empties the cache. This is needed when carom's own buffers are replaced, because the cached
+    /// bind groups refer to the old buffers.
     pub(super) fn clear(&mut self) {
         self.known.clear();
     }
@@ -138,23 +141,26 @@ fn cannot_be_bound(error: Error) -> Error {
     }
 }
 
-/// Adds a window under a name, up to the end of its buffer or at most `most` bytes.
+/// Names the part of a buffer from the start of `window` to the end of the buffer, but at most
+/// `most` bytes, after the shader variable `name`.
 fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most: u64) {
     let &Window { buffer, start } = window;
     let size = (buffer.size() / 4 * 4 - start).min(most);
     named.words(name, buffer, [start, size]);
 }
 
-/// Adds the layout of a set under a name.
+/// Names the layout of set 0 or 1 after the shader variable `name`.
 fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set: usize) {
     let offset = UploadLayout::source_offset(set);
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
-/// Names in the shader of the windows in [`BoundSpheres::values`], in the same order.
+/// Names of the shader variables for the buffer parts in [`BoundSpheres::values`], in the same
+/// order.
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
-/// Makes the dispatches of the `load` stage: parameters, first set, second set if any, units.
+/// Makes the dispatches of the `load` stage, in this order: parameters, first set, second set if
+/// there is one, units.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,

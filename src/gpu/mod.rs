@@ -10,15 +10,15 @@
 //!     PairList, Readback, Ticket, wgpu,
 //! };
 //!
-//! /// Once: one pipeline for each device, one `CollisionBuffers` for each world.
+//! /// Called once. One pipeline serves a device, and one `CollisionBuffers` serves a world.
 //! fn start(device: &wgpu::Device, count: u32) -> Result<CollisionBuffers, carom::Error> {
 //!     let pipeline = CollisionPipeline::new(device)?;
 //!     pipeline.create_buffers(&BufferOptions::new(count).with_earliest())
 //! }
 //!
-//! /// Each frame. One buffer holds x, y, z and radius of each sphere in 16 bytes, another its
-//! /// velocity in 16 bytes. Offsets and strides are in bytes. `waiting` holds a readback in
-//! /// flight from frame to frame.
+//! /// Called each frame. The buffer `position` holds x, y, z and radius of each sphere in 16
+//! /// bytes. The buffer `velocity` holds the velocity of each sphere in 16 bytes. Offsets and
+//! /// strides are in bytes. `waiting` holds a readback in flight from frame to frame.
 //! fn frame(
 //!     device: &wgpu::Device,
 //!     queue: &wgpu::Queue,
@@ -36,8 +36,8 @@
 //!     buffers.record(&mut encoder, &Step::on_device(&spheres, dt))?;
 //!     // … the application's own passes that read buffers.earliest() or buffers.pairs() …
 //!
-//!     // Only if the host needs the list, too. (read_summary costs next to nothing, and shows
-//!     // whether there was room for every pair.)
+//!     // Read the list back, if the host needs it, too. (read_summary costs next to nothing, and
+//!     // shows whether the list had room for every pair.)
 //!     if waiting.is_none() {
 //!         *waiting = Some(buffers.read_exact(&mut encoder)?);
 //!     }
@@ -47,12 +47,12 @@
 //!     device.poll(wgpu::PollType::Poll)?;
 //!     if let Some(ticket) = waiting.take() {
 //!         match ticket.try_take()? {
-//!             // Try again in the next frame.
+//!             // The list has not arrived. Try again in the next frame.
 //!             Readback::Pending(ticket) => *waiting = Some(ticket),
 //!             Readback::Ready(PairList::Complete(step)) => {
 //!                 println!("{} pairs", step.collisions.pairs.len());
 //!             }
-//!             // That step had too little room. The next steps will have enough.
+//!             // The buffers were too small for that step. Make them larger for the next steps.
 //!             Readback::Ready(PairList::Truncated(required)) => {
 //!                 if buffers.grow(&required)? {
 //!                     // … recreate the bind groups that contain carom's buffers …
@@ -67,21 +67,21 @@
 //! [`record`](CollisionBuffers::record) takes spheres in buffers of the application
 //! ([`Step::on_device`](crate::Step::on_device)) or on the host
 //! ([`Step::new`](crate::Step::new)). It never submits, polls or blocks, and does not use the
-//! queue. It creates buffers only while the number of recordings in flight reaches new maxima.
-//! Several steps may be recorded before one submission, each with its own values. A recording
-//! that fails leaves the encoder unchanged.
+//! queue. It creates a buffer only if no buffer of an earlier recording can be reused. Several
+//! steps may be recorded before one submission, each with its own values. A recording that fails
+//! leaves the encoder unchanged.
 //!
 //! [`wgpu`] is a re-export of the crate that carom uses, with the wgpu features that carom's
 //! feature `native` enables (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30
-//! itself gets the same crate, with the features of both.
+//! itself gets the same crate, with the features that the program and carom enable.
 //!
 //! # Where waiting is not allowed
 //!
-//! Nothing here blocks the thread. In a browser, a device reports errors only after the call
-//! has returned to the event loop. There, [`CollisionPipeline::new`] and
-//! [`create_buffers`](CollisionPipeline::create_buffers) report their errors in a later call.
+//! No function of this module blocks the thread. In a browser, a device reports errors only after
+//! the call has returned to the event loop. There, an error of [`CollisionPipeline::new`] or
+//! [`create_buffers`](CollisionPipeline::create_buffers) is returned by a later call.
 //! [`CollisionPipeline::new_async`] and
-//! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await these errors, and
+//! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await their own errors, and
 //! [`Ticket::take`] awaits results.
 //!
 //! # Shaders that read the results
@@ -131,8 +131,8 @@
 //! # let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
 //! #     label: None, layout: None, module: &module, entry_point: None,
 //! #     compilation_options: Default::default(), cache: None });
-//! // … once: a module of this text, and a compute pipeline. And each time that buffers.grow()
-//! // has returned true, a new bind group:
+//! // … Once, create a module of this text, and a compute pipeline. Create the bind group at first,
+//! // and again each time that buffers.grow() has returned true:
 //! let bound = device.create_bind_group(&wgpu::BindGroupDescriptor {
 //!     label: None,
 //!     layout: &pipeline.get_bind_group_layout(0),
@@ -168,11 +168,12 @@
 //! pairs that float32 cannot decide, which are marked as grazing. [`WGSL`] contains the structs
 //! and functions to read them.
 //!
-//! - A shader should treat grazing pairs as touching. They satisfy the bound below.
+//! - A shader should treat grazing pairs as touching. The bound on the gap, given below, holds for
+//!   grazing pairs too.
 //! - The mark does not imply a near miss. A pair whose closest approach is at the end of a time
 //!   segment of a fast sphere is also marked, however deep it hits. A grazing pair may be in
 //!   the list several times.
-//! - At `toi`, the gap between the two spheres is at most
+//! - At the time `toi`, the gap between the two spheres of a pair is at most
 //!   2⁻¹⁹ · (distance at the start + sum of the radii). Depths have the same error bound.
 //!
 //! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
@@ -183,9 +184,9 @@
 //! A step that finds more pairs than the list can hold still counts all of them. The
 //! [results](CollisionBuffers::results) have both numbers, and the [`Status`] has
 //! [`TRUNCATED`](Status::TRUNCATED). Shaders on the GPU see only the pairs in the list. The host
-//! never receives an incomplete list: [`PairList::Truncated`] and
-//! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] instead, and
-//! [`grow`](CollisionBuffers::grow) makes the buffers large enough for it.
+//! never receives an incomplete list. [`PairList::Truncated`] and
+//! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, and
+//! [`grow`](CollisionBuffers::grow) makes buffers of at least this capacity.
 //!
 //! A number of spheres given by the host ([`SphereCount::Known`], slices) that exceeds the
 //! capacity is an error, and so is an `at_most` of [`SphereCount::InBuffer`] that exceeds the
@@ -252,7 +253,8 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
-/// For `crates/shader-stats` only, which lists the registers and instructions of each kernel.
+/// Public only for `crates/shader-stats`, which lists the registers and instructions of each
+/// kernel.
 #[doc(hidden)]
 pub use shader::kernels::{Kernel, all as kernels};
 pub use status::Status;
@@ -262,8 +264,9 @@ pub use wgpu;
 
 /// Structs and functions in WGSL for shaders that read carom's results: see [the module](self).
 ///
-/// Append this text to the shader's own. Then compile errors show the shader's own line numbers,
-/// and its directives stay at the beginning of the module. The text begins with a line break.
+/// Append this text to the shader's own text. Then compile errors show the shader's own line
+/// numbers, and the shader's directives stay at the beginning of the module. The text of this
+/// constant begins with a line break.
 ///
 /// ```wgsl
 #[doc = include_str!("../../shaders/shared/carom.wgsl")]

@@ -1,9 +1,9 @@
-//! The options of a world's buffers: capacities, and the results to keep.
+//! The options of a world's buffers: their capacities, and the results that each step computes.
 
 use super::buffers::Capacity;
 use super::reductions::Wanted;
 
-/// Options for the buffers of one world: their capacities, and which results they keep.
+/// Options for the buffers of one world: their capacities, and the results that each step computes.
 ///
 /// Fields can be set directly or with the `with_` methods. [`new`](Self::new) sets the defaults.
 ///
@@ -27,38 +27,38 @@ pub struct BufferOptions {
     /// counts as its own first segment. `None` stands for a quarter of the number of spheres
     /// plus 1024.
     pub segments: Option<u32>,
-    /// Largest number of recordings that may be in flight at once, and also of readbacks.
-    /// At least 1; the default is 8.
+    /// Largest number of recordings that may be in flight at once. The same limit applies to
+    /// readbacks. At least 1; the default is 8.
     pub recordings: u32,
-    /// Largest number of candidates: pairs of grid entries that are tested. If a step has more,
-    /// nothing is tested and its status has [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED).
-    /// The default is 2³⁴.
+    /// Largest number of candidates (pairs of grid entries that are tested) of a step. If a step
+    /// has more candidates, none is tested, and the step's status has
+    /// [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED). The default is 2³⁴.
     pub max_candidates: u64,
     /// Nanoseconds per tick of the queue's timestamps, as returned by
-    /// `queue.get_timestamp_period()`. If it is set, the time of each stage is measured on
-    /// devices with the feature `TIMESTAMP_QUERY`. `None`, zero, a negative period and one that
-    /// is not finite turn the measurement off.
+    /// `queue.get_timestamp_period()`. If the period is set, the time of each stage is measured on
+    /// devices with the feature `TIMESTAMP_QUERY`. `None`, zero, a negative period and a period
+    /// that is not finite turn the measurement off.
     pub timestamp_period: Option<f32>,
-    /// Whether each sphere's earliest impact is kept:
+    /// Whether each step computes each sphere's earliest impact:
     /// [`CollisionBuffers::earliest`](super::CollisionBuffers::earliest).
     pub earliest: bool,
-    /// Whether the list sorted by (a, b), with each pair once, is kept:
+    /// Whether each step computes the list of pairs sorted by (a, b), with each pair once:
     /// [`CollisionBuffers::sorted`](super::CollisionBuffers::sorted).
     pub sorted: bool,
-    /// Whether each sphere's own contacts are kept:
+    /// Whether each step computes a list of contacts for each sphere:
     /// [`CollisionBuffers::contact_offsets`](super::CollisionBuffers::contact_offsets) and
-    /// [`contact_indices`](super::CollisionBuffers::contact_indices). The sorted list is then
-    /// kept too.
+    /// [`contact_indices`](super::CollisionBuffers::contact_indices). The sorted list of pairs is
+    /// then computed too.
     pub contacts: bool,
-    /// Whether the pairs that began, last and ended are kept:
-    /// [`CollisionBuffers::changes`](super::CollisionBuffers::changes). The sorted list is then
-    /// kept too.
+    /// Whether each step computes the pairs that began, last and ended since the last complete
+    /// step: [`CollisionBuffers::changes`](super::CollisionBuffers::changes). The sorted list of
+    /// pairs is then computed too.
     pub changes: bool,
 }
 
 impl BufferOptions {
     /// Returns the default options for at most `spheres` spheres. The list of pairs is the only
-    /// result that is kept.
+    /// result that each step computes.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,
@@ -114,7 +114,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with each sphere's earliest impact kept: see
+    /// Returns the options with each sphere's earliest impact computed in each step: see
     /// [`earliest`](Self::earliest).
     #[must_use]
     pub fn with_earliest(mut self) -> Self {
@@ -122,24 +122,24 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with the list sorted by (a, b) kept, with each pair once: see
-    /// [`sorted`](Self::sorted).
+    /// Returns the options with the list of pairs sorted by (a, b), with each pair once, computed
+    /// in each step: see [`sorted`](Self::sorted).
     #[must_use]
     pub fn with_sorted(mut self) -> Self {
         self.sorted = true;
         self
     }
 
-    /// Returns the options with each sphere's own contacts kept, and therefore the sorted list:
-    /// see [`contacts`](Self::contacts).
+    /// Returns the options with a list of contacts for each sphere computed in each step, and
+    /// therefore the sorted list of pairs: see [`contacts`](Self::contacts).
     #[must_use]
     pub fn with_contacts(mut self) -> Self {
         self.contacts = true;
         self
     }
 
-    /// Returns the options with the pairs that began, last and ended kept, and therefore the
-    /// sorted list: see [`changes`](Self::changes).
+    /// Returns the options with the pairs that began, last and ended computed in each step, and
+    /// therefore the sorted list of pairs: see [`changes`](Self::changes).
     #[must_use]
     pub fn with_changes(mut self) -> Self {
         self.changes = true;

@@ -7,7 +7,7 @@ impl CollisionBuffers {
     /// Returns the buffer of the pairs: an `array<CaromCollision>` of [`WGSL`](super::WGSL).
     ///
     /// The first `pairs` elements are valid, where `pairs` is a field of the
-    /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and
+    /// [`results`](Self::results). The elements are in no particular order. Usages: `STORAGE` and
     /// `COPY_SRC`.
     pub fn pairs(&self) -> &wgpu::Buffer {
         &self.buffers.pairs
@@ -26,16 +26,16 @@ impl CollisionBuffers {
         &self.buffers.pairs_dispatch
     }
 
-    /// Returns the buffer of each sphere's earliest impact: an `array<CaromEarliest>`, with one
-    /// element per sphere of the capacity.
+    /// Returns the buffer of each sphere's earliest impact: an `array<CaromEarliest>`. Its number
+    /// of elements is the capacity for spheres.
     ///
-    /// With two sets, the spheres of the second set follow those of the first. Among impacts at
-    /// the same time, the partner with the smallest index is chosen. Grazing pairs count as
-    /// touching. Usages: `STORAGE` and `COPY_SRC`.
+    /// With two sets, the spheres of the second set follow those of the first. If several impacts
+    /// of a sphere are the earliest, the partner with the smallest index is chosen. Grazing pairs
+    /// count as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if
-    /// [`BufferOptions::earliest`](super::BufferOptions::earliest) was not set.
+    /// [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest) was
+    /// not set.
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
         asked(self.reductions.earliest.as_ref(), "earliest")
     }
@@ -64,43 +64,46 @@ impl CollisionBuffers {
         asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
     }
 
-    /// Returns the buffer of the index at which each sphere's row begins in
-    /// [`contact_indices`](Self::contact_indices): an `array<u32>`, with one element more than
-    /// the capacity for spheres.
+    /// Returns the buffer of offsets into [`contact_indices`](Self::contact_indices): for each
+    /// sphere, the offset at which its row of contacts begins. It is an `array<u32>`, with one
+    /// element more than the capacity for spheres.
     ///
-    /// Row i begins at element i and ends before element i + 1. With two sets, the rows of the
-    /// second set follow those of the first. Usages: `STORAGE` and `COPY_SRC`.
+    /// The row of sphere i begins at the offset in element i, and ends before the offset in element
+    /// i + 1. With two sets, the rows of the second set follow those of the first. Usages:
+    /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if
-    /// [`BufferOptions::contacts`](super::BufferOptions::contacts) was not set.
+    /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
+    /// not set.
     pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.offsets), "contacts")
     }
 
-    /// Returns the buffer of the indices of each sphere's own pairs in the
-    /// [`sorted`](Self::sorted) list, row by row: an `array<u32>`. Within a row, the pairs are in
-    /// the order of the sphere's partners. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the buffer that has a row of contacts for each sphere: the indices of the sphere's
+    /// own pairs in the [`sorted`](Self::sorted) list. It is an `array<u32>`. The rows follow each
+    /// other in the order of the spheres. Within a row, the pairs are in the order of the sphere's
+    /// partners. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if
-    /// [`BufferOptions::contacts`](super::BufferOptions::contacts) was not set.
+    /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
+    /// not set.
     pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.indices), "contacts")
     }
 
-    /// Returns the buffer of the changes since the last step whose list was complete: an
+    /// Returns the buffer of the changes since the last step whose list of pairs was complete: an
     /// `array<vec2<u32>>` of (a, b).
     ///
     /// The pairs that began with this step come first, then the pairs that last, then the pairs
-    /// that ended. Each part is sorted. The fields `began`, `lasted` and `ended` of the
-    /// [`results`](Self::results) are their numbers. Usages: `STORAGE` and `COPY_SRC`.
+    /// that ended. Each of these three parts is sorted. The fields `began`, `lasted` and `ended` of
+    /// the [`results`](Self::results) are the numbers of pairs in the three parts. Usages:
+    /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if
-    /// [`BufferOptions::changes`](super::BufferOptions::changes) was not set.
+    /// [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was not
+    /// set.
     pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = self.reductions.changes.as_ref();
         asked(changes.map(|changes| &changes.list), "changes")

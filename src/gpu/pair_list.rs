@@ -14,8 +14,8 @@ pub enum PairList<T> {
     /// needs.
     ///
     /// If the buffers have this capacity already, only the readback was too small. The size of a
-    /// readback follows the number of pairs that was read last, so the next readback has room
-    /// for as many pairs.
+    /// readback follows from the number of pairs of the step that was read last. So the next
+    /// readback has room for the number of pairs that this step found.
     Truncated(RequiredCapacity),
 }
 
@@ -23,18 +23,20 @@ pub enum PairList<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RawCollision {
-    /// The smaller of the two spheres' indices. With two sets, the index in the first set.
+    /// Index of the first sphere: the smaller of the two spheres' indices. With two sets, the index
+    /// of the sphere in the first set.
     pub a: u32,
-    /// The larger index. With two sets, the index in the second set.
+    /// Index of the second sphere: the larger of the two spheres' indices. With two sets, the index
+    /// of the sphere in the second set.
     pub b: u32,
     /// Time of impact within the step, with the rounding error of float32: see
     /// [the module](super). 0 if the spheres touch at the start.
     pub toi: f32,
-    /// Depth of penetration at the start of the step, with the rounding error of float32. 0 if
-    /// the spheres meet later.
+    /// Depth of penetration at the start of the step, with the rounding error of float32. 0 if the
+    /// spheres first touch after the start of the step.
     pub depth: f32,
     /// Whether float32 leaves open if the two spheres touch, or in which time segments they come
-    /// closest. A sphere that moves far is split in time into segments; see
+    /// closest to each other. A sphere that moves far is split in time into segments; see
     /// [`BufferOptions::segments`](super::BufferOptions::segments).
     pub grazing: bool,
 }
@@ -67,8 +69,9 @@ pub struct RawStep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStep {
-    /// The list that [`Detector::detect`](crate::Detector::detect) returns for all valid spheres.
-    /// Its number of spheres is [`StepSummary::spheres`], which is 0 if one of two sets is empty.
+    /// The list that [`Detector::detect`](crate::Detector::detect) returns for all valid spheres of
+    /// the step. The list's number of spheres is [`StepSummary::spheres`], which is 0 if one of two
+    /// sets is empty.
     pub collisions: Collisions,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,

@@ -24,8 +24,8 @@ impl std::fmt::Debug for CollisionPipeline {
     }
 }
 
-/// Returns an error for the first limit of the device that is too small for the shaders. No
-/// requirement exceeds `wgpu::Limits::default()`.
+/// Returns an error for the first limit of the device that is too small for the shaders. No limit
+/// that the shaders need exceeds `wgpu::Limits::default()`.
 fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
     let least = [
         (
@@ -79,13 +79,13 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
 impl CollisionPipeline {
     /// Compiles the shaders for a device.
     ///
-    /// This function never blocks. A browser reports errors late, so that there a later call
-    /// returns the error for a shader that the device refuses. [`new_async`](Self::new_async)
-    /// waits for it.
+    /// This function never blocks. In a browser, errors become known late: if the device refuses a
+    /// shader, a later call returns the error. [`new_async`](Self::new_async) waits for the error
+    /// instead.
     ///
     /// # Errors
     /// - [`Error::DeviceTooSmall`] names a limit of the device that is too small.
-    /// - [`Error::DeviceLost`].
+    /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::Device`] if the device refuses a shader.
     pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
         let context = Arc::new(Context::new(device));
@@ -114,15 +114,15 @@ impl CollisionPipeline {
 
     /// Creates the buffers of one world.
     ///
-    /// This function never blocks. A browser reports errors late, so that there a later call
-    /// returns the error if the device is out of memory.
-    /// [`create_buffers_async`](Self::create_buffers_async) waits for it.
+    /// This function never blocks. In a browser, errors become known late: if the device is out of
+    /// memory, a later call returns the error. [`create_buffers_async`](Self::create_buffers_async)
+    /// waits for the error instead.
     ///
     /// # Errors
-    /// - [`Error::ZeroCapacity`] if `options` has no spheres or no recordings.
+    /// - [`Error::ZeroCapacity`] if `options` has a capacity of 0 for spheres or for recordings.
     /// - [`Error::TooManySpheres`] if `options` has more spheres than carom supports.
     /// - [`Error::DeviceLimit`] if a buffer would exceed a limit of the device.
-    /// - [`Error::DeviceLost`].
+    /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::Device`] if the device is out of memory.
     pub fn create_buffers(&self, options: &BufferOptions) -> Result<CollisionBuffers, Error> {
         self.with_capacity(options, options.capacity())
@@ -145,7 +145,7 @@ impl CollisionPipeline {
             .await
     }
 
-    /// Creates the buffers of one world with this capacity, in place of the capacity in
+    /// Creates the buffers of one world with `capacity`, which replaces the capacities in
     /// `options`.
     pub(super) fn with_capacity(
         &self,

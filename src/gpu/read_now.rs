@@ -11,20 +11,22 @@ use crate::Error;
 /// A part of a buffer: the buffer, and the offset and the size of the part in bytes.
 pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// A submitted copy of parts of buffers to a staging buffer.
+/// A copy of parts of buffers to a staging buffer, which has been submitted to the device.
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
     arrival: Arc<Mutex<Mapping>>,
 }
 
-/// The outcome of mapping the staging buffer, once it is known, and the task that waits for it.
+/// The outcome of mapping a staging buffer, and the waker of the task that waits for this outcome.
+/// The outcome is `None` until it is known.
 #[derive(Default)]
 struct Mapping {
     mapped: Option<Result<(), wgpu::BufferAsyncError>>,
     task: Option<Waker>,
 }
 
-/// Records the copy of `parts`, one after the other, and submits `encoder`.
+/// Records the copy of `parts` to a staging buffer, one part after the other, and submits
+/// `encoder`.
 ///
 /// The buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
 pub(crate) fn submit(
@@ -62,7 +64,7 @@ pub(crate) fn submit(
 }
 
 impl Reading {
-    /// Waits for the copy, and appends its contents to `read`.
+    /// Waits until the copy has arrived, and appends its contents to `read`.
     pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +83,7 @@ impl Reading {
             .slice(..)
             .get_mapped_range()
             .map_err(Error::device_failed)?;
-        // Mapped memory need not be aligned for `T`.
+        // The mapped memory may not be aligned for `T`, so each value is read without alignment.
         read.extend(
             mapped
                 .chunks_exact(size_of::<T>())
@@ -91,7 +93,7 @@ impl Reading {
     }
 }
 
-/// Copies `parts` as [`submit`] does, and blocks until their contents are appended to `read`.
+/// Copies `parts` as [`submit`] does. Blocks until their contents have been appended to `read`.
 #[cfg(test)]
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,

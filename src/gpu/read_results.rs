@@ -11,25 +11,26 @@ use super::ticket::Ticket;
 use super::timing::MOST_STAGES;
 use crate::Error;
 
-/// Number of pairs that a readback has room for before any number of pairs has been read.
+/// Number of pairs that a readback has room for, as long as no number of pairs has been read back.
 const FIRST_READ: u64 = 1 << 17;
 
-/// Bytes of the two timestamps of a stage.
+/// Size in bytes of the two timestamps of a stage.
 const TICKS: u64 = 16;
 
 impl CollisionBuffers {
     /// Records a copy of the summary of the step that was recorded last: counts, status and stage
     /// times.
     ///
-    /// `encoder` must be the encoder of the recording, or one that is submitted later.
+    /// `encoder` must be the encoder into which the step was recorded, or one that is submitted
+    /// later.
     ///
     /// # Errors
-    /// - [`Error::NothingRecorded`] if no step has been recorded into these buffers, or none
-    ///   since they have grown.
+    /// - [`Error::NothingRecorded`] if no step has been recorded into these buffers, or none since
+    ///   the buffers have grown.
     /// - [`Error::TooManyInFlight`] if
     ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) readbacks are in flight
     ///   already.
-    /// - [`Error::DeviceLost`].
+    /// - [`Error::DeviceLost`] if the device is lost.
     ///
     /// On an error, nothing is recorded into the encoder.
     pub fn read_summary(
@@ -46,8 +47,9 @@ impl CollisionBuffers {
     /// it.
     ///
     /// The copy has room for at least one and a half times the pairs of the latest step that was
-    /// read, or for 131 072 pairs if no step has been read, but for no more than the list holds. A
-    /// pair takes 16 bytes. `encoder` is as in [`read_summary`](Self::read_summary).
+    /// read back. If no step has been read back, it has room for 131 072 pairs. It never has room
+    /// for more pairs than the list can hold. A pair takes 16 bytes. `encoder` is as in
+    /// [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// The same as those of [`read_summary`](Self::read_summary).
@@ -64,10 +66,10 @@ impl CollisionBuffers {
     }
 
     /// Records a copy of the list of pairs of the step that was recorded last, together with both
-    /// spheres of each pair as they were when the recording ran.
+    /// spheres of each pair as they were when the step ran.
     ///
     /// The host decides the pairs exactly, on the thread that takes the results from the ticket.
-    /// The copy has room for as many pairs as [`read_raw`](Self::read_raw) has, at 64 bytes per
+    /// The copy has room for as many pairs as that of [`read_raw`](Self::read_raw), at 64 bytes per
     /// pair. `encoder` is as in [`read_summary`](Self::read_summary).
     ///
     /// # Errors
@@ -86,13 +88,14 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, list, room, Read::exact))
     }
 
-    /// Returns the step that was recorded last. Fails if there is none.
+    /// Returns the step that was recorded last. Fails if no step can be read back.
     fn to_read(&self) -> Result<Recorded, Error> {
         self.kernels.context.alive()?;
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns the number of pairs that the next readback has room for. A pair takes `size` bytes.
+    /// Returns the number of pairs that the next readback has room for, and the largest number that
+    /// the device allows. A pair takes `size` bytes.
     fn room(&self, size: usize) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
@@ -109,15 +112,15 @@ impl CollisionBuffers {
         }
     }
 
-    /// Returns the buffer in which pairs are gathered. It has room for at least `room` pairs.
+    /// Returns a buffer with room for at least `room` pairs, each with its two spheres.
     fn gathering(&mut self, room: u64) -> Result<Gathering, Error> {
         if let Some(gathering) = &self.gathering
             && gathering.room >= room
         {
             return Ok(gathering.clone());
         }
-        // The smaller buffer is dropped before the larger one is made, so that the device need not
-        // hold both.
+        // The old buffer is dropped before the larger one is made, so that the device need not hold
+        // both.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;
@@ -132,7 +135,7 @@ impl CollisionBuffers {
             .reserve(&self.kernels.context, size, recorded.serial)
     }
 
-    /// Returns the number of bytes of the timestamps of a step.
+    /// Returns the size in bytes of the timestamps of a step; 0 if the stages are not timed.
     fn ticks(&self, recorded: &Recorded) -> u64 {
         match self.timing {
             Some(_) => TICKS * recorded.stages.len() as u64,
@@ -140,7 +143,8 @@ impl CollisionBuffers {
         }
     }
 
-    /// Records the copy of the results, the timestamps and the pairs.
+    /// Records the copy of a step's results, timestamps and pairs to a staging buffer, and returns
+    /// the ticket for this copy.
     fn copy<T>(
         &self,
         encoder: &mut wgpu::CommandEncoder,

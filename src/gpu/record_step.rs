@@ -18,7 +18,7 @@ use crate::{Error, Sphere};
 mod sealed {
     use super::{CollisionBuffers, Error, Ready, Step};
 
-    /// Does all parts of a recording that can fail.
+    /// Does all parts of recording a step that can fail.
     pub trait Recordable {
         fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
     }
@@ -49,7 +49,7 @@ impl sealed::Recordable for DeviceSpheres<'_> {
 /// A step whose values have been written to an upload buffer. Recording it cannot fail.
 pub struct Ready {
     written: Written,
-    /// Number of spheres in the upload buffer.
+    /// Number of spheres in the upload buffer; 0 if the spheres are in buffers of the application.
     uploaded: u64,
     loading: Option<Loading>,
     recorded: Recorded,
@@ -59,31 +59,31 @@ impl CollisionBuffers {
     /// Records all stages of a step into the application's encoder.
     ///
     /// Commands that run after the recording, in the same encoder or in a later submission, find
-    /// the results of this step in the buffers ([`results`](Self::results),
-    /// [`pairs`](Self::pairs) and so on), until the next recorded step runs.
+    /// the results of this step in the buffers ([`results`](Self::results), [`pairs`](Self::pairs)
+    /// and so on), until the next recorded step runs.
     ///
     /// Spheres on the host are copied before this method returns and may be changed at once.
     /// Buffers of the application are read when the recording runs on the device. Each recording
     /// has its own values, so several steps may be recorded before one submission.
     ///
-    /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so
-    /// a wrong encoder causes an error of wgpu when the encoder is finished.
+    /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so a
+    /// wrong encoder causes an error of wgpu when the encoder is finished.
     ///
-    /// A recording creates an upload buffer if all existing ones are in flight, or if the free one
-    /// is too small for the spheres on the host. It creates bind groups for buffers of the
-    /// application that no recent recording used. Otherwise it creates neither buffers nor bind
-    /// groups.
+    /// A recording creates an upload buffer if all existing upload buffers are in flight. It also
+    /// does so if the free one is too small for the spheres on the host, or if the encoder that
+    /// used it was dropped. A recording creates bind groups for buffers of the application that no
+    /// recent recording used. Otherwise it creates neither buffers nor bind groups.
     ///
     /// # Errors
-    /// - [`Error::InvalidTimeStep`].
-    /// - [`Error::InvalidSphere`] for spheres on the host.
+    /// - [`Error::InvalidTimeStep`] if the length of the step is negative, not finite or too large.
+    /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value.
     /// - [`Error::SourceBuffer`] if a buffer of the application cannot be read as described.
     /// - [`Error::OverCapacity`] if there may be more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
     ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) recordings are in flight
     ///   already.
     /// - [`Error::DeviceLimit`] if one buffer cannot hold the spheres on the host.
-    /// - [`Error::DeviceLost`].
+    /// - [`Error::DeviceLost`] if the device is lost.
     ///
     /// On an error, nothing is recorded into the encoder, no further recording is in flight, and
     /// readbacks still refer to the step that was recorded before.
@@ -140,14 +140,15 @@ impl CollisionBuffers {
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
         self.fits(loading.spheres)?;
-        // With previous centres, the displacements serve as velocities in a step of length 1.
+        // For spheres with previous centres, the displacements serve as velocities in a step of
+        // length 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
             (dt, 1.0)
         };
-        // On the device, `load_params` sets the number of spheres and `load_units` the unit of
-        // length.
+        // The number of spheres and the unit of length are placeholders. On the device,
+        // `load_params` sets the number of spheres, and `load_units` sets the unit of length.
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let layouts = loading.layouts;
@@ -170,7 +171,7 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Returns the data of this recording that its readbacks need.
+    /// Returns the data of this recording that is needed to decode its readbacks.
     fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
         Recorded {
             serial: self.serial.wrapping_add(1),
@@ -184,7 +185,8 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the upload buffer. This is the last part of a recording that can fail.
+    /// Writes the values of a step to an upload buffer. This is the last part of a recording that
+    /// can fail.
     fn ready(
         &mut self,
         params: Params,
@@ -226,7 +228,7 @@ impl CollisionBuffers {
         })
     }
 
-    /// Records the commands of a prepared step.
+    /// Records the commands of a step whose values are in an upload buffer.
     fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
@@ -258,7 +260,8 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the outgrown reductions once a submitted recording has copied from them.
+    /// Drops the reductions from before the buffers grew, once a submitted recording has copied the
+    /// pairs of the last complete step from them.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();
@@ -267,9 +270,11 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// After growth, records the copy of the previous step's pairs from the outgrown buffers.
-    /// Records nothing if an earlier recording has copied the pairs, or has not been submitted or
-    /// dropped yet and may still copy them.
+    /// After the buffers have grown, records the copy of the last complete step's pairs from the
+    /// old buffers to the new ones.
+    ///
+    /// Records nothing if an earlier recording has copied the pairs, or may still copy them because
+    /// it has been neither submitted nor dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,
@@ -292,7 +297,8 @@ mod tests {
     use super::super::summary::RequiredCapacity;
     use super::*;
 
-    /// There is one upload buffer, so that every recording reuses it.
+    /// The options allow one recording in flight, so there is one upload buffer, which every
+    /// recording reuses.
     #[test]
     fn outgrown_buffers_are_dropped_once_a_submitted_recording_copied_them() -> Result<(), Error> {
         let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
@@ -310,8 +316,8 @@ mod tests {
             }
             Ok::<_, Error>(buffers.outgrown.is_some())
         };
-        // A dropped encoder copies nothing. After the submitted one, the next recording finds that
-        // the pairs have been copied.
+        // The first two recordings copy nothing, because their encoders are dropped. The third is
+        // submitted and copies the pairs. The fourth finds that the pairs have been copied.
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, true)?);

@@ -25,17 +25,18 @@ impl Stage {
     }
 }
 
-/// All stages of a step for the present buffers. Their bind groups are made once, so that recording
-/// a step creates none.
+/// All stages of a step except `load`, for the present buffers. Their bind groups are made once, so
+/// that recording a step creates none.
 pub(crate) struct Recording {
     /// Buffers that are cleared to zero at the start of each step.
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
 }
 
-/// Makes the stages that every step has, except `load`.
+/// Makes the stages that every step has, except the `load` stage.
 fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage>, Error> {
-    // The largest sample of any step: the sample size never decreases with the number of spheres.
+    // Size of the largest sample that a step can have. The sample size never decreases with the
+    // number of spheres, so it is largest at the full capacity.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
@@ -77,17 +78,18 @@ impl Recording {
         })
     }
 
-    /// Appends stages, which run after those of every step.
+    /// Appends stages, which run after the stages that every step has.
     pub(crate) fn append(&mut self, stages: Vec<Stage>) {
         self.stages.extend(stages);
     }
 
-    /// Returns the stages of a step in order. `load` is the first.
+    /// Returns the stages of a step in order. The `load` stage, if there is one, is the first.
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Records all stages of a step. `timestamps` must have two queries per stage.
+    /// Records all stages of a step. The query set `timestamps` must have two queries per stage,
+    /// for the stage's begin and end.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

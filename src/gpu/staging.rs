@@ -10,25 +10,25 @@ use crate::Error;
 
 // The states of a staging buffer.
 
-/// Not mapped, and available for a copy.
+/// The staging buffer is not mapped, and is available for a copy.
 const FREE: u8 = 0;
-/// A copy to the buffer is in flight.
+/// A copy to the staging buffer is in flight.
 const BUSY: u8 = 1;
-/// The copy has arrived, and the buffer is mapped for reading.
+/// The copy has arrived, and the staging buffer is mapped for reading.
 const MAPPED: u8 = 2;
 /// The encoder of the copy was dropped without being submitted.
 const NEVER: u8 = 3;
-/// The buffer could not be mapped.
+/// The staging buffer could not be mapped.
 const FAILED: u8 = 4;
-/// A copy is in flight, but its ticket was dropped.
+/// A copy to the staging buffer is in flight, but the ticket that would read it was dropped.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
     buffer: wgpu::Buffer,
     state: AtomicU8,
-    /// Serial number of the step that was copied to this buffer last.
+    /// Serial number of the step whose results were last copied to this buffer.
     serial: AtomicU32,
-    /// The task that waits for the copy, if there is one.
+    /// Waker of the task that waits for the copy, if there is one.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -37,22 +37,24 @@ impl StagingBuffer {
         self.state.load(SeqCst) == state
     }
 
-    /// Returns whether no copy is in flight and no ticket needs the contents.
+    /// Returns whether no copy to this buffer is in flight and no ticket needs the buffer's
+    /// contents.
     fn is_idle(&self) -> bool {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this buffer is free for `size` bytes of the step with this serial number.
+    /// Returns whether this buffer is free, has at least `size` bytes, and can take the results of
+    /// the step with this serial number.
     ///
-    /// A buffer that already has results of the same step is refused: if the submission of the
-    /// copy fails, wgpu still maps the buffer, and only a different serial number in the old
-    /// contents shows that they are not the copy.
+    /// A buffer to which results of the same step have been copied is refused. If the submission of
+    /// a copy fails, wgpu still maps the buffer, which then has its old contents. Only a different
+    /// serial number in the old contents shows that the copy did not happen.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
 
     fn unmap(&self, context: &Context) {
-        // A lost device may report an error here.
+        // Unmapping the buffer may report an error if the device is lost.
         let unmapped = context.scoped(|| {
             self.buffer.unmap();
             Ok(())
@@ -65,8 +67,8 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the outcome of the copy, or frees the buffer if its ticket was dropped. Wakes the task
-    /// that waits.
+    /// Sets the state of this buffer to the outcome of the copy, or frees the buffer if its ticket
+    /// was dropped. Wakes the task that waits for the copy.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
@@ -83,8 +85,8 @@ impl StagingBuffer {
     }
 }
 
-/// Sets the outcome of the copy to a staging buffer when it is dropped: after the submission has
-/// run, or together with the encoder.
+/// A callback that sets the outcome of a copy to a staging buffer. It does so when the callback is
+/// dropped: after the submission has run, or together with an encoder that is not submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -106,7 +108,7 @@ impl Drop for MapCallback {
     }
 }
 
-/// The first part of a buffer: the buffer, and the size of the part in bytes.
+/// A buffer, and the number of bytes to copy from the start of this buffer.
 pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, u64);
 
 /// The staging buffers of a world, one for each readback in flight.
@@ -116,7 +118,7 @@ pub(super) struct Staging {
     most: u32,
 }
 
-/// A free staging buffer that the next copy will use.
+/// A free staging buffer that the next copy of results will use.
 pub(super) struct Reserved {
     staging: Arc<StagingBuffer>,
     size: u64,
@@ -131,8 +133,8 @@ impl Staging {
         }
     }
 
-    /// Finds or makes a free buffer for `size` bytes of the step with this serial number. The
-    /// buffer stays free until [`Reserved::copy`].
+    /// Finds or makes a staging buffer that is free and can take `size` bytes of the step with this
+    /// serial number. The buffer stays free until [`Reserved::copy`] is called.
     pub(super) fn reserve(
         &mut self,
         context: &Context,
@@ -165,8 +167,8 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // A lost device has to be found here: the application's submission would report an error for a
-    // buffer made on it.
+    // A lost device has to be detected before the staging buffer is made: the application's
+    // submission would report an error for a buffer made on a lost device.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),
@@ -183,7 +185,8 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records the copy of `parts`, one after the other. The submission then maps the buffer.
+    /// Records the copy of `parts` to the staging buffer, one part after the other. The submission
+    /// of the encoder then maps the staging buffer.
     pub(super) fn copy(
         self,
         context: &Arc<Context>,
@@ -218,16 +221,16 @@ impl Reserved {
     }
 }
 
-/// A recorded copy to a staging buffer. Dropping it frees the staging buffer, at once or as soon as
-/// the device has finished the copy.
+/// A recorded copy to a staging buffer. Dropping this value frees the staging buffer, at once or as
+/// soon as the device has finished the copy.
 pub(super) struct Copied {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
-    /// Number of bytes that are copied. The buffer may be larger.
+    /// Number of bytes that are copied. The staging buffer may be larger.
     size: u64,
 }
 
-/// The state of a copy, as its ticket sees it.
+/// The state of a copy to a staging buffer, as the copy's ticket sees it.
 pub(super) enum CopyState {
     /// The copy is in flight.
     UnderWay,
@@ -249,10 +252,11 @@ impl Copied {
         }
     }
 
-    /// Returns the state of the copy. If the copy is in flight, the task is woken when it ends.
+    /// Returns the state of the copy. If the copy is in flight, `task` is woken when the copy ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The state is read after the waker is stored, so that an arrival in between is not missed.
+        // The state is read after the waker is stored, so that the task is woken even if the copy
+        // arrives in between.
         self.progress()
     }
 

@@ -10,24 +10,24 @@ bitflags::bitflags! {
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
     pub struct Status: u32 {
-        /// More pairs were found than the list holds. The list has only as many as fit.
+        /// More pairs were found than the list of pairs can hold. The list has only as many as fit.
         const TRUNCATED = 1;
-        /// There are more time segments than the buffers hold, so nothing was searched. A sphere
-        /// that moves far is split in time into segments; see
+        /// There are more time segments than the buffers can hold, so no pairs were searched for. A
+        /// sphere that moves far is split in time into segments; see
         /// [`BufferOptions::segments`](super::BufferOptions::segments).
         const TOO_MANY_SEGMENTS = 2;
-        /// There are more candidates than
-        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so
-        /// nothing was tested.
+        /// There are more candidates (pairs of grid entries to test) than
+        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so none
+        /// was tested.
         const TOO_CROWDED = 4;
         /// A count of spheres in a buffer is larger than its
-        /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps larger than the
-        /// capacity of the buffers, so nothing was searched.
+        /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps larger than the capacity
+        /// of the buffers, so no pairs were searched for.
         const TOO_MANY_SPHERES = 8;
-        /// Spheres with invalid values were set aside. The pairs of all other spheres are complete
-        /// unless a bit of `INCOMPLETE` is set, too.
+        /// Some spheres have invalid values and were left out. The pairs of all other spheres are
+        /// complete unless a bit of `INCOMPLETE` is set, too.
         const INVALID_SPHERES = 16;
-        /// The driver ended loops of a shader early, so pairs may be missing.
+        /// The GPU driver ended loops of a shader early, so pairs may be missing.
         const UNFINISHED = 32;
         /// All bits that mean that pairs may be missing. Test them with
         /// `status.intersects(Status::INCOMPLETE)`.

@@ -14,8 +14,8 @@ use crate::Error;
 /// The result of [`Ticket::try_take`].
 #[derive(Debug)]
 pub enum Readback<T> {
-    /// The results have not arrived: the device has not finished the step, or nothing has polled
-    /// the device since. Call [`Ticket::try_take`] on this ticket again later.
+    /// The results have not arrived: the device has not finished the step, or has not been polled
+    /// since it finished. Call [`Ticket::try_take`] on this ticket again later.
     Pending(Ticket<T>),
     /// The results.
     Ready(T),
@@ -42,9 +42,9 @@ impl KnownPairs {
 
 /// A readback in flight: the results of one step, which arrive after the device has finished it.
 ///
-/// The application's submission maps the results. They arrive when the device is polled, and
-/// each later submission also polls it. An application that keeps two frames in flight therefore
-/// receives them two frames late.
+/// The application's submission maps the results. The results arrive when the device is polled, and
+/// each later submission also polls the device. An application that keeps two frames in flight
+/// therefore receives the results two frames late.
 ///
 /// Dropping a ticket discards its results and is safe at any time.
 pub struct Ticket<T> {
@@ -80,13 +80,13 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Returns the results if they have arrived, or else this ticket. Never blocks, and never
-    /// polls the device.
+    /// Returns the results if they have arrived, or else this ticket. Never blocks, and never polls
+    /// the device.
     ///
     /// # Errors
-    /// - [`Error::NotSubmitted`] if the encoder of the recording or of the readback was dropped,
-    ///   or if its submission failed.
-    /// - [`Error::DeviceLost`].
+    /// - [`Error::NotSubmitted`] if the encoder of the recording or of the readback was dropped, or
+    ///   if its submission failed.
+    /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::OutOfMemory`] if the host cannot hold the results.
     ///
     /// A ticket for a list of pairs has these errors too:
@@ -107,7 +107,7 @@ impl<T> Ticket<T> {
     /// Waits for the results without blocking the thread, and returns them.
     ///
     /// On native targets the results arrive only while the application polls the device. Each
-    /// submission polls it, too. A browser polls the device itself.
+    /// submission polls the device, too. A browser polls the device itself.
     ///
     /// # Errors
     /// The same as those of [`try_take`](Self::try_take).
@@ -122,7 +122,7 @@ impl<T> Ticket<T> {
         self.arrived()
     }
 
-    /// Decodes the results. The copy must no longer be in flight.
+    /// Decodes the results of the copy, which must no longer be in flight.
     fn arrived(self) -> Result<T, Error> {
         match self.copied.progress() {
             CopyState::NeverSubmitted => return Err(Error::NotSubmitted),

@@ -1,19 +1,19 @@
 //! Timestamps at the start and the end of each stage.
 
-/// Largest number of stages for which there are queries. No step has more.
+/// Largest number of stages that can be timed. No step has more stages.
 pub(super) const MOST_STAGES: u32 = 16;
 
-/// The timestamp queries of a world, and the buffer that their ticks are resolved to.
+/// The timestamp queries of a world, and the buffer that receives their results.
 pub(super) struct StageTiming {
     pub(super) queries: wgpu::QuerySet,
     pub(super) resolved: wgpu::Buffer,
-    /// Nanoseconds per tick.
+    /// Nanoseconds per tick of the timestamps.
     pub(super) period: f32,
 }
 
 impl StageTiming {
-    /// Makes the queries. Returns `None` if the device has no timestamps, or if the period is not a
-    /// positive finite number.
+    /// Makes the queries and their buffer. Returns `None` if `period` is `None` or not a positive
+    /// finite number, or if the device has no timestamps.
     pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();
@@ -35,7 +35,8 @@ impl StageTiming {
         })
     }
 
-    /// Records the copy of the ticks of the first `stages` stages to the buffer.
+    /// Records the copy of the timestamps of the first `stages` stages from the queries to the
+    /// buffer.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, stages: usize) {
         encoder.resolve_query_set(&self.queries, 0..2 * stages as u32, &self.resolved, 0);
     }

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use super::context::Context;
 use crate::Error;
 
-/// The buffer is mapped and may be written.
+/// The upload buffer is mapped and may be written.
 const FREE: u8 = 0;
-/// A recording in flight reads the buffer.
+/// A recording in flight reads the upload buffer.
 const BUSY: u8 = 1;
-/// The buffer is not mapped and has to be replaced: the encoder of its recording was dropped, or
-/// the buffer could not be mapped again.
+/// The upload buffer is not mapped and has to be replaced: the encoder of its recording was
+/// dropped, or the buffer could not be mapped again.
 const UNMAPPED: u8 = 2;
 
 struct UploadBuffer {
@@ -21,14 +21,15 @@ struct UploadBuffer {
     state: Arc<AtomicU8>,
 }
 
-/// The upload buffers of a world. They are reused.
+/// The upload buffers of a world. Each is reused once its recording has run.
 #[derive(Default)]
 pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// Sets the state of an upload buffer when it is dropped: after the submission of the recording has
-/// run, or together with the encoder.
+/// A callback that sets the state of an upload buffer. It does so when the callback is dropped:
+/// after the submission of the recording has run, or together with an encoder that is not
+/// submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -53,9 +54,9 @@ impl Drop for Release {
 }
 
 impl UploadRing {
-    /// Writes `parts`, each at its offset in bytes, to a free buffer of at least `size` bytes, and
-    /// unmaps the buffer. There are at most `most` buffers. On an error, no buffer is in use that
-    /// was not before.
+    /// Writes `parts`, each at its offset in bytes, to a free upload buffer of at least `size`
+    /// bytes, and unmaps the buffer. There are at most `most` upload buffers. On an error, the call
+    /// leaves no further upload buffer in use.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
@@ -70,7 +71,7 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // A free buffer is mapped unless the device is lost.
+                    // A free upload buffer is always mapped, unless the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -95,8 +96,8 @@ impl UploadRing {
         }))
     }
 
-    /// Returns the index of a mapped buffer of at least `size` bytes that is free. Makes the buffer
-    /// if there is none.
+    /// Returns the index of an upload buffer that is free, mapped and at least `size` bytes long.
+    /// Makes such a buffer if there is none.
     fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
         let busy = |upload: &UploadBuffer| upload.state.load(SeqCst) == BUSY;
         let number = match self.buffers.iter().position(|upload| !busy(upload)) {
@@ -146,8 +147,8 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     })
 }
 
-/// An upload buffer that has been written for one recording. If it is dropped before it is
-/// recorded, the buffer has to be replaced.
+/// An upload buffer that has been written for one recording. If this value is dropped before the
+/// recording uses it, the buffer has to be replaced.
 pub(super) struct Written(Release);
 
 impl Written {
@@ -155,7 +156,7 @@ impl Written {
         &self.0.buffer
     }
 
-    /// Records that the buffer is mapped again after the submission of `encoder` has run.
+    /// Has wgpu map the buffer again after the submission of `encoder` has run.
     pub(super) fn release_on_submit(self, encoder: &wgpu::CommandEncoder) -> Submitted {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
@@ -169,7 +170,7 @@ impl Written {
     }
 }
 
-/// The state of a recording: in flight, done, or never submitted.
+/// The state of a recording: in flight, completed, or never submitted.
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
@@ -179,7 +180,8 @@ impl Submitted {
         self.0.load(SeqCst) == UNMAPPED
     }
 
-    /// Returns whether the recording is in flight, so that its end is not known yet.
+    /// Returns whether the recording is in flight: it has not completed, and its encoder was not
+    /// dropped.
     pub(super) fn perhaps(&self) -> bool {
         self.0.load(SeqCst) == BUSY
     }

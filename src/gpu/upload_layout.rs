@@ -1,26 +1,27 @@
-//! The layout of an upload buffer: the parameters, the layouts of the two sets, the spheres.
+//! The layout of an upload buffer: the parameters of the step, the layouts of the two sets'
+//! attributes in the application's buffers, and the spheres.
 
 use super::shader::layout::{Params, SourceLayout, UNIFORM_ALIGNMENT};
 
-/// Offsets in an upload buffer, in bytes, and sizes of its parts.
+/// Offsets of the parts of an upload buffer, and sizes of these parts, in bytes.
 pub(super) struct UploadLayout;
 
 impl UploadLayout {
-    /// Offset of the [`Params`].
+    /// Offset in bytes of the step's parameters, [`Params`].
     pub(super) const PARAMS: u64 = 0;
-    /// Offsets of the [`SourceLayout`]s of the two sets. They are multiples of
-    /// [`UNIFORM_ALIGNMENT`], so that every device can bind them.
+    /// Offsets in bytes of the [`SourceLayout`]s, one for each of two sets. They are multiples of
+    /// [`UNIFORM_ALIGNMENT`], so that every device can bind the layouts.
     pub(super) const SOURCES: [u64; 2] = [UNIFORM_ALIGNMENT, 2 * UNIFORM_ALIGNMENT];
-    /// Offset of the spheres.
+    /// Offset in bytes of the spheres.
     pub(super) const SPHERES: u64 = 3 * UNIFORM_ALIGNMENT;
 
-    /// Returns the offset of a set's layout in the uniform buffer of the two layouts. The layout of
-    /// the first set is at its start.
+    /// Returns the offset in bytes of a set's layout in the uniform buffer of the two sets'
+    /// layouts. The offset of the first set's layout is 0.
     pub(super) const fn source_offset(set: usize) -> u64 {
         Self::SOURCES[set] - Self::SOURCES[0]
     }
 
-    /// Size of the two layouts in bytes, with padding.
+    /// Size in bytes of the two sets' layouts together, with padding.
     pub(super) const SOURCES_SIZE: u64 = Self::SPHERES - Self::SOURCES[0];
 }
 

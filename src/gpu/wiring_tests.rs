@@ -1,5 +1,5 @@
-//! Tests that every variable of every kernel finds its buffer by name. They use wgpu's no-op
-//! device, which computes nothing.
+//! Tests that every variable of every shader kernel finds exactly one buffer of its name. The tests
+//! use wgpu's no-op device, which computes nothing.
 
 use super::buffers::{Buffers, Capacity};
 use super::dispatch::Binder;
@@ -37,11 +37,11 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // The `load` stage, which runs before all others, is not counted here.
+    // `recording` does not contain the `load` stage, which runs before all others, so 1 is added.
     let stages_at_most = 1 + recording.stages(None).count() + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 
-    // Each reduction brings the reductions that it depends on.
+    // Requesting a reduction also makes the reductions that it depends on.
     let none = Wanted::default();
     let earliest = Wanted {
         earliest: true,

@@ -1,4 +1,4 @@
-//! `changes`: pairs that began, lasted and ended since an earlier step. Twin of
+//! `changes`: finds the pairs that began, lasted and ended since an earlier step. Twin of
 //! `shaders/changes.wgsl`.
 
 use super::sort::sort;
@@ -18,7 +18,7 @@ pub struct Changes {
     pub ended: Vec<[u32; 2]>,
 }
 
-/// The changes from the list `previous` to the later list `pairs`.
+/// Returns the changes from the list `previous` to the later list `pairs`.
 pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
     let [before, now] = [previous, pairs].map(in_order);
     let mut changes = Changes::default();
@@ -37,8 +37,8 @@ pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
     changes
 }
 
-/// The indices of the pairs, sorted and without repeats. A list is sorted already, unless the
-/// caller has altered it.
+/// Returns the indices `[a, b]` of the pairs, sorted and without repeats. The pairs are already
+/// sorted, unless the caller has altered the list.
 fn in_order(pairs: &[Collision]) -> Vec<[u32; 2]> {
     let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
     if !pairs.is_sorted_by(|one, next| one < next) {

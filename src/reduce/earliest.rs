@@ -1,4 +1,4 @@
-//! `earliest`: the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
+//! `earliest`: finds the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
 
 use super::rows::rows;
 use crate::Collision;
@@ -8,15 +8,16 @@ use crate::shared::sets::Sets;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Earliest {
-    /// Time of impact: [`Collision::toi`].
+    /// Time of impact, as in [`Collision::toi`].
     pub toi: f32,
-    /// Index of the sphere that is touched at this time; with two sets, an index into the other
-    /// set. The smallest index if several spheres are touched at this time.
+    /// Index of the sphere that is touched at the time `toi`. With two sets, it is an index into
+    /// the other set. If several spheres are touched at this time, it is the smallest of their
+    /// indices.
     pub partner: u32,
 }
 
-/// The first impact of each of `spheres` spheres. The pairs may be in any order. Pairs with a
-/// sphere that does not exist are skipped.
+/// Returns the first impact of each of `spheres` spheres, or `None` for a sphere without an impact.
+/// The pairs may be in any order. Pairs with a sphere that does not exist are skipped.
 pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<Option<Earliest>> {
     let mut earliest: Vec<Option<Earliest>> = vec![None; spheres];
     for pair in pairs {
@@ -24,7 +25,7 @@ pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<O
             continue;
         };
         for (row, partner) in [(a, pair.b), (b, pair.a)] {
-            // Turns −0 into 0.
+            // The addition turns a time of −0 into 0.
             let toi = pair.toi + 0.0;
             let sooner = earliest[row]
                 .is_none_or(|best| toi < best.toi || (toi == best.toi && partner < best.partner));

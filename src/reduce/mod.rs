@@ -1,5 +1,5 @@
-//! Reductions: results computed from the list of pairs. The code here runs on the host, and is the
-//! reference for the shaders of the same names.
+//! Reductions: results computed from the list of pairs. The code in this folder runs on the host,
+//! and is the reference for the shaders of the same names.
 
 pub(crate) mod changes;
 pub(crate) mod contacts;

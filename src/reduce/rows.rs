@@ -3,9 +3,9 @@
 use crate::Collision;
 use crate::shared::sets::Sets;
 
-/// The rows of a pair's two spheres in a result with one row for each of `spheres` spheres. With
-/// two sets, the rows of the second set follow those of the first. `None` if one of the two
-/// spheres does not exist.
+/// Returns the rows of the two spheres of a pair, in a result that has one row for each of
+/// `spheres` spheres. With two sets, the rows of the second set follow those of the first. `None`
+/// if one of the two spheres does not exist.
 pub(crate) fn rows(pair: &Collision, spheres: usize, sets: Sets) -> Option<[usize; 2]> {
     let rows = [
         pair.a as usize,

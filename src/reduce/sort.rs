@@ -4,7 +4,8 @@
 
 use rayon::prelude::*;
 
-/// Sorts pairs by a, then by b, and removes repeats. `indices` returns `[a, b]` of a pair.
+/// Sorts pairs by index a, then by index b, and removes repeats. `indices` returns `[a, b]` of a
+/// pair.
 pub(crate) fn sort<T: Send>(pairs: &mut Vec<T>, indices: impl Fn(&T) -> [u32; 2] + Sync) {
     pairs.par_sort_unstable_by_key(|pair| {
         let [a, b] = indices(pair);

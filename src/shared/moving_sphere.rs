@@ -1,4 +1,4 @@
-//! Common access to the types that store a moving sphere.
+//! Common access to all types that store a moving sphere.
 
 use bytemuck::Pod;
 
@@ -8,11 +8,11 @@ use crate::sphere::Sphere;
 /// velocity in this order, so that several values can be transposed
 /// ([`rows`](crate::lanes::rows)).
 pub(crate) trait MovingSphere: Pod {
-    /// The centre at the start of the step.
+    /// The sphere's centre at the start of the step.
     fn center(&self) -> [f32; 3];
-    /// The radius.
+    /// The sphere's radius.
     fn radius(&self) -> f32;
-    /// The velocity.
+    /// The sphere's velocity.
     fn velocity(&self) -> [f32; 3];
 }
 

@@ -1,5 +1,5 @@
-//! Which time segments of two spheres own the pair, and so report it. Twin of
-//! `shaders/shared/ownership.wgsl`.
+//! Decides which time segments of two spheres own the pair, which means that they report it. Twin
+//! of `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,31 +12,33 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Error bound of the time of closest approach as a fraction of the step, t/dt, in units of
-/// ε·(P / (V·dt) + t/dt + 1). P is the sum of the |pₖ|, V the largest |vₖ|.
+/// Error bound of the time of closest approach as a fraction of the step, t/dt, in units of ε·(P /
+/// (V·dt) + t/dt + 1). pₖ and vₖ are the components of the relative position and velocity of two
+/// spheres, P is the sum of the |pₖ|, and V is the largest |vₖ|.
 pub(crate) const TIME: f32 = 8.0;
-/// Largest relative motion of two spheres during the step, along any axis and in units of
-/// ε·max|pₖ|, for which their first segments own the pair, whenever the closest approach is. If
-/// such spheres touch at all, the margin of the cells ensures that their first segments are in
-/// reach of each other too.
+/// Largest relative motion of two spheres during the step for which their first time segments own
+/// the pair, whatever the time of closest approach. The motion is the largest one along any axis,
+/// in units of ε·max|pₖ|, where pₖ are the components of the relative position. If such spheres
+/// touch at all, the margin of the cells for rounding ensures that their first segments are in
+/// reach of each other.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Whether two time segments, given by the tags of their proxies, own the pair of their spheres.
-/// The owners are the two segments that contain the time of closest approach. If the spheres
-/// touch at all, they touch at that time, so the grid finds these two proxies.
-/// docs/exact.md (section 3) has the proof.
+/// Whether two time segments own the pair of their spheres. `tags` has the tags of their proxies.
+/// The owners are the two segments that contain the time of closest approach. If the spheres touch
+/// at all, they touch at that time, so the grid finds the proxies of these segments. docs/exact.md
+/// (section 3) has the proof.
 pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
     let p = Vec3::from(j.center) - Vec3::from(i.center);
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();
-    // Length of the step, in units of the finest segment.
+    // Duration of the step, in units of the shortest possible time segment.
     let finest = (1_u32 << SEGMENT_BITS) as f32;
     let speed = v.abs().max_element();
     let (low, high) = if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // The relative velocity is too small to compute the time of closest approach: the
-        // interval is the whole step.
+        // The relative velocity is too small to compute the time of closest approach. So this time
+        // may be anywhere in the step.
         (0.0, finest)
     } else {
         let at = (-p.dot(v) / a).max(0.0).min(dt) / dt;
@@ -58,14 +60,14 @@ pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> 
     ownership
 }
 
-/// Whether the two segments that form a candidate own its pair of spheres.
+/// Whether the two time segments that form a candidate own the pair of their spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// These two segments alone own the pair.
+    /// These two segments alone own the pair, so they report it.
     Own,
-    /// Other segments own the pair.
+    /// Other segments own the pair, so these two do not report it.
     Other,
-    /// Rounding leaves open which segments own the pair: every two that may own it report it,
+    /// Rounding leaves open which segments own the pair. All segments that may own it report it,
     /// and `decide` removes the repeats.
     Shared,
 }

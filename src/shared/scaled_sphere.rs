@@ -4,23 +4,23 @@ use bytemuck::{Pod, Zeroable};
 
 use super::moving_sphere::MovingSphere;
 
-/// A moving sphere in the units of the grids, which [`Units`](super::units::Units) chooses. All
-/// other spheres on the CPU are in the caller's units.
+/// A moving sphere in the units of the grids, which [`Units`](super::units::Units) chooses. On the
+/// CPU, all other types of spheres are in the caller's units.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct ScaledSphere {
-    /// Centre at the start of the step.
+    /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
-    /// Radius.
+    /// The sphere's radius.
     pub(crate) radius: f32,
-    /// Velocity.
+    /// The sphere's velocity.
     pub(crate) velocity: [f32; 3],
     /// Padding to the 32 bytes of a [`MovingSphere`].
     unused: u32,
 }
 
 impl ScaledSphere {
-    /// A sphere from numbers that are already in the units of the grids.
+    /// Makes a sphere from numbers that are already in the units of the grids.
     #[inline(always)]
     pub(crate) fn new(center: [f32; 3], radius: f32, velocity: [f32; 3]) -> Self {
         Self {

@@ -11,11 +11,11 @@ use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
 /// Margin added to the half extent h of a proxy, in units of ε·(W + h), where W is the largest
-/// coordinate that the sphere may pass in the frame. It covers the rounding errors between a
-/// sphere and its cell, and pairs with hardly any relative motion, see
+/// coordinate that the sphere may pass in the frame. The margin covers the rounding errors in
+/// computing the cell of a sphere. It also covers pairs with hardly any relative motion, see
 /// [`STILL`](super::ownership::STILL). docs/exact.md (section 2) adds up the errors. Because of
-/// this margin, a cell is wider than 2⁻¹⁹ W, so cell coordinates are integers below 2¹⁹, which
-/// are exact in float32.
+/// this margin, a cell is wider than 2⁻¹⁹ W, so cell coordinates are integers below 2¹⁹, which are
+/// exact in float32.
 pub(crate) const MARGIN: f32 = 10.0;
 
 /// The moving origin from which cells are counted. It is in the middle of the world and moves with
@@ -23,9 +23,9 @@ pub(crate) const MARGIN: f32 = 10.0;
 /// float32, even if the world is far from zero or its spheres share a fast motion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// Position of the origin at the start of the step.
+    /// Position of the frame's origin at the start of the step.
     pub(crate) origin: Vec3,
-    /// Velocity of the origin.
+    /// Velocity of the frame's origin.
     pub(crate) drift: Vec3,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
     radius: T,
     velocity: [T; 3],
-    /// Displacement during the step: `velocity` times `dt`.
+    /// Displacement of the sphere during the step: `velocity` times `dt`.
     shift: [T; 3],
     dt: T,
 }
 
 impl SpherePath {
-    /// The path of a sphere during a step of duration `dt`.
+    /// Computes the path of a sphere during a step of duration `dt`.
     #[inline(always)]
     pub(crate) fn new(sphere: &ScaledSphere, frame: &Frame, dt: f32) -> Self {
         Self::in_frame(sphere.center, sphere.radius, sphere.velocity, frame, dt)
@@ -50,8 +50,8 @@ impl SpherePath {
 }
 
 impl SpherePath<f32x4> {
-    /// The paths of [`LANES`] spheres that are in the units of the grids and have been transposed
-    /// by [`rows`](crate::lanes::rows).
+    /// Computes the paths of [`LANES`] spheres. The spheres are in the units of the grids and have
+    /// been transposed by [`rows`](crate::lanes::rows).
     #[inline(always)]
     pub(crate) fn of_rows(
         [[x, y, z, radius], [u, v, w, _]]: [[f32x4; LANES]; 2],
@@ -77,7 +77,7 @@ impl<T: Real> SpherePath<T> {
         }
     }
 
-    /// Largest displacement of the sphere along any axis.
+    /// Largest displacement of the sphere during the step along any axis.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
         largest(three(self.shift, T::abs))
@@ -90,9 +90,10 @@ impl<T: Real> SpherePath<T> {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Half extent h of a segment, plus the margin `margin`·ε·(W + h) for rounding, where W is
-    /// the largest coordinate that the sphere may pass. At least half of the smallest cell.
-    /// `length` is the length of the path, and `half` the fraction of it that is half a segment.
+    /// Half extent h of a time segment, plus the margin `margin`·ε·(W + h) for rounding, where W is
+    /// the largest coordinate that the sphere may pass. The result is at least half the smallest
+    /// edge of a cell. `length` is the length of the path, and `half` is half the length of the
+    /// segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -101,21 +102,21 @@ impl<T: Real> SpherePath<T> {
         reach.max(T::of(0.5 * SMALLEST_CELL))
     }
 
-    /// The vector from the middle of a segment to its end. `half` is the fraction of the path
-    /// that is half a segment.
+    /// The vector from the middle of a time segment to its end. `half` is half the length of the
+    /// segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
     }
 
-    /// Half extents of a segment along the three axes, with the margin [`MARGIN`]. `half` is the
-    /// fraction of the path that is half a segment.
+    /// Half extents of a time segment along the three axes, with the margin [`MARGIN`] for
+    /// rounding. `half` is half the length of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reaches(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Position of the centre after the fraction `part` of the step.
+    /// Position of the sphere's centre, in the frame, after the fraction `part` of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -123,17 +124,17 @@ impl<T: Real> SpherePath<T> {
     }
 }
 
-/// One of the 2^`power` segments into which a path is cut.
+/// One of the 2^`power` time segments into which a path is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     /// The power of the sphere: log₂ of its number of segments.
     pub(crate) power: u32,
-    /// Number of the segment, counted from 0.
+    /// Number of the segment within its path, counted from 0.
     pub(crate) segment: u32,
 }
 
 impl Cut {
-    /// The segment of the proxy with this tag.
+    /// The time segment of the proxy with this tag.
     pub(crate) fn of_tag(tag: u32) -> Self {
         Self {
             power: segment_power(tag),
@@ -141,10 +142,10 @@ impl Cut {
         }
     }
 
-    /// Duration of half a segment, as a fraction of the step.
+    /// Duration of half a segment, as a fraction of the step: 2^−(power + 1).
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
-        // The bits of 2^−(power + 1).
+        // The exponent bits of the float32 2^−(power + 1). Its other bits are 0.
         f32::from_bits((126 - self.power) << 23)
     }
 
@@ -155,22 +156,25 @@ impl Cut {
     }
 }
 
-/// A time segment of a cut sphere other than its first segment.
+/// A time segment of a sphere, as an entry of the list of segments. The list leaves out the first
+/// segment of each sphere.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     /// Index of the sphere.
     pub(crate) sphere: u32,
-    /// Number of the segment among those of the sphere: 1 or more.
+    /// Number of the segment within its sphere, counted from 0. In the list of segments it is 1 or
+    /// more.
     pub(crate) number: u32,
 }
 
-/// The number of proxies into which a sphere is cut, and their size.
+/// The number of proxies of a sphere, and the size of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
     /// The power of the sphere: log₂ of its number of segments.
     pub(crate) power: u32,
-    /// Half of the smallest cell that a proxy of the sphere fits: its half extent, with margin.
+    /// Half the edge of the smallest cell that a proxy of the sphere fits: the proxy's half extent,
+    /// with a margin for rounding.
     pub(crate) half_cell: f32,
 }
 
@@ -192,8 +196,8 @@ impl ProxySize {
         }
     }
 
-    /// The half cells of [`LANES`] spheres, equal to those of [`ProxySize::new`]; `None` if any of
-    /// the spheres is cut.
+    /// The half cells of [`LANES`] spheres, as [`ProxySize::new`] computes them. `None` if any of
+    /// the spheres is cut when segments may have at most the length `length`.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));
@@ -201,7 +205,7 @@ impl ProxySize {
         (!cut).then(|| path.reach(path.extent(), f32x4::splat(0.5), MARGIN))
     }
 
-    /// The size class of these proxies, for a sphere of set `set` (0 or 1).
+    /// The size class of proxies of this size, for a sphere of set `set` (0 or 1).
     #[inline(always)]
     pub(crate) fn class(self, set: u32) -> u32 {
         size_class_of(self.half_cell, self.power, set)

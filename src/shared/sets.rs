@@ -1,8 +1,8 @@
 //! Whether a step has one set of spheres or two, and how indices work in each case. Twin of
 //! `shaders/shared/sets.wgsl`.
 
-/// The sets of a step: one, or two. The spheres of both are in one list, the second set after
-/// the first.
+/// The sets of spheres in a step: one set, or two. With two sets, the spheres of both are in one
+/// list, the second set after the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
     /// All pairs of the spheres are detected.

@@ -1,5 +1,6 @@
-//! *Size classes*: groups of proxies of one set, one power and one half octave of size, and
-//! their numbers in the histogram of proxies. Twin of `shaders/shared/size_class.wgsl`.
+//! *Size classes*: groups of proxies that have the same set, the same number of time segments per
+//! sphere, and the same half octave of size. The histogram of proxies is indexed by the numbers of
+//! the size classes. Twin of `shaders/shared/size_class.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,29 +14,30 @@ use super::tag::{POWER_BITS, POWERS};
 /// cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Number of size classes. For each set and each power, there are two classes per octave of
-/// size, starting at half of [`SMALLEST_CELL`].
+/// Number of size classes. For each set and each power (log₂ of the number of segments), there are
+/// two classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Number of low bits of a class number that hold the half octave of size. The next
-/// [`POWER_BITS`] bits hold the power, and the bit above them holds the set.
+/// Number of low bits of a size class's number that hold the half octave of size. The next
+/// [`POWER_BITS`] bits hold the power, which is log₂ of the number of segments, and the bit above
+/// them holds the set.
 pub(crate) const SIZE_BITS: u32 = 8;
-/// Right shift that turns the bits of a float32 into the number of its half octave.
+/// Right shift that turns the bits of a float32 size into the number of its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
-/// Half octave of the smallest size, half of [`SMALLEST_CELL`].
+/// Number of the half octave of the smallest size, which is half of [`SMALLEST_CELL`].
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// The power of a class: n, if its spheres are cut into 2ⁿ segments.
+/// The power of the spheres of a size class: n, if they are cut into 2ⁿ segments.
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }
 
-/// The set of the spheres of a class: 0 or 1.
+/// The set of the spheres of a size class: 0 or 1.
 pub(crate) fn class_set(class: usize) -> u32 {
     (class >> (SIZE_BITS + POWER_BITS)) as u32
 }
 
-/// The size class of the proxies of a sphere of set `set` (0 or 1) that is cut into 2^`power`
-/// segments. `half_cell` is half of the smallest cell that such a proxy fits.
+/// The size class of the proxies of a sphere of set `set` (0 or 1) that is cut into 2^`power` time
+/// segments. `half_cell` is half the edge of the smallest cell that such a proxy fits.
 #[inline(always)]
 pub(crate) fn size_class_of(half_cell: f32, power: u32, set: u32) -> u32 {
     let size = (half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;

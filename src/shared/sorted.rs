@@ -2,8 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// The data of a proxy for the swept test. It is the motion of the whole sphere, never of the
-/// segment, so that the verdict on a pair is the same for all of its candidates.
+/// The sphere of a proxy, as the swept test reads it. Even if the proxy is only one time segment of
+/// the sphere, these values describe the motion of the whole sphere, so that the verdict on a pair
+/// is the same for all of its candidates.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
@@ -23,6 +24,7 @@ pub(crate) struct SortedProxy {
 pub(crate) struct SortedCell {
     /// The proxy's cell in its level, counted from the origin of the frame.
     pub(crate) cell: [i32; 3],
-    /// Level and segment of the proxy, see [`make_tag`](super::tag::make_tag).
+    /// Tag of the proxy: its level and its time segment, packed by
+    /// [`make_tag`](super::tag::make_tag).
     pub(crate) tag: u32,
 }

@@ -6,7 +6,7 @@ use super::segments::Frame;
 use super::tuning::{LOG_OF_NONE, MIN_CELL_PER_SPACING, OCTAVES};
 use crate::sphere::MAX_MAGNITUDE;
 
-/// The distribution of the spheres in space, as `measure` estimates it from a sample.
+/// The distribution of the spheres in space, as the `measure` stage estimates it from a sample.
 #[derive(Debug)]
 pub(crate) struct Space {
     /// Number of spheres.
@@ -17,18 +17,19 @@ pub(crate) struct Space {
     /// around spheres, outliers and empty regions do not distort it, and it has the density and
     /// the dimension of the clusters, sheets or lines that the spheres form.
     pub(crate) log_others: [f32; OCTAVES],
-    /// Length of a segment that `measure` expects to cost least. See
-    /// [`ProxySize::new`](super::segments::ProxySize::new).
+    /// Length of time segments that `measure` expects to cost least.
+    /// [`ProxySize::new`](super::segments::ProxySize::new) cuts the spheres by it.
     pub(crate) segment: f32,
-    /// The frame, with the median position and the median velocity of the sample.
+    /// The frame. Its origin is the median position of the sample, and moves with the median
+    /// velocity.
     pub(crate) frame: Frame,
-    /// The lower and the upper corner of the trimmed box, in the frame. The box contains most of
-    /// the spheres, but no distant outliers.
+    /// Lower and upper corner, in the frame, of the trimmed box. This box contains most of the
+    /// spheres, but no distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
 impl Space {
-    /// The distribution of `spheres` spheres of which nothing has been measured.
+    /// The distribution of `spheres` spheres before anything has been measured.
     pub(crate) fn unknown(spheres: usize) -> Self {
         Self {
             spheres: spheres as f32,
@@ -67,16 +68,17 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// The edge of the cells of a level: as small as its proxies allow, but at least
+    /// The edge of the cells of a level: as small as the level's proxies allow, but at least
     /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
-    /// `proxies` is the number of proxies in one time slab.
+    /// `proxies` is the number of proxies in one time slab, and `half_cell` is the half cell of the
+    /// largest one.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }
 }
 
-/// The edge of cells that is at least `least` and at least twice `half_cell`, the half cell of
-/// the largest proxy; limited to 8·2⁶⁰.
+/// The smallest edge of cells that is at least `least` and at least twice `half_cell`, the half
+/// cell of the largest proxy. The result is at most 8·2⁶⁰.
 pub(crate) fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
 }

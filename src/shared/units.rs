@@ -1,8 +1,8 @@
-//! The units of the grids: units of time and length in which the step is neither extremely short
-//! nor extremely long, and the largest length is not extremely small, so that no relevant square
-//! underflows. The units are powers of two times the caller's units, so the conversion does not
-//! round, except where a result is subnormal. Twin of `shaders/load_units.wgsl` and
-//! `shaders/shared/units.wgsl`.
+//! The units of the grids. These units of time and length are chosen such that the step is neither
+//! extremely short nor extremely long, and the largest length is not extremely small. So no
+//! relevant square underflows. The units are powers of two times the caller's units, so the
+//! conversion does not round, except where a result is subnormal. Twin of `shaders/load_units.wgsl`
+//! and `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
 
@@ -11,32 +11,32 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// A step has its own unit of length if its largest length is smaller than this, and its own
-/// unit of time if its duration is shorter than this or longer than the reciprocal of this.
-/// Otherwise the caller's unit is used.
+/// Limit for steps in the caller's units. A step has its own unit of length if its largest length
+/// is less than this limit. It has its own unit of time if its duration is less than this limit or
+/// greater than the reciprocal of the limit. Otherwise the caller's unit is used.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// The units of the grids. The unit of time is 2^`time_power` of the caller's units, the unit of
-/// length is 2^`length_power` of them.
+/// The units of the grids: the unit of time is 2^`time_power` times the caller's unit of time, and
+/// the unit of length is 2^`length_power` times the caller's unit of length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) time_power: i32,
     pub(crate) length_power: i32,
 }
 
-/// The exponent of the greatest power of two that is at most `x`, which must be positive.
+/// Returns the exponent of the greatest power of two that is at most `x`, which must be positive.
 fn octave(x: f32) -> i32 {
     // Every positive float32, even a subnormal one, is a normal float64.
     i32::try_from(f64::from(x).to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
 }
 
-/// `x` · 2^`power`. Exact, unless the product is subnormal: then it is rounded.
+/// Returns `x` · 2^`power`. The result is exact, unless it is subnormal: then it is rounded.
 fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
 
-/// `x` · `scale`, where `scale` is a power of two. Exact, unless the product is subnormal: then it
-/// is rounded.
+/// Returns `x` · `scale`, where `scale` is a power of two. The result is exact, unless it is
+/// subnormal: then it is rounded.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the product is exact, or subnormal and far smaller than the rounding errors"
@@ -48,14 +48,15 @@ fn times(x: f32, scale: f64) -> f32 {
 /// Conversion of a step from the caller's units to the units of the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Factors of lengths and of velocities; `None` if the units are the caller's.
+    /// Factors by which lengths and velocities are multiplied. `None` if the units of the grids are
+    /// the caller's units.
     factors: Option<[f64; 2]>,
     /// Duration of the step in the units of the grids.
     pub(crate) dt: f32,
 }
 
 impl Scale {
-    /// Converts a sphere of the caller.
+    /// Converts a sphere from the caller's units to the units of the grids.
     #[inline(always)]
     pub(crate) fn sphere(&self, given: &impl MovingSphere) -> ScaledSphere {
         match self.factors {
@@ -64,13 +65,15 @@ impl Scale {
         }
     }
 
-    /// The path of a sphere of the caller, in the units of the grids.
+    /// Returns the path, in the units of the grids, of a sphere that is given in the caller's
+    /// units.
     #[inline(always)]
     pub(crate) fn path(&self, given: &impl MovingSphere, frame: &Frame) -> SpherePath {
         SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// The paths of [`LANES`] spheres of the caller, in the units of the grids.
+    /// Returns the paths, in the units of the grids, of [`LANES`] spheres that are given in the
+    /// caller's units.
     #[inline(always)]
     pub(crate) fn paths<S: MovingSphere>(
         &self,
@@ -85,8 +88,8 @@ impl Scale {
     }
 }
 
-/// Converts several spheres and transposes them. Not inlined, because that would slow down the
-/// steps that need no conversion.
+/// Converts several spheres to the units of the grids, and transposes them. The function is not
+/// inlined, because inlining it would slow down the steps that need no conversion.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -128,15 +131,15 @@ impl Units {
         times_power(dt, -self.time_power)
     }
 
-    /// The unit of time, in the caller's units.
+    /// Returns the unit of time of the grids, in the caller's units.
     #[cfg(feature = "gpu")]
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)
     }
 
-    /// The exponents of the powers of two by which lengths and velocities are multiplied in a
-    /// step of duration `dt`. In a step of duration 0, velocities have no effect and may become
-    /// too large, so the exponent turns them into 0.
+    /// The exponents of the powers of two by which lengths and velocities are multiplied in a step
+    /// of duration `dt`. In a step of duration 0, velocities have no effect, but their converted
+    /// values might be too large. So the exponent for velocities then turns them into 0.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000
@@ -146,7 +149,7 @@ impl Units {
         [-self.length_power, velocity]
     }
 
-    /// The conversion of a step of duration `dt` to these units.
+    /// Returns the conversion of a step of duration `dt` to these units.
     pub(crate) fn scale(self, dt: f32) -> Scale {
         let factors = self.powers(dt).map(|power| f64::from(power).exp2());
         Scale {

@@ -1,5 +1,5 @@
-//! Runs a test on both backends. Without a graphics adapter the GPU's part fails: a test that was
-//! skipped silently would prove nothing.
+//! Runs a test on both backends. Without a graphics adapter, the test of the GPU backend fails. It
+//! is not skipped, because a test that is skipped without notice would prove nothing.
 
 #![allow(
     dead_code,
@@ -8,7 +8,7 @@
 
 use carom::{Backend, Detector, Options};
 
-/// Returns a detector on this backend. Panics if the backend is not available.
+/// Returns a detector on the given backend. Panics if the backend is not available.
 pub(crate) fn detector(backend: Backend, options: Options) -> Detector {
     match Detector::new(options.with_backend(backend)) {
         Ok(detector) => detector,
@@ -16,8 +16,8 @@ pub(crate) fn detector(backend: Backend, options: Options) -> Detector {
     }
 }
 
-/// Does `work` on the CPU and on the GPU, and returns both results. The GPU may be a software
-/// adapter.
+/// Calls `work` with a detector on the CPU and with a detector on the GPU, and returns both
+/// results. The GPU may be a software adapter.
 pub(crate) fn both<T>(mut work: impl FnMut(&mut Detector) -> T) -> [T; 2] {
     [Backend::Cpu, Backend::Gpu].map(|backend| work(&mut detector(backend, Options::default())))
 }

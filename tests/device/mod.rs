@@ -1,4 +1,4 @@
-//! A wgpu device as an application has one. It records the errors that reach the application's
+//! A wgpu device like that of an application. It records the errors that reach the application's
 //! error handler.
 
 #![allow(
@@ -38,7 +38,8 @@ impl Device {
         }
     }
 
-    /// Returns a device of the first Vulkan, Metal or DX12 adapter, which may be a software one.
+    /// Returns a device of the first Vulkan, Metal or DX12 adapter, which may be a software
+    /// adapter.
     pub(crate) fn real() -> Self {
         Self::with_limits(wgpu::Limits::default())
     }
@@ -61,7 +62,7 @@ impl Device {
         Self::with(device, queue)
     }
 
-    /// Returns a device that validates every call and computes nothing.
+    /// Returns a device of wgpu's noop backend, which validates every call and computes nothing.
     pub(crate) fn noop(descriptor: &wgpu::DeviceDescriptor<'_>) -> Self {
         let (device, queue) = wgpu::Device::noop(descriptor);
         Self::with(device, queue)
@@ -71,7 +72,8 @@ impl Device {
         self.device.create_command_encoder(&Default::default())
     }
 
-    /// Returns a buffer with these words. Its usage is `STORAGE`, and copies for the tests.
+    /// Returns a buffer that contains the given words. It can be a storage buffer, and the source
+    /// or the destination of copies.
     pub(crate) fn words(&self, words: &[u32]) -> wgpu::Buffer {
         self.device
             .create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -89,7 +91,8 @@ impl Device {
         }
     }
 
-    /// Submits the encoder, waits for the device, and takes the result of the ticket.
+    /// Submits the encoder, waits for the device, and returns the result of the ticket (the
+    /// readback in flight).
     pub(crate) fn finish<T>(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -126,7 +129,7 @@ impl Device {
     }
 }
 
-/// A buffer with spheres in the layout of [`Sphere`].
+/// A device buffer of spheres in the layout of [`Sphere`].
 pub(crate) struct Interleaved {
     pub(crate) buffer: wgpu::Buffer,
     pub(crate) count: u32,
@@ -136,7 +139,7 @@ impl Interleaved {
     pub(crate) fn new(device: &Device, spheres: &[Sphere]) -> Self {
         let words: &[u32] = bytemuck::cast_slice(spheres);
         Self {
-            // A buffer of size 0 cannot be bound.
+            // A buffer of size 0 cannot be bound, so an empty set gets a buffer of eight words.
             buffer: device.words(if words.is_empty() { &[0; 8] } else { words }),
             count: u32::try_from(spheres.len()).unwrap_or(u32::MAX),
         }
@@ -155,7 +158,7 @@ impl Interleaved {
     }
 }
 
-/// Returns the value of a ticket. Panics if it is not ready.
+/// Returns the value of a readback. Panics if the value is not ready.
 pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     match readback {
         Readback::Ready(value) => value,
@@ -163,7 +166,7 @@ pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     }
 }
 
-/// Returns the list of a ticket. Panics if it is not ready or not complete.
+/// Returns the list of a readback. Panics if the list is not ready or not complete.
 pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T {
     match ready(readback) {
         PairList::Complete(step) => step,
@@ -171,7 +174,7 @@ pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T
     }
 }
 
-/// Runs a step and returns its exact list. Grows the buffers as often as necessary.
+/// Runs a step on the device and returns its exact list. Grows the buffers as often as necessary.
 pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -187,8 +190,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // At most four attempts: spheres, segments and pairs may each overflow, and more pairs may be
-    // found than the first readback holds.
+    // At most four attempts are necessary. The capacities for spheres, segments and pairs may each
+    // overflow once, and there may be more pairs than the first readback holds.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

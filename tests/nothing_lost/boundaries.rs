@@ -1,8 +1,9 @@
-//! Closest approaches at the boundaries of time segments.
+//! Tests of pairs whose closest approach is at a boundary of time segments.
 //!
-//! A pair is owned by the two segments that contain its time of closest approach. In these worlds
-//! this time is the boundary between two segments, or a few ulps beside it, and the miss distance
-//! ranges from 0 to exactly the sum of the radii.
+//! A pair is reported by the two time segments, one of each sphere, that contain its time of
+//! closest approach. In these worlds, this time is a boundary between two segments, or differs from
+//! it by a few ulps. The distance at the closest approach ranges from 0 to exactly the sum of the
+//! radii.
 //!
 //! All coordinates and displacements are multiples of [`GRAIN`]. So neither positions nor
 //! velocities are rounded, and the times of closest approach are exact.
@@ -15,12 +16,13 @@ use crate::Pairs;
 use crate::backends::detector;
 use crate::neighbors::radii;
 
-/// Unit of all coordinates. Multiples of it up to 2¹⁴ are exact in float32.
+/// Unit of all coordinates. Its multiples with a magnitude of up to 2¹⁴ are exact in float32.
 const GRAIN: f64 = 1.0 / 1024.0;
-/// Distance between neighbouring pairs, and so about the length of the longest segment.
+/// Distance between neighbouring pairs of spheres. The longest time segments have about this
+/// length, because carom chooses it from the distances between neighbours.
 const APART: f64 = 8.0;
-/// For each entry: the direction of the relative velocity, and two directions that are exactly
-/// perpendicular to it.
+/// Possible directions. In each entry, the first vector is the direction of a relative velocity,
+/// and the other two are exactly perpendicular to it.
 const FLIGHTS: [[DVec3; 3]; 6] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [DVec3::NEG_Y, DVec3::Z, DVec3::X],
@@ -46,9 +48,9 @@ const FLIGHTS: [[DVec3; 3]; 6] = [
     ],
 ];
 
-/// Returns the power n of a sphere that is meant to be cut into 2ⁿ segments. n is mostly 1 to 4,
-/// and sometimes up to the maximum of 15, with such probabilities that each n from 5 on contributes
-/// about the same number of segments.
+/// Returns a random power n for a sphere that is meant to be cut into 2ⁿ time segments. n is mostly
+/// 1 to 4, and sometimes 5 to the maximum of 15. The probability of n halves from each n to the
+/// next from 5 on. So each of these n contributes about the same number of segments.
 fn power(rng: &mut Rng) -> i32 {
     let mut power = rng.i32(1..=4);
     if rng.u32(0..32) == 0 {
@@ -60,8 +62,8 @@ fn power(rng: &mut Rng) -> i32 {
     power
 }
 
-/// Returns a random displacement, a multiple of `unit`, whose longest component makes about 2^power
-/// segments.
+/// Returns a random displacement, a multiple of `unit`. Its largest component is so long that carom
+/// cuts the path into about 2^power time segments.
 fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64());
     let vector = DVec3::from_array(std::array::from_fn(|_| rng.f64() * 2.0 - 1.0));
@@ -69,7 +71,8 @@ fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     (scaled / unit).round() * unit
 }
 
-/// Returns two spheres whose closest approach is near `place`, at a time k·dt/2ⁿ.
+/// Returns two spheres whose closest approach is near the point `place`, at a time k·dt/2ⁿ, which
+/// is a boundary between time segments.
 fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let power = power(rng);
     let cuts = 1_u64 << rng.i32(1..=power);
@@ -78,18 +81,18 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // At the time of closest approach, a displacement that is a multiple of `unit` has come a
-    // multiple of `GRAIN`.
+    // If a displacement is a multiple of `unit`, the part of it until the time of closest approach
+    // is a multiple of `GRAIN`.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
     let relative = along * ((longest / unit).round().max(1.0) * unit);
     let own = match rng.u32(0..4) {
-        // One sphere is at rest.
+        // The first sphere is at rest.
         0 | 1 => DVec3::ZERO,
-        // Both move, at speeds of the same order of magnitude.
+        // Both spheres move, at speeds of the same order of magnitude.
         2 => flight(power, unit, rng),
-        // Both move along one line, head-on or one behind the other.
+        // Both spheres move along parallel lines, towards each other or one behind the other.
         _ => (relative * (rng.f64() * 2.0 - 1.0) / unit).round() * unit,
     };
     let miss = match rng.u32(0..8) {
@@ -119,7 +122,7 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     spheres
 }
 
-/// Changes one coordinate of the position or velocity of a sphere by 1 to 4 ulps.
+/// Changes one coordinate of a sphere's centre or velocity by 1 to 4 ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let field = if rng.bool() {
         &mut sphere.center
@@ -128,7 +131,8 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // An ulp of a number near 0 is too small to have an effect.
+    // An ulp of a number near 0 would be too small to have an effect, so such a number is first
+    // increased.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }
@@ -137,7 +141,8 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     }
 }
 
-/// Returns a world of `count` such pairs, one near each site of a cubic lattice.
+/// Returns a world of `count` pairs of spheres. The closest approach of each pair is near one site
+/// of a cubic lattice, at a boundary between time segments.
 fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
     let side = (1..).find(|side: &usize| side.pow(3) >= count).unwrap_or(1);
     let pairs = (0..count).map(|site| {
@@ -148,11 +153,12 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, dt)
 }
 
-/// Checks `batches` worlds of `count` pairs each.
+/// Checks `batches` worlds, each of `count` pairs whose closest approach is at a boundary between
+/// time segments.
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // With a power of two as time step all numbers are exact. With 0.1 the times of closest
-    // approach are off by some ulps.
+    // If the time step is a power of two, all numbers are exact. If it is 0.1, the times of closest
+    // approach differ from the segment boundaries by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {

@@ -1,9 +1,9 @@
-//! Spheres that barely touch, in worlds 2⁸ to 2²⁰ diameters wide. The two spheres of a pair lie in
-//! neighbouring cells, side by side or diagonally, as often as in the same cell. Rounding errors in
-//! the computation of a cell must not place them two cells apart.
+//! Tests of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. The two spheres
+//! of a pair lie in neighbouring cells, side by side or diagonally, as often as in the same cell.
+//! Rounding errors in the computation of cells must not place the two spheres two cells apart.
 //!
 //! Most pairs are in dense clumps, where cells are about as wide as a sphere. In a world of
-//! isolated pairs the cells would be as wide as the distance between pairs.
+//! isolated pairs, the cells would be as wide as the distance between pairs.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,13 +17,14 @@ use glam::DVec3;
 use crate::Pairs;
 use crate::backends::{both, detector};
 
-/// Number of pairs in a clump.
+/// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump per pair, in cubic diameters. At this density a sphere touches few spheres of
-/// other pairs by chance.
+/// Volume of a clump divided by its number of pairs, in cubic diameters. At this density, a sphere
+/// touches few spheres of other pairs by chance.
 const ROOM: f64 = 8.0;
-/// Largest accepted number of candidates per sphere. It proves that cells are not much wider than
-/// spheres: with cells as wide as a clump there would be thousands of candidates per sphere.
+/// Largest accepted number of candidates per sphere. This limit proves that cells are not much
+/// wider than spheres. With cells as wide as a clump, there would be thousands of candidates per
+/// sphere.
 const MOST_CANDIDATES: u64 = 512;
 
 /// Returns a random vector with components in [0, 1).
@@ -31,7 +32,8 @@ fn vector(rng: &mut Rng) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|_| rng.f64()))
 }
 
-/// Returns a random unit vector. One in four lies along an axis or a diagonal of a cell.
+/// Returns a random unit vector. One vector in four lies along an axis of the cells or along a
+/// diagonal of a cell or of its faces.
 fn direction(rng: &mut Rng) -> DVec3 {
     loop {
         let inside = match rng.u32(0..4) {
@@ -44,9 +46,10 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns two spheres near `place`. At the start or at the end of a step of 1, their distance is
-/// the sum of their radii, or differs from it slightly. The spheres of every second pair have a
-/// common velocity, which is much larger for one pair in 64 if there are to be `bullets`.
+/// Returns two spheres near `place` for a step of dt = 1. At the start or at the end of the step,
+/// their distance is the sum of their radii, or differs slightly from it. In half of the pairs, the
+/// two spheres have a common velocity. If `bullets` is set, the common velocity is much larger in
+/// one pair in 64.
 fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let at = direction(rng) * (0.7 + 0.3 * rng.f64());
     let common = match rng.u32(0..64) {
@@ -54,8 +57,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // Spheres that meet late approach head-on or obliquely, but always such that they are closest
-    // at the end of the step, not earlier.
+    // A pair that is to touch at the end of the step approaches head-on or obliquely. In both
+    // cases, the two spheres are closest at the end of the step, not earlier.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -66,8 +69,9 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let other =
         Sphere::new((place + begin).as_vec3(), 0.0).with_velocity((common + closing).as_vec3());
 
-    // The radii follow from the distance of the rounded positions. Otherwise no spheres far from
-    // the origin would barely touch.
+    // The radii are computed from the distance between the positions after rounding to float32.
+    // With radii from the positions before rounding, spheres far from the origin would never barely
+    // touch.
     let at = |sphere: &Sphere, t: f64| {
         let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
         DVec3::from(center) + DVec3::from(velocity) * t
@@ -83,8 +87,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
 }
 
-/// Returns two radii, in a ratio of up to 2 : 1, with the least sum that is not below `sum`. In one
-/// of four cases the second radius is one ulp smaller.
+/// Returns two radii, in a ratio of up to 2 : 1, whose sum is the least possible one that is not
+/// below `sum`. In one case in four, the second radius is then reduced by one ulp.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounded to float32 on purpose"
@@ -106,8 +110,8 @@ pub(crate) fn radii(sum: f64, rng: &mut Rng) -> [f32; 2] {
     [one, other]
 }
 
-/// Returns a world of `count` pairs in a cube of this side with a corner at the origin. One pair in
-/// eight is at a random place, the others are in clumps at random places.
+/// Returns a world of `count` pairs in a cube of the given side with a corner at the origin. One
+/// pair in eight is at a random place. The other pairs are in clumps, which are at random places.
 fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     let clumps: Vec<DVec3> = (0..count.div_ceil(CLUMP))
         .map(|_| vector(rng) * side)
@@ -123,8 +127,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks, for each power, `batches` worlds of `count` pairs that are 2^power diameters wide. Every
-/// second batch has bullets.
+/// For each power, checks `batches` worlds, each of `count` pairs and 2^power diameters wide. Every
+/// second world has bullets.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {
@@ -149,9 +153,10 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
     }
 }
 
-/// Equal spheres touch in pairs at the start and fly apart along an axis. The middles of the two
-/// paths are then as far apart as a cell is wide. The crowds are so dense that cells have their
-/// minimum width, and so far from the origin that the rounding error is a hundredth of this width.
+/// In this test, equal spheres touch in pairs at the start and fly apart along an axis. So the
+/// middles of the two paths are exactly as far apart as a cell of minimum width is wide. The
+/// spheres are in crowds so dense that cells have this minimum width, and so far from the origin
+/// that the rounding error is a hundredth of it.
 #[test]
 fn pairs_that_fly_apart_are_not_two_cells_apart() {
     const COUNT: usize = 1 << 18;

@@ -1,4 +1,5 @@
-//! Compares a list of collisions with the oracle's, and describes the differences.
+//! Compares a list of collisions with the oracle's list (found by exact brute force), and describes
+//! the differences.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,15 +9,17 @@ use rayon::prelude::*;
 
 use super::{Oracle, brute_force, brute_force_between, times};
 
-/// Number of differences of each kind that a report shows.
+/// Number of differences that a report shows of each kind.
 const SHOWN: usize = 10;
 
-/// Panics unless `collisions` has exactly the pairs that collide among `spheres`.
+/// Panics unless `collisions` contains exactly the pairs of `spheres` that collide, as brute force
+/// finds them.
 pub(crate) fn assert_same(world: &str, spheres: &[Sphere], dt: f32, collisions: &Collisions) {
     brute_force(spheres, dt).assert_same(world, spheres, dt, collisions);
 }
 
-/// Panics unless `collisions` has exactly the pairs that collide between two sets.
+/// Panics unless `collisions` contains exactly the pairs that collide between the two sets, as
+/// brute force finds them.
 pub(crate) fn assert_same_between(
     world: &str,
     first: &[Sphere],
@@ -32,8 +35,9 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics unless `collisions` has exactly the pairs of this oracle, which is the answer for
-    /// `spheres`. Several backends can so be compared with one run of brute force.
+    /// Panics unless `collisions` contains exactly the pairs of this oracle, which is the result of
+    /// brute force for `spheres`. The lists of several backends can be compared with the same
+    /// oracle.
     pub(crate) fn assert_same(
         &self,
         world: &str,
@@ -52,7 +56,8 @@ fn panic_if_any(world: &str, differences: String) {
     assert!(differences.is_empty(), "{world}:\n{differences}");
 }
 
-/// Returns a description of everything that is wrong in a list. It is empty if the list is correct.
+/// Returns a description of every mistake in a list of collisions, or an empty text if the list is
+/// correct.
 pub(crate) fn differences(
     oracle: &Oracle,
     first: &[Sphere],

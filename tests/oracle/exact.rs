@@ -1,9 +1,10 @@
-//! The definition in fractions of integers, without any rounding and without rearranged terms.
+//! Decides, in fractions of integers, whether two spheres collide. There is no rounding, and the
+//! terms of the definition are not rearranged.
 //!
-//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the closest approach within a step is at the t in
-//! [0, dt] that is nearest to −p·v / v·v. The spheres collide when |p + v·t|² ≤ r² at this t. A
-//! time of impact is checked with steps of other lengths: it is at most x when the two spheres
-//! collide in a step of length x.
+//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, the closest approach within a step is at the time t
+//! in [0, dt] that is nearest to −p·v / v·v. The spheres collide when |p + v·t|² ≤ r² at this time.
+//! A time of impact is checked by steps of other lengths: the time of impact is at most x when the
+//! two spheres collide in a step of length x.
 //!
 //! Every float is an integer times a power of two. So t is a fraction n/d of integers, and p + v·t
 //! is (p·d + v·n)/d, again a fraction of integers.
@@ -14,12 +15,13 @@ use std::cmp::Ordering;
 use carom::Sphere;
 use num_bigint::{BigInt, BigUint, Sign};
 
-/// A fraction that is not negative: its numerator and its positive denominator.
+/// A fraction that is not negative. The first element is its numerator, and the second is its
+/// positive denominator.
 #[derive(Clone, Debug)]
 pub(crate) struct Fraction([BigInt; 2]);
 
 impl Fraction {
-    /// Returns the exact value of a float.
+    /// Returns the exact value of a float as a fraction.
     fn of(x: f64) -> Self {
         let (mantissa, exponent) = parts(x);
         Self([mantissa, BigInt::from(1)]).times_power(exponent)
@@ -40,7 +42,7 @@ impl Fraction {
     }
 }
 
-/// Returns an integer m and an exponent e such that x = m·2ᵉ. m is odd or 0.
+/// Returns an integer m and an exponent e such that x = m·2ᵉ, where m is odd or 0.
 fn parts(x: f64) -> (BigInt, i32) {
     assert!(x.is_finite(), "{x} is not a finite number");
     let bits = x.to_bits();
@@ -62,7 +64,8 @@ fn parts(x: f64) -> (BigInt, i32) {
     )
 }
 
-/// Returns the numbers as integers in a common unit, a power of two, and the exponent of this unit.
+/// Returns the given numbers as integer multiples of a common unit, which is a power of two, and
+/// the exponent of this unit.
 fn alike<const N: usize>(numbers: [f32; N]) -> ([BigInt; N], i32) {
     let numbers = numbers.map(|x| parts(x.into()));
     let used = numbers.iter().filter(|(m, _)| *m != BigInt::ZERO);
@@ -75,7 +78,8 @@ fn dot(x: &[BigInt; 3], y: &[BigInt; 3]) -> BigInt {
     &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
 }
 
-/// One sphere relative to another: p and r in units of 2^`length`, v in units of 2^`speed`.
+/// The motion of one sphere relative to another, in integers: the relative position p and the sum
+/// of the radii r in units of 2^`length`, and the relative velocity v in units of 2^`speed`.
 pub(crate) struct Exact {
     p: [BigInt; 3],
     r: BigInt,
@@ -99,7 +103,7 @@ impl Exact {
         }
     }
 
-    /// Returns the time of closest approach in a step of length `dt`.
+    /// Returns the time of closest approach within a step of length `dt`.
     fn nearest(&self, dt: &Fraction) -> Fraction {
         let (closing, speed) = (-dot(&self.p, &self.v), dot(&self.v, &self.v));
         if closing.sign() != Sign::Plus {
@@ -113,11 +117,12 @@ impl Exact {
         }
     }
 
-    /// Returns r² minus the squared distance at time `t`, and a length whose square is the unit of
-    /// this difference.
+    /// Returns r² minus the squared distance of the centres at time `t`, as an integer. Also
+    /// returns a length whose square is the unit of this integer.
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
-        // p and v·t are numerators over d, in the finer of the two units.
+        // Both p and v·t are fractions with the denominator d. Their numerators, and r, are
+        // converted to the finer of the units of p and of v.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);
@@ -126,8 +131,8 @@ impl Exact {
         (&r * &r - dot(&q, &q), unit)
     }
 
-    /// Returns r² minus the squared distance at the closest approach, to float64's precision. It is
-    /// not negative exactly when the spheres collide.
+    /// Returns r² minus the squared distance of the centres at the closest approach, with the
+    /// precision of float64. The result is not negative exactly when the spheres collide.
     pub(crate) fn margin(&self, dt: f64) -> f64 {
         let (margin, Fraction([n, d])) = self.outside(&self.nearest(&Fraction::of(dt)));
         let [n, d] = [&n * &n, &d * &d];
@@ -145,14 +150,14 @@ impl Exact {
         self.outside(&nearest).0.sign() != Sign::Minus
     }
 
-    /// Returns whether the spheres touch at the end of a step of length `dt` and not earlier.
+    /// Returns whether the spheres touch at the end of a step of length `dt`, and not earlier.
     fn first_touch_at(&self, dt: f64) -> bool {
         let end = Fraction::of(dt);
         self.outside(&end).0 == BigInt::ZERO && self.nearest(&end).cmp(&end).is_eq()
     }
 
-    /// Returns whether a float32 is the time of impact, rounded to nearest with ties to even. The
-    /// spheres must collide in the step.
+    /// Returns whether the float32 `found` is the exact time of impact, rounded to nearest with
+    /// ties to even. The spheres must collide in the step.
     pub(crate) fn rounds_to_toi(&self, found: f32) -> bool {
         let even = found.to_bits().is_multiple_of(2);
         let (below, above) = halfway(found);
@@ -161,7 +166,8 @@ impl Exact {
         !early && !late
     }
 
-    /// Compares r − |p| with a length, by comparing (r − length)² with p·p.
+    /// Compares the penetration depth r − |p| with a length. The comparison is exact, because it is
+    /// made between (r − length)² and p·p.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let Fraction([n, d]) = Fraction::of(length).times_power(-self.length);
         let rest = &self.r * &d - n;
@@ -171,8 +177,8 @@ impl Exact {
         (&rest * &rest).cmp(&(dot(&self.p, &self.p) * &d * &d))
     }
 
-    /// Returns whether a float32 is r − |p|, or 0 if this is negative, rounded to nearest with ties
-    /// to even.
+    /// Returns whether the float32 `found` is the exact penetration depth, rounded to nearest with
+    /// ties to even. The depth is r − |p|, or 0 if r − |p| is negative.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         if self.depth_compared_with(0.0).is_le() {
             return found == 0.0;
@@ -188,28 +194,29 @@ impl Exact {
     }
 }
 
-/// Returns the numbers halfway between a float32 that is not negative and its lower and upper
-/// neighbours. There is no lower one for 0.
+/// Returns the number halfway between a float32 and its lower neighbour, and the number halfway to
+/// its upper neighbour. The float32 must not be negative. For 0 the former is `None`.
 fn halfway(x: f32) -> (Option<f64>, f64) {
     let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
     ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
 }
 
-/// Returns the quotient of two integers, to float64's precision.
+/// Returns the quotient of two integers, with the precision of float64.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
-    // The shift is such that the quotient has 64 bits, or one more or less.
+    // The numerator is shifted such that the quotient has 64 bits, or one more or less.
     let shift = 64 + denominator.bits();
     let surplus = numerator.bits().saturating_sub(64);
     let quotient = ((numerator >> surplus) << shift) / denominator;
     let spare = quotient.bits().saturating_sub(64);
     let leading = (quotient >> spare).iter_u64_digits().next().unwrap_or(0);
     let exponent = |bits: u64| i32::try_from(bits).expect("numbers have thousands of bits at most");
-    // The scaling is done in two steps, because 2^power may be far outside the range of float64.
+    // The quotient is scaled by 2^power in two steps, because 2^power may be far outside the range
+    // of float64.
     let power = exponent(spare + surplus) - exponent(shift);
     leading as f64 * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2)
 }
 
-/// Returns whether two spheres collide.
+/// Returns whether two spheres collide in a step of length `dt`. The result is exact.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     Exact::new(a, b).collide(dt.into())
 }

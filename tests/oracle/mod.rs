@@ -1,15 +1,16 @@
-//! The exact set of colliding pairs, found by testing every pair by the definition:
+//! The oracle: the exact set of the pairs that collide, found by testing every pair by the
+//! definition.
 //!
 //! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, a pair collides when |p + v·t| ≤ r for some t in
 //! [0, dt]. With c = p·p − r², b = p·v, a = v·v, this means:
 //! 1. If c ≤ 0, the pair collides.
-//! 2. Otherwise, if b ≥ 0, it does not.
-//! 3. Otherwise, if −b > a·dt, it collides exactly when c + 2b·dt + a·dt² ≤ 0.
-//! 4. Otherwise, it collides exactly when b² ≥ a·c.
+//! 2. Otherwise, if b ≥ 0, the pair does not collide.
+//! 3. Otherwise, if −b > a·dt, the pair collides exactly when c + 2b·dt + a·dt² ≤ 0.
+//! 4. Otherwise, the pair collides exactly when b² ≥ a·c.
 //!
-//! Float64 with a proven bound decides nearly all pairs ([`filter`]), and fractions of integers
-//! decide the rest ([`exact`]), so no pair is left undecided. No code of the library is used,
-//! except the type of the spheres.
+//! Float64 with a proven error bound decides nearly all pairs ([`filter`]), and fractions of
+//! integers decide the rest ([`exact`]), so no pair is left undecided. The oracle uses no code of
+//! the library except the type of the spheres.
 
 #![allow(
     dead_code,
@@ -30,13 +31,14 @@ use rayon::prelude::*;
 pub(crate) use check::{assert_same, assert_same_between};
 pub(crate) use times::{depth, toi};
 
-/// Every pair that collides.
+/// The result of brute force: every pair that collides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Oracle {
-    /// The pairs, sorted. Within one set, the smaller index is first; between two sets, the index
-    /// in the first set.
+    /// The pairs that collide, sorted. In a pair of one set, the smaller index is first. In a pair
+    /// between two sets, the index in the first set is first.
     pub(crate) hits: Vec<(u32, u32)>,
-    /// Number of pairs, hits or not, that float64 could not decide, so that integers did.
+    /// Number of pairs that float64 could not decide, so that integers decided them. These pairs
+    /// may be hits or misses.
     pub(crate) decided_exactly: u64,
 }
 
@@ -45,13 +47,13 @@ pub(crate) fn brute_force(spheres: &[Sphere], dt: f32) -> Oracle {
     try_all(spheres, spheres, dt, |i| i + 1)
 }
 
-/// Returns every pair of a sphere of `first` and one of `second` that collides, by testing all
-/// pairs.
+/// Returns every pair of a sphere of `first` and a sphere of `second` that collides during a step
+/// of `dt`, by testing all such pairs.
 pub(crate) fn brute_force_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Oracle {
     try_all(first, second, dt, |_| 0)
 }
 
-/// Returns whether two spheres collide, regardless of their groups.
+/// Returns whether two spheres collide in a step of `dt`. Ignores their collision groups.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     filter::collides(a, b, dt).unwrap_or_else(|| exact::collides(a, b, dt))
 }
@@ -91,15 +93,16 @@ fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usiz
     }
 }
 
-/// Implements the rule of [`Sphere::with_groups`]: a pair is left out when one of the two spheres
-/// ignores a group that the other one is in.
+/// Returns whether the collision groups exclude a pair, by the rule of [`Sphere::with_groups`]: a
+/// pair is left out when one of the two spheres ignores a group of which the other one is a member.
 fn ignore_each_other(a: &Sphere, b: &Sphere) -> bool {
     let member_of = |sphere: &Sphere| sphere.groups % (1 << 16);
     let ignored = |sphere: &Sphere| sphere.groups / (1 << 16);
     member_of(a) & ignored(b) != 0 || member_of(b) & ignored(a) != 0
 }
 
-/// A ball that a sphere does not leave during the step. It rejects most pairs quickly.
+/// A ball that contains a sphere during the whole step. Most pairs are rejected because their balls
+/// do not meet.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -122,8 +125,8 @@ impl Reach {
         spheres.iter().map(of).collect()
     }
 
-    /// Returns whether the balls certainly do not meet. Relative rounding errors here are a few
-    /// times 10⁻¹⁶, much smaller than the margin of 10⁻¹².
+    /// Returns whether two balls certainly do not meet. The relative rounding errors of this test
+    /// are a few times 10⁻¹⁶, much smaller than its margin of 10⁻¹².
     fn too_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;

@@ -1,13 +1,14 @@
-//! The time of impact and the penetration depth of a pair in float64, with error bounds, and
-//! whether a float32 is the exact value rounded to nearest.
+//! The time of impact and the penetration depth of a pair in float64, with error bounds. Also
+//! decides whether a float32 is the exact value rounded to nearest.
 
 use carom::{Collision, Sphere};
 
 use super::filter::{Bounded, Relative};
 use super::{collides, exact::Exact};
 
-/// Returns the earliest time in [0, dt] at which two spheres touch, or `None` if they do not. The
-/// error is infinite where float64 leaves too few digits. Groups are ignored.
+/// Returns the time of impact: the earliest time in [0, dt] at which two spheres touch, or `None`
+/// if they do not touch. The error bound of the time is infinite where float64 leaves too few
+/// digits. Collision groups are ignored.
 pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     if !collides(a, b, dt) {
         return None;
@@ -24,7 +25,8 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
             error: 0.0,
         });
     }
-    // The time is c / (−b + √(b² − a·c)). Each of these three terms has its own error bound.
+    // The time of impact is c / (−b + √(b² − a·c)). Each of the terms c, −b and b² − a·c has its
+    // own error bound.
     let (closing, discriminant) = (pair.closing(), pair.discriminant());
     let root = discriminant.value.max(0.0).sqrt();
     let root_error = if discriminant.value > discriminant.error {
@@ -34,8 +36,8 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     };
     let denominator = closing.value + root;
     let value = outside.value / denominator;
-    // If the relative error of the denominator is below 1/2, twice this error bounds that of its
-    // inverse.
+    // If the relative error of the denominator is below 1/2, the relative error of its inverse is
+    // less than twice as large.
     let wrong = (closing.error + root_error) / denominator;
     let told = denominator > 0.0 && wrong < 0.5;
     let relative = 2.0 * wrong + 1e-15;
@@ -49,7 +51,7 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     })
 }
 
-/// Returns how deep two spheres overlap at the start, or 0 if they do not.
+/// Returns the penetration depth of two spheres at the start, or 0 if they do not overlap.
 pub(crate) fn depth(a: &Sphere, b: &Sphere) -> Bounded {
     let pair = Relative::new(a, b, 0.0);
     let outside = pair.outside();
@@ -66,8 +68,8 @@ pub(crate) fn depth(a: &Sphere, b: &Sphere) -> Bounded {
     }
 }
 
-/// Returns a number, which is not negative, rounded to the nearest float32, if its error leaves no
-/// doubt about the result.
+/// Returns the float32 to which the exact number rounds, or `None` if the error bound leaves two or
+/// more possibilities. The number must not be negative.
 fn rounded(x: Bounded) -> Option<f32> {
     let [low, high] = [(x.value - x.error).max(0.0), x.value + x.error];
     #[allow(
@@ -78,8 +80,9 @@ fn rounded(x: Bounded) -> Option<f32> {
     (low == high).then_some(low)
 }
 
-/// Describes what is wrong with the time and depth of a pair that collides, or returns `None`. Both
-/// have to be the exact value rounded to the nearest float32.
+/// Describes the mistake if a listed pair has a wrong time of impact or penetration depth. Both
+/// must be the exact value rounded to the nearest float32. Returns `None` if both are correct, or
+/// if the pair does not collide.
 pub(crate) fn wrong(pair: &Collision, a: &Sphere, b: &Sphere, dt: f32) -> Option<String> {
     let (true_toi, true_depth) = (toi(a, b, dt)?, depth(a, b));
     let toi_right = match rounded(true_toi) {

@@ -13,8 +13,9 @@ use carom::{MAX_MAGNITUDE, Sphere};
 use fastrand::Rng;
 use glam::DVec3;
 
-/// For each entry: a direction of motion, and two vectors of the same length that are perpendicular
-/// to it. All are whole numbers, so that tangency along these directions is exact.
+/// Directions with which tangency is exact, because all coordinates are whole numbers. In each
+/// entry, the first vector is a direction of motion. The other two are perpendicular to it, and
+/// have the same length.
 const EXACT: [[DVec3; 3]; 4] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [
@@ -34,32 +35,35 @@ const EXACT: [[DVec3; 3]; 4] = [
     ],
 ];
 
-/// The property that makes a pair hard to decide.
+/// The property that makes a pair of spheres hard to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Closest within the step. In whole numbers, tangent to the last bit.
+    /// The spheres are closest within the step. If the pair is drawn in whole numbers, it is
+    /// tangent to the last bit.
     Exact,
-    /// Closest within the step. These pairs are drawn like those of [`Kind::Exact`].
+    /// The spheres are closest within the step. These pairs are drawn like the pairs of
+    /// [`Kind::Exact`].
     Passing,
-    /// Closest at the end of the step, and mostly still approaching then.
+    /// The spheres are closest at the end of the step, and most pairs are still approaching at that
+    /// time.
     AtTheEnd,
-    /// Touching at the start, and parting after it.
+    /// The spheres touch at the start of the step, and then move apart.
     Leaving,
-    /// At rest relative to each other.
+    /// The spheres are at rest relative to each other.
     Resting,
-    /// With velocities that differ by some ulps only.
+    /// The velocities of the two spheres are nearly equal: they differ by some ulps only.
     Alike,
-    /// With a large common velocity and a small relative one.
+    /// The spheres have a large common velocity and a small relative velocity.
     Formation,
-    /// Far from the origin, compared with the distance of the two spheres.
+    /// The spheres are far from the origin, compared with the distance between them.
     Offset,
-    /// With a relative displacement many times as long as the sum of the radii.
+    /// The relative displacement of the spheres is many times as long as the sum of their radii.
     Bullet,
-    /// Both far smaller than their world.
+    /// Both spheres are far smaller than the world that contains them.
     Specks,
-    /// With lengths so small that float32 has few digits for them.
+    /// All lengths are so small that float32 has few digits for them.
     Subnormal,
-    /// With lengths at the upper end of the valid range.
+    /// All lengths are at the upper end of the valid range.
     Huge,
 }
 
@@ -83,7 +87,7 @@ pub(crate) const KINDS: [Kind; 12] = [
 pub(crate) struct Pair {
     pub(crate) spheres: [Sphere; 2],
     pub(crate) dt: f32,
-    /// Largest length in the world of the two spheres.
+    /// Largest length in the world that contains the two spheres.
     pub(crate) extent: f32,
 }
 
@@ -96,13 +100,14 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns 2^x for a random x in a range.
+/// Returns a random number: 2^x for a random integer x in the range, times a random factor from 1
+/// to 2.
 fn scale(range: std::ops::Range<i32>, rng: &mut Rng) -> f64 {
     2_f64.powi(rng.i32(range)) * (1.0 + rng.f64())
 }
 
 impl Pair {
-    /// Returns a random pair of this kind.
+    /// Returns a random pair of the given kind, with a random time step.
     pub(crate) fn new(kind: Kind, rng: &mut Rng) -> Self {
         let exact = rng.bool();
         let dt = match kind {
@@ -114,8 +119,9 @@ impl Pair {
         Self::with_step(kind, exact, dt as f32, rng)
     }
 
-    /// Returns a random pair of this kind for this time step. With `whole`, its numbers are whole
-    /// multiples of a power of two; the step must then be a power of two.
+    /// Returns a random pair of the given kind for the time step `step`. If `whole` is set, all
+    /// numbers of the pair are whole multiples of a power of two. In this case the time step must
+    /// be a power of two, too.
     pub(crate) fn with_step(kind: Kind, whole: bool, step: f32, rng: &mut Rng) -> Self {
         let dt = f64::from(step);
         let unit = match kind {
@@ -124,14 +130,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // The distance of the centres at the closest approach, and so about the sum of the radii,
-        // in units of `unit` and in lengths of `across`.
+        // The distance of the centres at the closest approach is `size` · |`across`| · `unit`. It
+        // is about the sum of the radii.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // The relative displacement during the step, in units of `unit` and in lengths of `along`.
+        // The length of the relative displacement during the step is `far` · |`along`| · `unit` for
+        // most kinds of pairs.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -152,8 +159,9 @@ impl Pair {
         } else {
             rng.f64()
         };
-        // The vector between the centres at the closest approach, the relative displacement, and
-        // the time of the closest approach as a fraction of the step.
+        // `miss` is the vector between the centres at the closest approach, `flight` is the
+        // relative displacement, and `part` is the time of the closest approach as a fraction of
+        // the step.
         let (miss, flight, part) = match kind {
             Kind::Resting if whole => (across * size, DVec3::ZERO, 0.0),
             Kind::Resting => (direction(rng) * size, DVec3::ZERO, 0.0),
@@ -189,7 +197,8 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The sum of the radii follows from the rounded positions and velocities.
+        // The sum of the radii is the smallest distance of the centres after rounding of positions
+        // and velocities. With whole numbers, nothing is rounded.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;
@@ -219,7 +228,7 @@ impl Pair {
     }
 }
 
-/// Returns approximately the smallest distance of the two centres during the step.
+/// Returns the approximate smallest distance of the centres of two spheres during the step.
 fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     let [p, v] = [|s: &Sphere| s.center, |s: &Sphere| s.velocity].map(|of| {
         let [one, other] = spheres
@@ -235,7 +244,7 @@ fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     }
 }
 
-/// Changes one number of a sphere by one or two ulps.
+/// Changes one coordinate of a sphere's centre or velocity, or its radius, by one or two ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let number = match rng.usize(0..7) {
         k @ 0..3 => &mut sphere.center[k],

@@ -1,4 +1,4 @@
-//! Worlds of spheres that move much farther than their size.
+//! Test worlds of spheres that move much farther than their size.
 
 use carom::Sphere;
 use fastrand::Rng;
@@ -7,10 +7,11 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas_side, in_cube, lattice};
 
-/// Velocity of 3000 diameters per step, oblique to the axes, in whole numbers.
+/// Velocity of a bullet: 3000 diameters per step, oblique to the axes, in whole numbers.
 const FLIGHT: Vec3 = Vec3::new(2000.0, 1000.0, -2000.0);
 
-/// Returns a box of spheres at rest, and as many rays (spheres of radius 0) that cross it.
+/// Returns a world of spheres at rest in a cube, and as many rays (spheres of radius 0) that start
+/// in the cube and cross it.
 pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n / 2);
@@ -24,8 +25,8 @@ pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     ("rays through spheres", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns bullets side by side with one velocity. Neighbours touch exactly, or miss or overlap by
-/// an ulp of a radius.
+/// Returns a world of bullets that fly side by side with one velocity. Neighbours touch exactly, or
+/// miss or overlap by an ulp of a radius.
 pub(crate) fn formation(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let spheres =
@@ -33,8 +34,8 @@ pub(crate) fn formation(n: usize, seed: u64) -> World {
     ("bullets in formation", spheres.collect(), 1.0)
 }
 
-/// Returns a formation whose velocities differ by some ulps, so that the gaps between neighbours
-/// open and close during the step.
+/// Returns a world of bullets that fly side by side. Their velocities differ by some ulps, so the
+/// gaps between neighbours open and close during the step.
 pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     let (_, mut spheres, dt) = formation(n, seed);
     let rng = &mut Rng::with_seed(seed);
@@ -50,20 +51,20 @@ pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     ("bullets in a ragged formation", spheres, dt)
 }
 
-/// Returns a lattice of spheres at rest, and as many bullets that fly through it. Each bullet flies
-/// between two rows of the lattice and touches every sphere of them exactly, or misses or overlaps
-/// by an ulp of its radius.
+/// Returns a world with a lattice of spheres at rest, and as many bullets that fly through it. Each
+/// bullet flies between two rows of the lattice. It touches every sphere of the two rows exactly,
+/// or misses or overlaps it by an ulp of its radius.
 pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let resting = lattice(n / 2).map(|site| Sphere::new(site * 2.0, 0.5));
     let length = 2.0 * (n as f32).cbrt() + 20.0;
     let bullets = lattice(n - n / 2).map(|site| {
-        // y is odd, so the rows at y ± 1 are at distance 1. In x, neighbouring bullets are at
-        // distance 1, so that they touch.
+        // y is odd, so the bullet passes the rows of the lattice at y − 1 and y + 1 at distance 1.
+        // The bullets also touch each other, because neighbours in x are at distance 1.
         let start = Vec3::new(-10.0 - site.x, 2.0 * site.y + 1.0, 2.0 * site.z);
         Sphere::new(start, about_half(rng)).with_velocity([2.0 * length, 0.0, 0.0])
     });
-    // Shuffled, so that the bullet may be the first or the second sphere of a pair.
+    // The spheres are shuffled, so that the bullet may be the first or the second sphere of a pair.
     let mut spheres: Vec<_> = resting.collect();
     let bullets: Vec<_> = bullets.collect();
     spheres.extend(bullets);
@@ -71,7 +72,7 @@ pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     ("bullets in formation through a lattice", spheres, 1.0)
 }
 
-/// Returns 0.5, or the next float32 below or above.
+/// Returns a radius of 0.5, or one ulp smaller or larger.
 fn about_half(rng: &mut Rng) -> f32 {
     match rng.u32(0..3) {
         0 => 0.5_f32.next_down(),

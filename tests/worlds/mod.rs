@@ -1,4 +1,4 @@
-//! Hard worlds. Each of them breaks some simpler method to find pairs.
+//! Hard test worlds. In each of them, some simpler method to find pairs fails or is slow.
 
 #![allow(
     dead_code,
@@ -23,14 +23,14 @@ pub(crate) use scales::{
     far_off, far_off_in_flight, giant_in_dust, micrometers, stray, stray_inbound, wild_scales,
 };
 
-/// The name of a world, its spheres, and the time step.
+/// A test world: its name, its spheres, and the time step.
 pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 
-/// Largest number of spheres in worlds in which a large part of all pairs touch.
+/// Largest number of spheres in a world in which a large part of all pairs touch.
 const CROWD: usize = 1000;
 
-/// Returns every hard world, with `n` spheres each, but at most [`CROWD`] where a large part of all
-/// pairs touch.
+/// Returns every hard world, with `n` spheres each. Worlds in which a large part of all pairs touch
+/// have at most [`CROWD`] spheres.
 pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
     let crowd = n.min(CROWD);
     vec![

@@ -1,4 +1,4 @@
-//! Worlds whose spheres share a line, a plane, a point or an instant.
+//! Test worlds whose spheres share a line, a plane, a point or an instant.
 
 use carom::Sphere;
 use fastrand::Rng;
@@ -27,7 +27,7 @@ pub(crate) fn line_at_rest(n: usize, seed: u64) -> World {
     ("a line at rest", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// All spheres are on the diagonal of space and move along it. Their bounding box is almost empty.
+/// All spheres are on the line x = y = z and move along it. Their bounding box is almost empty.
 pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -75,13 +75,14 @@ pub(crate) fn one_point(n: usize, seed: u64) -> World {
     ("one point", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// The same sphere many times, with the same position, radius and velocity.
+/// The world contains the same sphere many times, with the same position, radius and velocity.
 pub(crate) fn all_equal(n: usize) -> World {
     let sphere = Sphere::new([0.1, 0.2, 0.3], 0.7).with_velocity([100.0, 20.0, -30.0]);
     ("all equal", vec![sphere; n], 1.0)
 }
 
-/// Points of radius 0 at rest, four at each place. Only points at the same place touch.
+/// All spheres are points (of radius 0) at rest, with four points at each place. Only points at the
+/// same place touch.
 pub(crate) fn coinciding_points(n: usize) -> World {
     let place = |site: usize| [site % 17, site / 17 % 19, site / 323].map(|k| k as f32 * 0.1);
     let points = (0..n).map(|k| Sphere::new(place(k / 4), 0.0));

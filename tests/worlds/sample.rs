@@ -1,15 +1,15 @@
-//! Building blocks of the worlds: random vectors, a box of gas, a lattice.
+//! Building blocks of the test worlds: random vectors, a cube of gas, and a lattice.
 
 use carom::Sphere;
 use fastrand::Rng;
 use glam::Vec3;
 
-/// Returns a vector that is uniform in a cube of this side around the origin.
+/// Returns a random point, uniformly distributed in a cube of the given side around the origin.
 pub(super) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| (rng.f32() - 0.5) * side))
 }
 
-/// Returns a unit vector that is uniform over all directions.
+/// Returns a random unit vector, uniformly distributed over all directions.
 pub(super) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
@@ -19,7 +19,7 @@ pub(super) fn direction(rng: &mut Rng) -> Vec3 {
     }
 }
 
-/// Returns 10ˣ with x uniform in [−`decades`, `decades`].
+/// Returns 10ˣ for a random x, uniformly distributed in [−`decades`, `decades`].
 pub(super) fn log_uniform(decades: f32, rng: &mut Rng) -> f32 {
     10_f32.powf((2.0 * rng.f32() - 1.0) * decades)
 }
@@ -29,8 +29,8 @@ pub(super) fn gas_side(n: usize) -> f32 {
     (n as f32 * 10.0).cbrt()
 }
 
-/// Returns spheres of radius 0.5 around `center`, with speeds up to 0.5, that take about 5 % of the
-/// volume.
+/// Returns `n` spheres of radius 0.5 in a cube around `center`. They take about 5 % of the volume
+/// of the cube, and have speeds of up to 0.5.
 pub(super) fn gas(n: usize, center: Vec3, rng: &mut Rng) -> Vec<Sphere> {
     let side = gas_side(n);
     let mut sphere = |_| {
@@ -40,8 +40,8 @@ pub(super) fn gas(n: usize, center: Vec3, rng: &mut Rng) -> Vec<Sphere> {
     (0..n).map(&mut sphere).collect()
 }
 
-/// Returns the first `n` sites of the smallest cubic lattice with at least `n` sites. Its sites are
-/// whole numbers, at distance 1.
+/// Returns the first `n` sites of the smallest cubic lattice with at least `n` sites. The
+/// coordinates of the sites are whole numbers, and neighbouring sites are at distance 1.
 pub(super) fn lattice(n: usize) -> impl Iterator<Item = Vec3> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     (0..n).map(move |site| {

@@ -23,9 +23,9 @@ enum Command {
     /// Measure how fast carom runs on this machine
     ///
     /// Times carom on its benchmark scenes, or on a file. A table goes to standard error, and one
-    /// JSON object for each run to standard output. A run is one call to warm up, which also grows
-    /// the buffers, followed by the timed calls. Compare only times measured on the same machine.
-    /// Times on a software adapter (llvmpipe, lavapipe, WARP) say nothing about any GPU.
+    /// JSON object for each run goes to standard output. A run consists of one call to warm up,
+    /// which also grows the buffers, and the timed calls. Compare only times measured on the same
+    /// machine. Times on a software adapter (llvmpipe, lavapipe, WARP) say nothing about any GPU.
     ///
     /// The floor is the time in which the memory can move the bytes that any method must move: each
     /// sphere is read (32 bytes), a sorted copy of it is written and read (64 bytes), and each pair
@@ -52,7 +52,8 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|error| {
-        // A broken pipe is no failure: a reader such as `head` closes the pipe when it has enough.
+        // A broken pipe is no failure: a reader such as `head` closes the pipe when it has read
+        // enough.
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
@@ -61,7 +62,8 @@ fn main() -> ExitCode {
     })
 }
 
-/// Prints the usage error `what`, and ends the process with exit code 2.
+/// Prints the error message `what` about wrong usage of a subcommand, and ends the process with
+/// exit code 2.
 fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     use clap::CommandFactory;
 
@@ -75,14 +77,14 @@ fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     }
 }
 
-/// Whether the error is a write to a pipe that its reader has closed.
+/// Whether the error is a failed write to a pipe that its reader has closed.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<std::io::Error>();
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a line to standard error. Ignores a failure to write, on which `eprintln!` would panic:
-/// if standard error is closed, the failure cannot be reported anywhere.
+/// Writes a line to standard error. A failure to write is ignored, because it cannot be reported
+/// anywhere. `eprintln!` would panic instead.
 fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }

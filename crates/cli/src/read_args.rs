@@ -1,14 +1,14 @@
-//! The options of both subcommands that control how an input is read.
+//! The command-line options that control how an input is read. Both subcommands have them.
 
 use std::path::Path;
 
 use carom_cli::read::{self, Input, Radii, ReadOptions};
 use clap::{Args, ValueEnum};
 
-/// The options that control how an input is read.
+/// The command-line options that control how an input is read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Format of the input, if its name does not tell the format
+    /// Format of the input, if it does not follow from the name of the input
     #[arg(long, value_enum, help_heading = "Reading")]
     pub(crate) format: Option<Format>,
 
@@ -22,7 +22,7 @@ pub(crate) struct ReadArgs {
     radius_by_type: Option<Radii>,
 }
 
-/// The values of `--format`.
+/// The values of the option `--format`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
     /// Comma-separated values with a header line
@@ -47,12 +47,13 @@ impl From<Format> for read::Format {
 }
 
 impl ReadArgs {
-    /// Whether any of these options was given.
+    /// Whether the command line has any of the options that control how an input is read.
     pub(crate) fn is_given(&self) -> bool {
         self.format.is_some() || self.radius.is_some() || self.radius_by_type.is_some()
     }
 
-    /// Returns the input at a path, or an error message if these options do not fit its format.
+    /// Returns the input at a path, or an error message if the options for reading do not fit the
+    /// format of the input.
     pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
         let input = Input::new(path, self.format.map(Into::into))?;
         if self.radius_by_type.is_some() && is_array(&input) {

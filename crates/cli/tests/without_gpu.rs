@@ -1,5 +1,5 @@
-//! Tests of the library and the tool without the GPU backend:
-//! `cargo test --release -p carom-cli --no-default-features --test without_gpu`.
+//! Tests of the library and the tool in a build without the GPU backend: `cargo test --release -p
+//! carom-cli --no-default-features --test without_gpu`.
 
 #![cfg(not(feature = "native"))]
 
@@ -7,8 +7,8 @@ use std::process::Command;
 
 use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
 
-/// `Backend::Gpu` is an error that names the missing feature. `Backend::Auto` selects the CPU and
-/// states the reason.
+/// In a build without the GPU backend, `Backend::Gpu` is an error that names the missing feature.
+/// `Backend::Auto` selects the CPU, and states the reason.
 #[test]
 fn the_library_works_on_the_cpu() -> Result<(), Error> {
     match Detector::new(Options::new().with_backend(Backend::Gpu)) {
@@ -25,7 +25,8 @@ fn the_library_works_on_the_cpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// `carom bench --backend gpu` fails with the name of the missing feature. `--backend auto` works.
+/// In a build without the GPU backend, `carom bench --backend gpu` fails and names the missing
+/// feature. `carom bench --backend auto` works.
 #[test]
 fn the_tool_refuses_the_gpu() -> std::io::Result<()> {
     let run = |backend: &str| {

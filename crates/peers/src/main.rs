@@ -1,4 +1,5 @@
-//! Times carom's CPU backend and its peers, other ways to find the same pairs, in the same run.
+//! Times carom's CPU backend and its peers in the same run. Peers are other methods to find the
+//! same pairs.
 //!
 //! ```sh
 //! cargo run --release -p carom-peers -- --scene gas,fast --n 100000,1000000
@@ -22,20 +23,20 @@ use serde::Serialize;
 use contenders::{Contender, NAMES};
 use step::{World, differences};
 
-/// Times carom's CPU backend and its peers, other ways to find the same pairs.
+/// Times carom's CPU backend and its peers, which are other methods to find the same pairs.
 ///
 /// All contenders get the same spheres and return the same list: every pair that touches during the
-/// step, with its time of impact, sorted. A peer that finds overlapping boxes or neighbouring
-/// points gets swept boxes or balls, and the same float64 test decides each of its candidates. The
-/// time to convert the spheres to a peer's own format counts. The time to generate the scene does
-/// not. Contenders that keep a tree start from the tree of the previous step, and the time to build
-/// that tree does not count either.
+/// step, with its time of impact, sorted. Some peers find overlapping boxes or neighbouring points.
+/// Such a peer gets the bounding boxes or balls of the spheres' motions, and each of its candidates
+/// gets the same test in float64. The time of a step includes the conversion of the spheres to the
+/// peer's own format, but not the generation of the scene. Contenders that keep a tree start from
+/// the tree of the previous step, and the time to build that tree is not included.
 ///
 /// Each contender first runs once to warm up, and its list is compared with the exact list. Then
-/// the contenders take turns: each runs untimed for 40 ms or more, then once timed. The output has
-/// medians and their ratios to the median of carom on the first number of threads: elapsed time,
-/// and processor time summed over all threads. Where other programs run on the machine, processor
-/// time is the more reliable.
+/// the contenders take turns: in its turn, a contender runs untimed for 40 ms or more, and then
+/// once timed. The output has the median elapsed time and the median processor time, summed over
+/// all threads, and their ratios to the medians of carom on the first number of threads. While
+/// other programs run on the machine, the processor time is more reliable than the elapsed time.
 #[derive(Parser)]
 #[command(after_help = help_of_names())]
 struct Arguments {
@@ -46,20 +47,20 @@ struct Arguments {
     /// Numbers of spheres.
     #[arg(long, default_value = "100000", value_delimiter = ',')]
     n: Vec<usize>,
-    /// Numbers of threads. carom runs once with each number. All peers run on one thread.
+    /// Numbers of threads. carom runs once with each of these numbers. All peers run on one thread.
     #[arg(long, default_value = "1", value_delimiter = ',',
         value_parser = clap::value_parser!(u16).range(1..))]
     threads: Vec<u16>,
     /// Number of timed runs of each contender.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
-    /// Names of contenders, or `all`. carom always runs.
+    /// Names of contenders, or `all`. carom always runs, even if it is not named.
     #[arg(long, default_value = "all", value_delimiter = ',')]
     contenders: Vec<String>,
     /// A contender whose first run takes longer than this many seconds does not run again.
     #[arg(long, default_value_t = 10.0)]
     patience: f64,
-    /// Seed of the random numbers from which scenes are generated.
+    /// Seed of the random number generator of the scenes.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print JSON lines instead of tables.
@@ -67,7 +68,7 @@ struct Arguments {
     json: bool,
 }
 
-/// The scenes that one name after `--scene` selects.
+/// The scenes that one name in the option `--scene` selects: one scene, or all for the name `all`.
 type Scenes = Vec<Scene>;
 
 fn scenes_of(name: &str) -> Result<Scenes, String> {
@@ -90,23 +91,24 @@ struct Row {
     seed: u64,
     contender: &'static str,
     threads: usize,
-    /// Number of runs from which the medians are taken. 1 if the first run took longer than
-    /// `--patience`.
+    /// Number of runs of the contender from which the medians are computed. The number is 1 if the
+    /// first run took longer than `--patience`.
     runs: usize,
     median_seconds: Option<f64>,
-    /// Median processor time, summed over all threads of this process. Time in which other programs
-    /// had the processor does not count.
+    /// Median processor time of a step, summed over all threads of this process. Time that the
+    /// processor spent on other programs is not included.
     median_cpu_seconds: Option<f64>,
     pairs: Option<usize>,
     candidates: Option<u64>,
-    /// Number of pairs that differ from the exact list (see [`differences`]).
+    /// Number of pairs in which the contender's list differs from the exact list (see
+    /// [`differences`]).
     differences: Option<u64>,
-    /// Number of pairs so close to tangency that float32 may not decide them: the most that may
-    /// differ from the exact list.
+    /// Number of pairs that are too close to tangency to be decided in float32. A contender's list
+    /// may differ from the exact list in at most this many pairs.
     grazing: u64,
-    /// `median_seconds` divided by that of carom.
+    /// The contender's `median_seconds` divided by carom's.
     ratio: Option<f64>,
-    /// `median_cpu_seconds` divided by that of carom.
+    /// The contender's `median_cpu_seconds` divided by carom's.
     cpu_ratio: Option<f64>,
     /// The reason why the contender did not run, if it did not.
     not_applicable: Option<String>,
@@ -132,11 +134,11 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the names of the requested contenders, carom first.
+/// Returns the names of the requested contenders. carom is always included, and is the first.
 ///
 /// # Errors
 ///
-/// Returns an error if there is no contender of a requested name.
+/// Returns an error if a requested name is not the name of a contender.
 fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let all = || NAMES.map(|(name, _)| name).into_iter();
     if let Some(name) = asked.iter().find(|&a| a != "all" && !all().any(|b| a == b)) {
@@ -190,8 +192,8 @@ fn race(
             let again = row.not_applicable.is_none()
                 && warm_up(&mut runner, world, &exact, &mut row)? <= arguments.patience;
             if again {
-                // The first run also allocates the memory that later runs reuse, so it does not
-                // count.
+                // The times of the first run are discarded, because the first run also allocates
+                // the memory that later runs reuse.
                 runner.seconds.clear();
                 runner.cpu_seconds.clear();
             }
@@ -220,16 +222,16 @@ fn race(
     Ok(rows)
 }
 
-/// The list with which all others are compared: carom's, which is exact.
+/// carom's list, which is exact. The lists of all contenders are compared with it.
 struct Exact {
     pairs: Vec<Collision>,
-    /// Number of pairs that touch if all radii are larger by [`GRAZING`], but not if they are
-    /// smaller by it.
+    /// Number of grazing pairs. A pair is grazing if it touches with all radii enlarged by the
+    /// fraction [`GRAZING`], but not with all radii reduced by this fraction.
     grazing: u64,
 }
 
-/// Relative change of the radii by which grazing pairs are counted. It exceeds the float32 rounding
-/// error of every contender.
+/// Relative change of the radii that defines grazing pairs. It exceeds the relative float32
+/// rounding error of every contender.
 const GRAZING: f32 = 1.0 / 65536.0;
 
 impl Exact {
@@ -249,7 +251,7 @@ impl Exact {
     }
 }
 
-/// A contender, and the elapsed and processor times of its runs.
+/// A contender, and the elapsed and processor times of its timed runs.
 struct Runner {
     contender: Box<dyn Contender>,
     seconds: Vec<f64>,
@@ -260,9 +262,10 @@ struct Runner {
 const AWAKE: Duration = Duration::from_millis(40);
 
 impl Runner {
-    /// Runs the step one or more times, untimed, for [`AWAKE`]. Otherwise the timed step would find
-    /// the caches filled by the previous contender, and threads that slept while others ran: the
-    /// system takes some milliseconds to spread such threads over the cores.
+    /// Runs the step untimed, one or more times, for the duration [`AWAKE`]. Without these runs,
+    /// the timed step would start with caches that the previous contender has filled, and with
+    /// threads that have been asleep. The operating system takes some milliseconds to spread such
+    /// threads over the cores.
     fn wake(&mut self, world: World<'_>) -> anyhow::Result<()> {
         let start = Instant::now();
         while start.elapsed() < AWAKE {
@@ -272,7 +275,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Runs and times one step. The time to free the list does not count.
+    /// Runs and times one step. The measured time does not include the release of the list's
+    /// memory.
     fn run(&mut self, world: World<'_>) -> anyhow::Result<step::Found> {
         self.contender.prepare(world)?;
         let (start, cpu_start) = (Instant::now(), ProcessTime::try_now()?);
@@ -289,7 +293,8 @@ impl Runner {
 ///
 /// # Errors
 ///
-/// Returns an error if the contender fails, or if more pairs differ than are grazing.
+/// Returns an error if the contender fails, or if its list differs from the exact list in more
+/// pairs than are grazing (too close to tangency for float32).
 fn warm_up(
     runner: &mut Runner,
     world: World<'_>,
@@ -356,8 +361,8 @@ fn print_table(out: &mut impl Write, rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the median: the middle value, or the mean of the two middle values. `None` if there are
-/// no values.
+/// Returns the median of the values: the middle value, or the mean of the two middle values.
+/// Returns `None` if there are no values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

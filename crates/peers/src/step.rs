@@ -1,33 +1,34 @@
-//! Functions that all contenders share: the swept test in float64, bounds that contain a sphere
-//! during the whole step, the sort of the list, and the comparison of two lists.
+//! Functions that all contenders share: the test of two moving spheres in float64, bounding volumes
+//! of a sphere's motion, the sort of the list, and the comparison of two lists.
 
 use carom::{Collision, Sphere};
 
-/// Relative amount by which float32 bounds are enlarged, so that in spite of rounding the bounds of
-/// two touching spheres always overlap.
+/// Relative amount by which float32 bounding volumes are enlarged. With it, the volumes of two
+/// touching spheres always overlap in spite of rounding.
 const SLACK: f32 = 8.0 * f32::EPSILON;
 
 /// One step: the spheres and the length of the step.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
-    /// The spheres at the start of the step.
+    /// The spheres, with their centres at the start of the step.
     pub(crate) spheres: &'a [Sphere],
-    /// Length of the step.
+    /// Duration of the step.
     pub(crate) dt: f32,
 }
 
-/// Results of a contender for one step.
+/// The results of a contender for one step.
 pub(crate) struct Found {
-    /// Every pair that touches, sorted by (a, b). Only carom computes penetration depths. The
-    /// depths of the others are 0.
+    /// Every pair of spheres that touch, sorted by (a, b). Only carom computes penetration depths.
+    /// The lists of all other contenders have depths of 0.
     pub(crate) pairs: Vec<Collision>,
-    /// Number of pairs that got the swept test, or the test of bounds that directly precedes it.
+    /// Number of candidates: pairs for which the contender ran the exact test, or the
+    /// bounding-volume test immediately before the exact test.
     pub(crate) candidates: u64,
 }
 
-/// Returns the time of impact of two spheres, or `None` if they do not touch during the step.
-/// Computed in float64 from the differences of float32 values, which float64 represents exactly or
-/// almost exactly.
+/// Returns the time of impact of two spheres, or `None` if they do not touch during the step. The
+/// time is computed in float64 from differences of float32 values. Float64 represents these
+/// differences exactly or almost exactly.
 #[inline]
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
     let difference =
@@ -60,7 +61,7 @@ fn single(x: f64) -> f32 {
     x as f32
 }
 
-/// Returns the index of a sphere in the type that lists of pairs use.
+/// Converts the index of a sphere to `u32`, the type of the indices in a list of pairs.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "carom takes at most 2³⁰ spheres"
@@ -69,7 +70,7 @@ pub(crate) fn index(i: usize) -> u32 {
     i as u32
 }
 
-/// Returns the list entry of two spheres, given in either order.
+/// Returns the list entry of a pair. The two indices may be given in either order.
 #[inline]
 pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     Collision {
@@ -80,7 +81,7 @@ pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     }
 }
 
-/// Tests two spheres with [`impact`], and appends them to `pairs` if they touch.
+/// Tests two spheres with [`impact`], and appends the pair to `pairs` if they touch.
 #[inline]
 pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>) {
     let World { spheres, dt } = world;
@@ -101,7 +102,7 @@ pub(crate) struct Ball {
 }
 
 impl Ball {
-    /// Returns the ball around the motion of a sphere during the step.
+    /// Returns the bounding ball of a sphere's motion during the step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let half = sphere.velocity.map(|v| 0.5 * dt * v);
         let center = [0, 1, 2].map(|k| sphere.center[k] + half[k]);
@@ -114,7 +115,8 @@ impl Ball {
         }
     }
 
-    /// Returns whether two balls overlap. If they do not, their spheres do not touch.
+    /// Returns whether two balls overlap. If the balls do not overlap, the spheres in them do not
+    /// touch.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let [x, y, z] = [0, 1, 2].map(|k| self.center[k] - other.center[k]);
@@ -133,7 +135,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the box around the motion of a sphere during the step.
+    /// Returns the bounding box of a sphere's motion during the step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let &Sphere {
             center: from,
@@ -150,8 +152,8 @@ impl Bounds {
     }
 }
 
-/// Returns the spheres as they were the given number of steps earlier, if their velocities were
-/// constant.
+/// Returns the spheres at an earlier time: moved back along their velocities by the given number of
+/// steps.
 pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     let back = |sphere: &Sphere| Sphere {
         center: [0, 1, 2].map(|k| sphere.center[k] - steps * world.dt * sphere.velocity[k]),
@@ -160,8 +162,8 @@ pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     world.spheres.iter().map(back).collect()
 }
 
-/// Returns the list sorted by (a, b): a counting sort by a, then a sort by b of the few pairs of
-/// each a. `spheres` is the number of spheres.
+/// Returns the list of pairs (a, b), sorted by a and then by b. A counting sort sorts by a. Then
+/// the few pairs with the same a are sorted by b. `spheres` is the number of spheres.
 pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     let mut starts = vec![0_usize; spheres + 2];
     for pair in pairs {
@@ -184,8 +186,9 @@ pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     list
 }
 
-/// Returns how many pairs differ between a list and the exact one. A pair differs if only one of
-/// the lists has it, or if its times of impact differ by more than a ten-thousandth of the step.
+/// Returns the number of pairs in which a list differs from the exact list. A pair counts if it is
+/// in only one of the two lists, or if its times of impact differ by more than a ten-thousandth of
+/// the step.
 pub(crate) fn differences(list: &[Collision], exact: &[Collision], dt: f32) -> u64 {
     let key = |pair: &Collision| (pair.a, pair.b);
     let mut rest = exact.iter().peekable();

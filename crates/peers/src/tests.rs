@@ -7,7 +7,8 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
-/// Checks that no contender's list differs from the exact list in more pairs than are grazing.
+/// Checks that the list of each contender differs from the exact list in no more pairs than are
+/// grazing (too close to tangency for float32).
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -18,8 +19,8 @@ fn agree(spheres: &[Sphere], what: &str) {
                 assert_eq!(name, "dynamis", "{what}");
                 continue;
             }
-            // The second run starts from the state that the first one left. Its result must be as
-            // good.
+            // Each contender runs twice. The second run starts from the state that the first run
+            // left, and its result must be as accurate.
             for _ in 0..2 {
                 let found = contender
                     .prepare(world)

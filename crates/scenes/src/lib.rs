@@ -1,6 +1,6 @@
 //! The benchmark scenes of carom: moving spheres from a seeded generator. The same scene, number of
-//! spheres and seed always give the same spheres. Every scene is one step of dt = 1, in a cube
-//! around the origin.
+//! spheres and seed always give the same spheres. Every scene is one step of dt = 1. The centres
+//! are in a cube around the origin, except that clusters may extend beyond it.
 //!
 //! The density of a scene is the sum of the spheres' volumes divided by the volume of the cube.
 
@@ -17,40 +17,43 @@ use sample::{direction, in_cube, log_uniform, normal, single};
 
 /// Radius of the spheres in scenes in which all spheres have the same size.
 const RADIUS: f32 = 0.5;
-/// Largest radius in scenes in which radii differ.
+/// Largest radius in scenes in which the radii differ.
 const LARGEST: f32 = 5.0;
 
-/// Parameters of a scene. [`Scene::parameters`] returns those with which carom's published figures
-/// were measured.
+/// Parameters of a scene. [`Scene::parameters`] returns the parameters of carom's published
+/// measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Sum of the spheres' volumes divided by the volume of the cube.
+    /// Density of the scene: sum of the spheres' volumes divided by the volume of the cube.
     pub density: f64,
-    /// Upper limit of the radii divided by their lower limit.
+    /// Ratio of the upper limit of the radii to the lower limit.
     pub ratio: f32,
-    /// Distance that one sphere in a hundred moves during the step, in diameters. 0 in scenes
-    /// without bullets.
+    /// Distance that a bullet moves during the step, in diameters. One sphere in a hundred is a
+    /// bullet. The distance is 0 in scenes without bullets.
     pub bullets: f32,
 }
 
 /// A benchmark scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scene {
-    /// Spheres of one size at a density of 5 %. They move up to one radius.
+    /// Spheres of one size at a density of 5 %. Each sphere moves by up to one radius.
     Gas,
-    /// Spheres of one size at a density of 30 %. They move up to a fifth of a radius.
+    /// Spheres of one size at a density of 30 %. Each sphere moves by up to a fifth of its radius.
     Dense,
-    /// Radii of a ratio of 100 : 1. Each sphere moves up to half its radius.
+    /// Spheres whose radii vary by a factor of up to 100. Each sphere moves by up to half its
+    /// radius.
     Polydisperse,
-    /// Spheres of one size, of which one in a hundred moves 50 diameters and the others 0.1.
+    /// Spheres of one size. One sphere in a hundred moves by 50 diameters, the others by 0.1
+    /// diameters.
     Fast,
-    /// Spheres of one size, of which nine in ten are in Gaussian clusters.
+    /// Spheres of one size. Nine in ten spheres are in Gaussian clusters.
     Clustered,
-    /// A cubic lattice at rest, in which each inner sphere overlaps 26 neighbours.
+    /// Spheres at rest on a cubic lattice. Each inner sphere overlaps its 26 neighbours.
     Lattice,
-    /// A cubic lattice at rest, in which each inner sphere touches 6 neighbours exactly.
+    /// Spheres at rest on a cubic lattice. Each inner sphere touches 6 neighbours exactly.
     Touching,
-    /// Radii of a ratio of 1000 : 1. All spheres move equally far, one radius of the largest.
+    /// Spheres whose radii vary by a factor of up to 1000. All spheres move the same distance,
+    /// which is the radius of the largest sphere.
     Thermal,
 }
 
@@ -100,7 +103,8 @@ impl Scene {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
-    /// Returns the scene's own parameters, which [`Self::generate`] uses.
+    /// Returns the default parameters of the scene, with which [`Self::generate`] makes its
+    /// spheres.
     pub fn parameters(self) -> Parameters {
         let (density, ratio, bullets) = match self {
             Self::Gas => (0.05, 1.0, 0.0),
@@ -118,29 +122,31 @@ impl Scene {
         }
     }
 
-    /// Returns whether [`Parameters::density`] has an effect. In a lattice, the spacing fixes the
-    /// density.
+    /// Returns whether [`Parameters::density`] has an effect in this scene. It has none in a
+    /// lattice, whose density follows from the distance between its sites.
     pub fn has_density(self) -> bool {
         !matches!(self, Self::Lattice | Self::Touching)
     }
 
-    /// Returns whether radii differ, so that [`Parameters::ratio`] has an effect.
+    /// Returns whether the radii of this scene differ. Only then does [`Parameters::ratio`] have an
+    /// effect.
     pub fn has_ratio(self) -> bool {
         matches!(self, Self::Polydisperse | Self::Thermal)
     }
 
-    /// Returns whether some spheres are bullets, so that [`Parameters::bullets`] has an effect.
+    /// Returns whether this scene has bullets. Only then does [`Parameters::bullets`] have an
+    /// effect.
     pub fn has_bullets(self) -> bool {
         matches!(self, Self::Fast)
     }
 
-    /// Returns `n` spheres of this scene. Their velocities are meant for a step of dt = 1.
+    /// Returns `n` spheres of this scene. Their velocities are per step, for a step of dt = 1.
     pub fn generate(self, n: usize, seed: u64) -> Vec<Sphere> {
         self.generate_with(&self.parameters(), n, seed)
     }
 
-    /// Returns `n` spheres like [`Self::generate`], but with other parameters. Parameters that do
-    /// not apply to the scene have no effect.
+    /// Returns `n` spheres of this scene, as [`Self::generate`] does, but with the given
+    /// parameters. A parameter that does not apply to the scene has no effect.
     pub fn generate_with(self, with: &Parameters, n: usize, seed: u64) -> Vec<Sphere> {
         let rng = &mut Rng::with_seed(seed);
         let density = with.density;
@@ -158,12 +164,12 @@ impl Scene {
         }
     }
 
-    /// Returns the distance between neighbouring sites of the lattice.
+    /// Returns the distance between neighbouring sites of the lattice, in scenes that have one.
     fn spacing(self) -> f32 {
         match self {
             Self::Lattice => 0.57,
-            // With this spacing, coordinates are integers and radii are halves, so squares are
-            // exact, too.
+            // With a distance of 1 between sites, coordinates are integers and radii are halves. So
+            // their squares are exact in float32, too.
             _ => 1.0,
         }
     }
@@ -186,7 +192,7 @@ impl std::fmt::Display for Scene {
     }
 }
 
-/// Returns the same spheres with all velocities set to 0.
+/// Returns the given spheres with all velocities set to 0.
 pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     for sphere in &mut spheres {
         sphere.velocity = [0.0; 3];
@@ -194,15 +200,15 @@ pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns `n` spheres like [`Scene::Polydisperse`], but with radii in the given range instead of
-/// 0.05 to 5.
+/// Returns `n` spheres like those of [`Scene::Polydisperse`], but with radii in the given range
+/// instead of from 0.05 to 5.
 pub fn polydisperse_of(n: usize, radii: std::ops::Range<f32>, seed: u64) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(seed);
     grains(n, 0.10, radii, rng, |radius, rng| 0.5 * radius * rng.f32())
 }
 
-/// Returns the density of a cubic lattice: the volume of a sphere divided by that of a lattice
-/// cell. It exceeds 1 where spheres overlap enough.
+/// Returns the density of a cubic lattice of spheres: the volume of a sphere divided by the volume
+/// of a lattice cell. The density exceeds 1 if the spheres overlap enough.
 fn density_of_lattice(spacing: f32) -> f64 {
     volume(RADIUS) / f64::from(spacing).powi(3)
 }
@@ -211,12 +217,13 @@ fn volume(radius: f32) -> f64 {
     4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3)
 }
 
-/// Returns the edge of the cube in which spheres of these radii have the given density.
+/// Returns the edge of the cube in which spheres of the given radii have the given density.
 fn side(radii: impl Iterator<Item = f32>, density: f64) -> f64 {
     (radii.map(volume).sum::<f64>() / density).cbrt()
 }
 
-/// Returns spheres of one size, uniform in a cube, that move by `length` in random directions.
+/// Returns `n` spheres of one size, uniformly distributed in a cube. Each moves in a random
+/// direction by a distance that `length` returns.
 fn equal_in_box(
     n: usize,
     density: f64,
@@ -231,8 +238,8 @@ fn equal_in_box(
     (0..n).map(sphere).collect()
 }
 
-/// Returns spheres with log-uniform radii, uniform in a cube, that move by `length` in random
-/// directions. `length` takes the radius.
+/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. Each
+/// moves in a random direction by a distance that `length` computes from its radius.
 fn grains(
     n: usize,
     density: f64,
@@ -249,8 +256,8 @@ fn grains(
     radii.into_iter().map(sphere).collect()
 }
 
-/// Returns spheres of one size, uniform in a cube. `n / 100` of them, at random indices, move by
-/// `far`, and the others by 0.1.
+/// Returns `n` spheres of one size, uniformly distributed in a cube. `n / 100` of the spheres, at
+/// random indices, move by the distance `far`, and all others by 0.1.
 fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     let mut lengths = vec![0.1; n];
     lengths
@@ -265,13 +272,13 @@ fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns spheres of one size, nine in ten of them in Gaussian clusters and the others uniform in
-/// a cube. The clusters may extend beyond the cube.
+/// Returns `n` spheres of one size. Nine in ten are in Gaussian clusters, and the others are
+/// uniformly distributed in a cube. The clusters may extend beyond the cube.
 fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     let side = side(std::iter::repeat_n(RADIUS, n), density);
     let count = (n / 5000).max(2);
-    // The balls of radius 2σ around the clusters' centres have 1 % of the cube's volume:
-    // count · 4/3 π (2σ)³ = 0.01 · side³.
+    // σ is the standard deviation of a cluster. It is chosen so that balls of radius 2σ around all
+    // cluster centres together have 1 % of the cube's volume: count · 4/3 π (2σ)³ = 0.01 · side³.
     let balls = 4.0 / 3.0 * std::f64::consts::PI * count as f64;
     let sigma = single((0.01 * side.powi(3) / balls).cbrt() / 2.0);
     let side = single(side);
@@ -286,8 +293,8 @@ fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     (0..n).map(sphere).collect()
 }
 
-/// Returns spheres at rest on the first `n` sites of the smallest cubic lattice with at least `n`
-/// sites. x varies fastest.
+/// Returns `n` spheres at rest, on the first `n` sites of the smallest cubic lattice that has at
+/// least `n` sites. From one site to the next, x varies fastest.
 fn lattice(n: usize, spacing: f32) -> Vec<Sphere> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     let at = |k: usize| (k as f32 - (side / 2) as f32) * spacing;

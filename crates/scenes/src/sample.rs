@@ -1,4 +1,4 @@
-//! Random numbers of the distributions that the scenes use.
+//! Random numbers from the distributions that the scenes use.
 
 use fastrand::Rng;
 use glam::Vec3;
@@ -21,15 +21,16 @@ pub(crate) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
 pub(crate) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
-        // Points close to the centre are rejected: their coordinates have few steps of resolution,
-        // and so few directions.
+        // Points close to the centre of the cube are rejected. Their coordinates have few different
+        // values, so only few directions would result.
         if (0.001..=1.0).contains(&inside.length_squared()) {
             return inside.normalize();
         }
     }
 }
 
-/// Returns three normally distributed numbers of mean 0 and variance 1 (Box and Muller).
+/// Returns three normally distributed random numbers with mean 0 and variance 1, by the method of
+/// Box and Muller.
 pub(crate) fn normal(rng: &mut Rng) -> Vec3 {
     let mut one = || {
         let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
@@ -38,7 +39,7 @@ pub(crate) fn normal(rng: &mut Rng) -> Vec3 {
     Vec3::new(one(), one(), one())
 }
 
-/// Returns a number in the range whose logarithm is uniformly distributed.
+/// Returns a random number in the given range, whose logarithm is uniformly distributed.
 pub(crate) fn log_uniform(range: &std::ops::Range<f32>, rng: &mut Rng) -> f32 {
     let [low, high] = [range.start, range.end].map(|x| f64::from(x).ln());
     single((low + (high - low) * rng.f64()).exp())

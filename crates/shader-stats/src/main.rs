@@ -40,20 +40,21 @@ struct Arguments {
     /// Compile only these kernels.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Compare with the table in this file, and fail if a value differs by more than a tenth.
-    /// Nothing is compared if the file was written with another version of Mesa.
+    /// Compare the new table with the table in this file, and fail if a value differs by more than
+    /// a tenth. If the file was written with another version of Mesa, nothing is compared.
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     check: Option<PathBuf>,
-    /// Write the table to this file.
+    /// Write the table of all kernels to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "only")]
     write: Option<PathBuf>,
-    /// Write the driver's intermediate representations of each kernel, and the assembly, to files
-    /// in this folder.
+    /// Write the driver's intermediate representations and the assembly of each kernel to files in
+    /// this folder.
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
 }
 
-/// Accepted families, one for each generation. RADV ends the process if the family is unknown.
+/// GPU families that `--family` accepts, one for each generation. RADV ends the whole process if
+/// the family is unknown, so no other family is passed to it.
 const FAMILIES: [&str; 5] = ["polaris10", "vega10", "navi10", "navi21", "gfx1100"];
 
 fn main() -> ExitCode {
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> anyhow::Result<()> {
     let kernels = chosen(&arguments.only)?;
     let committed = arguments.check.as_deref().map(read).transpose()?;
-    // SAFETY: this is the only thread of the process.
+    // SAFETY: this is the only thread of the process, so no other thread accesses the environment.
     let radv = unsafe { Radv::open(&arguments.family) }?;
     let rows = kernels.iter().map(|kernel| {
         compile(&radv, kernel, arguments.ir.as_deref())
@@ -96,11 +97,11 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the kernels named by `--only`, or all kernels if there are no names.
+/// Returns the kernels that `--only` names, or all kernels if it names none.
 ///
 /// # Errors
 ///
-/// Returns an error if there is no kernel of one of the names.
+/// Returns an error if a name is not the name of a kernel.
 fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     for name in only {
         if !kernels().any(|kernel| kernel.name == name) {
@@ -116,7 +117,7 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     Ok(kernels().filter(is_chosen).collect())
 }
 
-/// Reads a table that `--write` wrote.
+/// Reads a table of kernels that was written by `--write`.
 fn read(path: &Path) -> anyhow::Result<Table> {
     let name = path.display();
     fs::read_to_string(path)
@@ -125,7 +126,8 @@ fn read(path: &Path) -> anyhow::Result<Table> {
         .with_context(|| format!("{name} is not a table written by --write"))
 }
 
-/// Compiles a kernel. Writes its texts to the folder `ir`, if given.
+/// Compiles a kernel and returns its row of the table. Writes the kernel's intermediate
+/// representations and assembly to the folder `ir`, if one is given.
 fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Row> {
     let compiled = radv.compile(&Shader::new(kernel)?, ir.is_some())?;
     if let Some(folder) = ir {
@@ -139,8 +141,12 @@ fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Ro
     Row::new(kernel.name, &compiled.statistics)
 }
 
-/// Compares the table with the committed one. Fails if they differ by more than [`differences`]
-/// allows.
+/// Compares the current table with the committed table in the file `path`.
+///
+/// # Errors
+///
+/// Returns an error if the tables are for different GPU families, or if [`differences`] finds a
+/// difference.
 fn check(path: &Path, committed: &Table, table: &Table) -> anyhow::Result<()> {
     let path = path.display();
     let (old, new) = (&committed.family, &table.family);

@@ -10,7 +10,8 @@ use ash::{ext, vk};
 
 use crate::shader::Shader;
 
-/// A device that only compiles. The device and all objects made on it live until the process ends.
+/// A Vulkan device that compiles kernels and runs none. The device, and all objects that are made
+/// on it, live until the process ends.
 pub(crate) struct Radv {
     version: String,
     executables: executables::Device,
@@ -21,12 +22,12 @@ pub(crate) struct Radv {
 pub(crate) struct Compiled {
     /// Names and values of the driver's statistics.
     pub(crate) statistics: Vec<(String, u64)>,
-    /// Names and texts of the intermediate representations and of the assembly. The names are fit
-    /// for files.
+    /// Names and texts of the kernel's intermediate representations and of its assembly. The names
+    /// are valid as parts of file names.
     pub(crate) texts: Vec<(String, Vec<u8>)>,
 }
 
-/// The remedy in error messages if RADV is missing.
+/// The remedy that error messages name if RADV is missing.
 const INSTALL: &str = "install the Vulkan loader and Mesa's Vulkan drivers (Debian, Ubuntu: \
                        apt-get install libvulkan1 mesa-vulkan-drivers; Fedora: dnf install \
                        vulkan-loader mesa-vulkan-drivers; Arch: pacman -S vulkan-icd-loader \
@@ -38,15 +39,16 @@ impl Radv {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no Vulkan loader or no RADV with Vulkan 1.3.
+    /// Returns an error if there is no Vulkan loader, or no RADV driver with Vulkan 1.3.
     ///
     /// # Safety
     ///
-    /// The function sets environment variables, so no other thread may read or write any.
+    /// This function sets environment variables. So no other thread may read or write environment
+    /// variables at the same time.
     pub(crate) unsafe fn open(family: &str) -> anyhow::Result<Self> {
         for (name, value) in [
             ("RADV_FORCE_FAMILY", family),
-            // Kernels from the shader cache may lack statistics.
+            // The shader cache is disabled, because kernels that come from it may lack statistics.
             ("MESA_SHADER_CACHE_DISABLE", "true"),
             // Disables Mesa's device selection layer, which prints a warning if there is no window
             // system.
@@ -75,12 +77,14 @@ impl Radv {
         })
     }
 
-    /// Returns the version of Mesa.
+    /// Returns the name and version of the driver, such as `Mesa 22.3.6`.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles a kernel. The texts take longer, so they are returned only if `with_texts` is set.
+    /// Compiles a kernel and returns the driver's report. The report has the texts of the
+    /// intermediate representations and of the assembly only if `with_texts` is set, because they
+    /// take longer.
     pub(crate) fn compile(&self, shader: &Shader, with_texts: bool) -> anyhow::Result<Compiled> {
         let bindings = shader.bindings.iter().map(|&(index, kind)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -119,12 +123,13 @@ impl Radv {
         }
     }
 
-    /// Returns the driver's report on a pipeline.
+    /// Returns the driver's report on a compiled pipeline.
     ///
     /// # Safety
     ///
     /// The pipeline must be of this device, and must have been created with the flag that captures
-    /// statistics, and also with the flag that captures texts if `with_texts` is set.
+    /// statistics. If `with_texts` is set, the pipeline must also have been created with the flag
+    /// that captures intermediate representations.
     unsafe fn ask(&self, pipeline: vk::Pipeline, with_texts: bool) -> anyhow::Result<Compiled> {
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
         // SAFETY: the caller guarantees that the pipeline is of this device.
@@ -148,7 +153,7 @@ impl Radv {
         });
         let statistics = statistics.collect::<anyhow::Result<_>>()?;
         let texts = if with_texts {
-            // SAFETY: the caller guarantees that texts were captured.
+            // SAFETY: the caller guarantees that the intermediate representations were captured.
             unsafe { self.texts(&info) }?
         } else {
             Vec::new()
@@ -161,22 +166,23 @@ impl Radv {
     /// # Safety
     ///
     /// The pipeline must be of this device, and must have been created with the flag that captures
-    /// texts.
+    /// intermediate representations.
     unsafe fn texts(
         &self,
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // This call returns names and lengths only.
-        // SAFETY: the caller guarantees that texts were captured.
+        // The call below returns only the names and the lengths of the texts.
+        // SAFETY: the caller guarantees that the intermediate representations were captured.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // ash has no function that also returns the texts.
-        // SAFETY: `all` has `count` structs, and each points to as many bytes as its `data_size`.
+        // The Vulkan function is called directly, because ash has no wrapper that also returns the
+        // texts.
+        // SAFETY: `all` has `count` structs, and each points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(
@@ -196,7 +202,7 @@ impl Radv {
         let names = all.iter().map(name);
         let names = names.collect::<anyhow::Result<Vec<_>>>()?;
         for text in &mut texts {
-            // The texts are C strings, so they end with zero bytes.
+            // The texts are C strings. The zero bytes at their ends are removed.
             while text.last() == Some(&0) {
                 text.pop();
             }
@@ -209,14 +215,15 @@ fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Returns the physical device of RADV and the version of Mesa, or `None` if no driver is RADV with
-/// Vulkan 1.3.
+/// Returns the physical device of RADV and the version of Mesa, or `None` if there is no RADV
+/// driver with Vulkan 1.3.
 fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, String)>> {
     // SAFETY: the instance is never destroyed.
     for physical in unsafe { instance.enumerate_physical_devices() }? {
-        // SAFETY: the device is of this instance, which is never destroyed.
+        // SAFETY: the physical device is of this instance, which is never destroyed.
         let version = unsafe { instance.get_physical_device_properties(physical) }.api_version;
-        // `VkPhysicalDeviceDriverProperties` below needs Vulkan 1.2, and `device` needs 1.3.
+        // The struct `VkPhysicalDeviceDriverProperties` below needs Vulkan 1.2, and the function
+        // `device` needs Vulkan 1.3.
         if version < vk::API_VERSION_1_3 {
             continue;
         }
@@ -232,15 +239,15 @@ fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, 
     Ok(None)
 }
 
-/// Makes a device with the features that wgpu enables on RADV, as far as they affect compiled
-/// kernels.
+/// Makes a Vulkan device. Of the features that wgpu enables on RADV, it has those that affect
+/// compiled kernels.
 fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Result<ash::Device> {
     let names = [executables::NAME, ext::robustness2::NAME].map(CStr::as_ptr);
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(0)
         .queue_priorities(&[1.0])];
-    // The driver checks that loads and stores are within their buffer. The checks cost
-    // instructions.
+    // With this feature, kernels check that their loads and stores are within the buffer. The
+    // checks take instructions.
     let core = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
     let mut robustness =
         vk::PhysicalDeviceRobustness2FeaturesEXT::default().robust_buffer_access2(true);

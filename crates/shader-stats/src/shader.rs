@@ -1,4 +1,4 @@
-//! Translation of a kernel to SPIR-V, as wgpu does it.
+//! Translation of a kernel from WGSL to SPIR-V, as wgpu does it.
 
 use std::ffi::CString;
 
@@ -14,20 +14,20 @@ use naga::{AddressSpace, Module, ShaderStage};
 pub(crate) struct Shader {
     /// Name of the entry point.
     pub(crate) entry: CString,
-    /// Code of the kernel.
+    /// Code of the kernel in SPIR-V.
     pub(crate) spirv: Vec<u32>,
     /// Indices and types of the bindings of bind group 0, the only group.
     pub(crate) bindings: Vec<(u32, DescriptorType)>,
 }
 
 impl Shader {
-    /// Translates a kernel, with its override constants, to SPIR-V.
+    /// Translates a kernel to SPIR-V, with the values of its override constants.
     pub(crate) fn new(kernel: &Kernel) -> anyhow::Result<Self> {
         let wgsl = kernel.wgsl()?;
         let module = naga::front::wgsl::parse_str(&wgsl)
             .map_err(|error| anyhow!(error.emit_to_string(&wgsl)))?;
-        // No optional capabilities are permitted, so the translation cannot depend on one that a
-        // device may lack.
+        // The validator permits no optional capabilities. So the kernel cannot depend on a
+        // capability that a device may lack.
         let info =
             Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module)?;
         let bindings = bindings(&module)?;
@@ -54,7 +54,7 @@ impl Shader {
     }
 }
 
-/// Returns the indices and types of a module's bindings.
+/// Returns the index and the type of each binding of a module.
 fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     let mut found = Vec::new();
     for (_, variable) in module.global_variables.iter() {
@@ -73,10 +73,11 @@ fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     Ok(found)
 }
 
-/// Returns the options that wgpu-hal 30 passes to naga in `vulkan::Adapter::device_from_raw` and
-/// `vulkan::Device::compile_stage`, for a device with the features of RADV and an instance without
-/// debugging. Every field is given: if a later naga adds an option, this function no longer
-/// compiles, and the value must be looked up in wgpu-hal.
+/// Returns the options with which wgpu-hal 30 calls naga, for a device with the features of RADV
+/// and an instance without debugging. wgpu-hal sets them in `vulkan::Adapter::device_from_raw` and
+/// `vulkan::Device::compile_stage`. Every field is given explicitly. So if a later version of naga
+/// adds an option, this function no longer compiles, and the value of the new option must be looked
+/// up in wgpu-hal.
 fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
     let binding_map = bindings.iter().map(|&(binding, _)| {
         let target = spv::BindingInfo {
@@ -87,16 +88,18 @@ fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
         (naga::ResourceBinding { group: 0, binding }, target)
     });
     spv::Options {
-        // The version of SPIR-V in Vulkan 1.3.
+        // Vulkan 1.3 has SPIR-V 1.6.
         lang_version: (1, 6),
         flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: false,
         binding_map: binding_map.collect(),
-        // `None` permits all capabilities. The kernels need only those that every device has.
+        // `None` permits all SPIR-V capabilities. The kernels need only capabilities that every
+        // device has.
         capabilities: None,
         bounds_check_policies: BoundsCheckPolicies {
             index: BoundsCheckPolicy::Restrict,
-            // The driver's `robustBufferAccess2` checks buffer accesses.
+            // naga adds no checks of buffer accesses, because the driver's feature
+            // `robustBufferAccess2` checks them.
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,

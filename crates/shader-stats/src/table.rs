@@ -1,12 +1,12 @@
-//! The table of all kernels: writing, parsing and comparison.
+//! The table of the statistics of all kernels: writing, parsing and comparison.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use anyhow::{Context, bail, ensure};
 
-/// The columns after the kernel's name: the name of each in the table, and the name of its
-/// statistic in RADV.
+/// The columns of the table after the kernel's name. Each entry has the name of a column and the
+/// name of RADV's statistic in this column.
 const COLUMNS: [(&str, &str); 9] = [
     ("VGPRs", "VGPRs"),
     ("SGPRs", "SGPRs"),
@@ -19,10 +19,11 @@ const COLUMNS: [(&str, &str); 9] = [
     ("bytes", "Code size"),
 ];
 
-/// Name of the only column in which larger values are better.
+/// Name of the column with the number of waves in flight. It is the only column in which larger
+/// values are better.
 const WAVES: &str = "waves";
 
-/// The name of a kernel and its values, one for each of [`COLUMNS`].
+/// A row of the table: the name of a kernel and its values, one for each of [`COLUMNS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) kernel: String,
@@ -42,7 +43,7 @@ impl Row {
     ///
     /// # Errors
     ///
-    /// Returns an error if the statistic of a column is missing.
+    /// Returns an error if the driver reports no statistic for one of the columns.
     pub(crate) fn new(kernel: &str, statistics: &[(String, u64)]) -> anyhow::Result<Self> {
         let value = |&(_, wanted): &(&str, &str)| {
             let found = statistics.iter().find(|(name, _)| name == wanted);
@@ -62,7 +63,7 @@ impl Row {
     }
 }
 
-/// Returns the names of all columns.
+/// Returns the names of all columns, including the column of the kernels' names.
 fn header() -> Vec<String> {
     let names = COLUMNS.iter().map(|&(name, _)| name.to_owned());
     ["kernel".to_owned()].into_iter().chain(names).collect()
@@ -120,9 +121,10 @@ impl FromStr for Table {
     }
 }
 
-/// Returns a line for each difference between a committed table and the current one: a value that
-/// changed by more than a tenth in either direction, or a kernel that only one of the tables has.
-/// Lower cost counts, too: if the committed value stayed, the cost could return to it unnoticed.
+/// Returns one line for each difference between a committed table and the current table. A
+/// difference is a value that changed by more than a tenth, or a kernel that only one of the tables
+/// has. A value that improved is reported as well: if the committed table kept the old value, the
+/// kernel could become as expensive as before without a report.
 pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
     let mut found = Vec::new();
     for Row { kernel, values } in &committed.rows {
@@ -131,7 +133,8 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
             continue;
         };
         for ((&(name, _), &old), &new) in COLUMNS.iter().zip(values).zip(&now.values) {
-            // If the committed value is 0, any other value differs. So a first spill is reported.
+            // If the committed value is 0, any other value is a difference. So the first spilled
+            // register of a kernel is reported.
             if old.abs_diff(new).saturating_mul(10) > old {
                 let is_dearer = (new > old) == (name != WAVES);
                 let verdict = if is_dearer { "dearer" } else { "cheaper" };
@@ -151,7 +154,7 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns a table of one kernel.
+    /// Returns a table with one kernel, which has the given values.
     fn table(values: [u64; COLUMNS.len()]) -> Table {
         Table {
             driver: "Mesa 22.3.6, patched".to_owned(),

@@ -1,10 +1,11 @@
-//! Tests of the program as users call it. They need Mesa's RADV, but no GPU.
+//! Tests that run the program `carom-shader-stats` as a user does. They need Mesa's RADV driver,
+//! but no GPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Returns a command that runs the program in the root of the repository.
+/// Returns a command that runs the program in the root folder of the repository.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_carom-shader-stats"));
     command
@@ -29,7 +30,7 @@ fn error(arguments: &[&str]) -> String {
     error_of(program(arguments))
 }
 
-/// Like [`error`], for a given command.
+/// Runs a command that must fail with an error message, and returns its standard error.
 fn error_of(mut command: Command) -> String {
     let output = command.output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -46,8 +47,8 @@ fn own(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Compares the kernels with the committed table. The program inherits standard output, so the test
-/// log contains the new table.
+/// Compares the kernels with the committed table. The program writes to the standard output of the
+/// test, so the test log contains the new table.
 #[test]
 fn the_kernels_match_the_committed_table() {
     let status = program(&["--check", "crates/shader-stats/navi21.txt"]).status();
@@ -77,7 +78,8 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     printed(&["--check", path]);
     printed(&check);
 
-    // The committed table has half of the real number of instructions.
+    // First case: in the committed table, the number of instructions of one kernel is half of the
+    // real number.
     let row = whole.lines().find(|row| row.starts_with("pairs ")).unwrap();
     let count = row.split_whitespace().nth(8).unwrap();
     let half = (count.parse::<u32>().unwrap() / 2).to_string();
@@ -91,11 +93,12 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     }
     printed(&["--only", "gather", "--check", path]);
 
-    // A kernel is missing from the committed table.
+    // Second case: the committed table has no row for one of the kernels.
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
     assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // A table of another version of the driver is not compared, whatever its values.
+    // Third case: the committed table was written with another version of the driver. It is not
+    // compared, even if its values are wrong.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(
         path,
@@ -113,7 +116,7 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
         "{note}"
     );
 
-    // A table of another family is an error.
+    // Fourth case: a committed table for another GPU family is an error.
     fs::write(path, whole.replacen("navi21", "vega10", 1)).unwrap();
     assert!(error(&check).contains("add `--family vega10`"));
 }

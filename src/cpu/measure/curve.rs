@@ -1,5 +1,6 @@
-//! Computes from the sample how the spheres lie in space: the frame, the trimmed box, the spacing,
-//! the correlation curve and the length of segments. Twin of `shaders/measure_curve.wgsl`.
+//! Computes from a sample of the spheres how all spheres lie in space: the frame, the trimmed box,
+//! the spacing, the correlation curve and the length of time segments. Twin of
+//! `shaders/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,22 +23,23 @@ use crate::shared::tuning::{
 };
 use crate::shared::units::Scale;
 
-/// Memory of [`measure_space`], kept from step to step.
+/// Memory of [`measure_space`], which is kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct SpaceMemory {
-    /// The sample.
+    /// The sampled spheres.
     sample: ReusedVec<ScaledSphere>,
-    /// The centres of the sample half way through the step.
+    /// Centres of the sampled spheres half way through the step.
     centers: ReusedVec<Vec3>,
-    /// Scratch memory: the values to take a median of.
+    /// Scratch memory for the values whose median is computed.
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// The paths of the sample that the shortest length of segments cuts.
+    /// Paths of those sampled spheres that are cut if time segments have the shortest possible
+    /// length.
     cut: ReusedVec<SpherePath>,
 }
 
 impl SpaceMemory {
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.sample.bytes()
             + self.centers.bytes()
@@ -60,8 +62,9 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
     let count = sample_size(spheres.len());
     let of_sample = (0..count).map(|k| scale.sphere(sampled(spheres, count, k)));
     let sample = &*sample.refill(of_sample);
-    // The positions half way through the step stand for the whole step, even if the spheres burst
-    // apart or rush together: at the start or the end they would be much denser.
+    // The positions half way through the step represent the whole step, even if the spheres burst
+    // apart or rush together. In such steps, the spheres are much denser at the start or at the
+    // end.
     let half_way = |sphere: &ScaledSphere| {
         Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
     };
@@ -84,8 +87,9 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // The fuzzer's worlds are so small that cutting them is never worth the cost. So the groups of
-    // the first sphere choose the length of segments: the list must not depend on it.
+    // The worlds of the fuzzer are so small that cutting their spheres into time segments is never
+    // worth the cost. To test segments nevertheless, the groups of the first sphere determine their
+    // length. The list of pairs must not depend on this length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -93,7 +97,8 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
     space
 }
 
-/// Returns the frame, and the box in the frame that holds most of the sample.
+/// Returns the frame, and the trimmed box. This is the box, in the frame, that contains most of the
+/// centres of the sample half way through the step.
 fn frame_and_box(
     sample: &[ScaledSphere],
     centers: &[Vec3],
@@ -106,7 +111,8 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median half way through the step. The origin is its place at the start.
+        // `middle` is the median position half way through the step. The frame's origin is given at
+        // the start of the step, when it was half a step's drift behind `middle`.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -115,13 +121,14 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Returns the edge of the cube that each of `spheres` has to itself. It is a median over the
-/// sample, so that a dense clump affects only the spheres within it.
+/// Returns the spacing: the edge of the cube that a sphere has to itself if there are `spheres`
+/// spheres in all. It is a median over the `count` spheres of the sample, so that a dense clump
+/// affects only the spheres within it.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
         ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
-    // The dimension that the spheres fill: 1 for a line, 2 for a sheet, 3 for space.
+    // Dimension of the region that the spheres fill: 1 for a line, 2 for a sheet, 3 for space.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
     let apart = medians[1] - medians[0];
     let dimension = if apart > 0.0 {
@@ -133,9 +140,11 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// Computes [`Space::log_others`] from the ordered pairs of the sample by octaves of distance.
+/// Computes the correlation curve [`Space::log_others`]. `pairs` has the number of ordered pairs of
+/// the sample in each octave of distance.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
-    // Number of ordered pairs nearer than the upper end of each octave.
+    // For each octave of distance, the number of ordered pairs of the sample whose distance is less
+    // than the octave's upper end.
     let mut within = pairs;
     let mut sum = 0;
     for pairs in &mut within {
@@ -150,12 +159,12 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // `within[i]` counts up to the distance 2^(i − 126), one octave more than entry i of the
-        // curve.
+        // `within[i]` counts the pairs up to the distance 2^(i − 126). Entry i of the curve is for
+        // half that distance, so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres that all lie in one place do so at every scale, so the curve does not fall
-            // off.
+            // Pairs of spheres that lie in one place are within every distance, however small. So
+            // the curve does not fall off towards small distances.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

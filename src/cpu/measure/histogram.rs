@@ -14,22 +14,24 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// The proxies of one size class, or of several.
+/// Summary of the proxies of one size class, or of several classes merged: their number, their
+/// largest size and the box around them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     /// Number of proxies.
     pub(crate) count: u32,
-    /// Number of these proxies whose sphere has the middles of its first and its last segment
-    /// within the trimmed box.
+    /// Number of these proxies that count as inside the trimmed box, which contains most of the
+    /// sample. A proxy counts as inside if the middles of the first and of the last time segment of
+    /// its sphere are within that box.
     pub(crate) inside: u32,
-    /// The largest half cell that a proxy needs.
+    /// Largest half cell of a proxy: half the edge of the smallest cell that the proxy fits.
     pub(crate) half_cell: f32,
-    /// The lower and the upper corner of the box around the middles of the proxies, in the frame.
+    /// Lower and upper corner, in the frame, of the box around the middles of the proxies.
     pub(crate) bounds: [Vec3; 2],
 }
 
 impl SizeClass {
-    /// A class without proxies.
+    /// A size class without proxies.
     pub(crate) const EMPTY: Self = Self {
         count: 0,
         inside: 0,
@@ -37,7 +39,7 @@ impl SizeClass {
         bounds: [Vec3::INFINITY, Vec3::NEG_INFINITY],
     };
 
-    /// Adds the proxies of another class.
+    /// Adds the proxies of another size class to this one.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.inside = self.inside.saturating_add(other.inside);
@@ -49,8 +51,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] that is being filled. The first three lanes of `low` and `high` are the corners
-/// of the box, and the last lane of `high` is the largest half cell.
+/// A [`SizeClass`] while proxies are added to it, stored in vectors of four lanes. The first three
+/// lanes of `low` and `high` are the corners of the box around the middles of the proxies. The last
+/// lane of `high` is the largest half cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -68,7 +71,7 @@ impl RunningClass {
         self.high = self.high.fast_max(other.high);
     }
 
-    /// Returns the class as it is now.
+    /// Returns the size class of all proxies added so far.
     pub(super) fn size_class(&self) -> SizeClass {
         let ([x, y, z, _], [u, v, w, half_cell]) = (self.low.to_array(), self.high.to_array());
         SizeClass {
@@ -88,19 +91,20 @@ pub(super) struct HistogramMemory {
 }
 
 impl HistogramMemory {
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(super) fn bytes(&self) -> usize {
         self.places.bytes() + self.classes.bytes()
     }
 }
 
-/// The size classes in use, in the order in which they were first used. There are thousands of
-/// classes, of which most worlds use a few.
+/// A histogram of proxies by size class. It stores only the classes that have proxies, in the order
+/// in which they received their first one. There are thousands of size classes, and most worlds use
+/// few of them.
 pub(super) struct Histogram<'a> {
-    /// For each class number, the place of the class in `classes`, counted from 1. `None` if the
-    /// class is not in use.
+    /// For each number of a size class, the position of the class in `classes`, counted from 1.
+    /// `None` if the class has no proxies.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
-    /// The classes in use, with their numbers.
+    /// The size classes that have proxies, each with its number.
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }
 
@@ -113,7 +117,7 @@ impl<'a> Histogram<'a> {
         Self { places, classes }
     }
 
-    /// Adds proxies to the class with this number.
+    /// Adds proxies to the size class with this number.
     #[inline(always)]
     pub(super) fn add(&mut self, number: usize, proxies: &RunningClass) {
         match self.places[number] {
@@ -125,7 +129,7 @@ impl<'a> Histogram<'a> {
         }
     }
 
-    /// Joins two histograms.
+    /// Returns the sum of two histograms.
     pub(super) fn merge(mut self, other: Self) -> Self {
         for (number, proxies) in other.classes.iter() {
             self.add(*number, proxies);

@@ -1,9 +1,9 @@
-//! `measure`: estimates the distribution of the spheres, cuts them into segments, and counts the
-//! proxies of each size class, with the box around them.
+//! `measure`: estimates how the spheres lie in space, cuts the spheres into time segments, counts
+//! the proxies of each size class, and computes the box around the proxies of each class.
 //!
-//! As on a GPU, a sample of the spheres comes first: [`spacing`] counts its pairs by distance,
-//! [`ranks`] takes medians, and [`curve`] computes a [`Space`] from both. Then [`sizes`] cuts all
-//! spheres.
+//! As on a GPU, the estimate is made from a sample of the spheres: [`spacing`] counts the pairs of
+//! the sample by distance, [`ranks`] computes medians, and [`curve`] computes a [`Space`] from
+//! both. Then [`sizes`] cuts all spheres.
 //!
 //! [`Space`]: crate::shared::space::Space
 

@@ -1,4 +1,4 @@
-//! Lists the time segments after the first of each sphere.
+//! Lists the time segments of all spheres, except the first segment of each sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,8 +13,9 @@ use crate::limits::CHUNK;
 use crate::shared::segments::Segment;
 use crate::shared::size_class::class_power;
 
-/// Fills `segments` with the segments after the first of each sphere. The size class of a sphere
-/// determines their number, and `segments` has room for exactly all of them.
+/// Fills `segments` with the time segments of all spheres, except the first segment of each. The
+/// size class of a sphere determines how many segments it has. The length of `segments` is exactly
+/// the number of segments to list.
 pub(super) fn list_segments(class_of: &[u16], segments: &mut [Segment]) -> Result<(), Error> {
     let after_first = |class: &u16| (1_usize << class_power(usize::from(*class))) - 1;
     let classes = |chunks: Range<usize>| {

@@ -1,4 +1,4 @@
-//! Computes the size class of each sphere.
+//! Computes the size class of each sphere, and adds the sphere's proxies to the histogram.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,7 +17,8 @@ use crate::shared::segments::{Cut, ProxySize};
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 
-/// Assigns spheres to size classes, cut into segments of `length` by [`ProxySize::new`].
+/// Cuts spheres into time segments of at most `length` by [`ProxySize::new`], and adds the
+/// resulting proxies to size classes.
 pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
@@ -25,7 +26,8 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the spheres of one set to the histogram, and writes the class of each.
+    /// Adds the proxies of `spheres`, which are all of set `set`, to the histogram. Writes the size
+    /// class of each sphere to `class_of`.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -47,7 +49,7 @@ impl Sizer<'_> {
         }
     }
 
-    /// Adds one sphere of a set, and returns its class.
+    /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32) -> u16 {
         let path = self.scale.path(sphere, &self.space.frame);
         let size = ProxySize::new(&path, self.length);
@@ -69,8 +71,9 @@ impl Sizer<'_> {
         number as u16
     }
 
-    /// Adds [`LANES`] spheres of a set if none of them is cut, and returns their classes. The
-    /// result is the same as that of [`Sizer::add`] for each. Returns `None` if a sphere is cut.
+    /// Adds [`LANES`] spheres of set `set` to the histogram and returns their size classes, if none
+    /// of the spheres is cut. The classes are the same as those from [`Sizer::add`]. If a sphere is
+    /// cut, adds nothing and returns `None`.
     #[inline(always)]
     fn add_uncut(
         &self,

@@ -1,4 +1,4 @@
-//! Cuts each sphere into segments, and counts the proxies of each size class. Twin of
+//! Cuts each sphere into time segments, and counts the proxies of each size class. Twin of
 //! `shaders/measure_sizes.wgsl`.
 
 #![allow(
@@ -23,14 +23,14 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 #[derive(Debug, Default)]
 pub(crate) struct SizesMemory {
     histograms: HistogramMemory,
-    /// The vectors of [`Sizes`].
+    /// Memory of the vectors in [`Sizes`]: `class_of`, `segments` and `classes`.
     class_of: ReusedVec<u16>,
     segments: ReusedVec<Segment>,
     classes: ReusedVec<(usize, SizeClass)>,
 }
 
 impl SizesMemory {
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.histograms.bytes()
             + self.class_of.bytes()
@@ -39,19 +39,20 @@ impl SizesMemory {
     }
 }
 
-/// How the spheres are cut, and how many proxies each size class has.
+/// How the spheres are cut into time segments, and how many proxies each size class has.
 pub(crate) struct Sizes<'a> {
     /// The size class of each sphere.
     pub(crate) class_of: &'a [u16],
-    /// The segments after the first of each sphere. With N spheres, these are the proxies from
-    /// number N on.
+    /// The time segments of all spheres, except the first segment of each. With N spheres, proxy
+    /// number k < N is sphere k or its first segment, and proxy number N + k is entry k of this
+    /// list.
     pub(crate) segments: &'a [Segment],
-    /// The size classes in use with their numbers, in ascending order of these numbers.
+    /// The size classes that have proxies, each with its number, in ascending order of the numbers.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
 
 impl Sizes<'_> {
-    /// Returns the sphere of a proxy and the number of its segment.
+    /// Returns the sphere and the time segment that proxy number `proxy` stands for.
     pub(crate) fn segment(&self, proxy: usize) -> Segment {
         match proxy.checked_sub(self.class_of.len()) {
             Some(further) => self.segments[further],
@@ -63,8 +64,9 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every sphere into segments and counts the proxies of each size class. Doubles the length of
-/// segments until there are at most `max_proxies` proxies, or the length exceeds [`MAX_MAGNITUDE`].
+/// Cuts every sphere into time segments and counts the proxies of each size class. Doubles the
+/// length of segments until there are at most `max_proxies` proxies, or the length exceeds
+/// [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
@@ -93,7 +95,7 @@ pub(crate) fn measure_sizes<'a>(
         if proxies <= max_proxies || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
-        // The lower bound makes a length of 0 grow, too.
+        // Without the lower bound, a length of 0 would stay 0 when doubled.
         length = (2.0 * length).max(f32::MIN_POSITIVE);
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
@@ -111,7 +113,8 @@ pub(crate) fn measure_sizes<'a>(
     })
 }
 
-/// Counts the proxies of all spheres, and writes the class of each sphere.
+/// Returns the histogram of all proxies by size class, and writes the size class of each sphere to
+/// `class_of`.
 fn count<'a>(
     sizer: &Sizer<'_>,
     spheres: &[Sphere],

@@ -1,5 +1,5 @@
-//! The sample, and its pairs by octaves of distance. Twin of `shaders/measure_spacing.wgsl` and
-//! `shaders/shared/sample.wgsl`.
+//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves of distance. Twin
+//! of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,9 +17,9 @@ use crate::lanes::{LANES, each, largest};
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
-/// Returns sphere number `k` of a sample of `count` spheres. The sample has one sphere of each of
-/// `count` stretches of the input. A hash chooses the sphere within its stretch, so that a regular
-/// order of the spheres does not bias the sample.
+/// Returns sphere number `k` of a sample of `count` spheres. The input is divided into `count`
+/// stretches, and the sample has one sphere of each. A hash chooses the sphere within its stretch,
+/// so that a regular order of the spheres does not bias the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -36,14 +36,15 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
 pub(super) struct Octaves {
     /// Number of spheres in the sample.
     count: usize,
-    /// One row for each octave, with a count for each sphere. Most distances are in few octaves, so
-    /// most of the counting touches few rows.
+    /// One row for each octave of distance, with a count for each sphere of the sample. Most
+    /// distances are in few octaves, so most of the counting touches few rows.
     rows: ReusedVec<u16>,
-    /// The sum of each row: the number of ordered pairs in the octave.
+    /// For each octave of distance, the number of ordered pairs of the sample: the sum of the
+    /// octave's row.
     pub(super) pairs: [u32; OCTAVES],
-    /// The first octave that has a pair.
+    /// The octave of the smallest distance between two spheres of the sample.
     first: usize,
-    /// The sample, [`LANES`] spheres side by side, and their distances from one sphere.
+    /// Centres of the sampled spheres, [`LANES`] side by side in each block.
     blocks: ReusedVec<[f32x4; 3]>,
     distances: ReusedVec<[f32; LANES]>,
 }
@@ -62,10 +63,11 @@ impl Default for Octaves {
 }
 
 impl Octaves {
-    /// Counts all pairs of a sample.
+    /// Counts all pairs of a sample by octaves of distance. `centers` has the centres of the
+    /// sampled spheres.
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // The lanes that fill up the last block are not counted.
+        // Copies of the last centre fill up the last block. They are not counted.
         let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
@@ -81,14 +83,16 @@ impl Octaves {
         self.count = count;
     }
 
-    /// Returns log₂ of the distance from sphere `i` to its nearest neighbour of this rank.
+    /// Returns log₂ of the distance from sphere `i` of the sample to another sphere of the sample:
+    /// its nearest neighbour if `rank` is 1, its second nearest if `rank` is 2, and so on.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // Interpolates within the octave. The growth is at most that of spheres that fill
-                // space evenly.
+                // Interpolates the distance within the octave from the numbers of neighbours at
+                // both ends. The number of neighbours is assumed to grow at most as it does where
+                // spheres fill space evenly.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -97,15 +101,16 @@ impl Octaves {
         128.0
     }
 
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(super) fn bytes(&self) -> usize {
         self.rows.bytes() + self.blocks.bytes() + self.distances.bytes()
     }
 }
 
-/// Counts the pairs in the rows of [`Octaves`]. `blocks` holds the centres side by side, and
-/// `distances` is scratch memory for as many. Not inlined, so that the compiler can assume that the
-/// slices do not overlap.
+/// Counts the pairs of a sample by octaves of distance, in `rows` with the layout of [`Octaves`].
+/// `blocks` has the centres of the sample side by side, and `distances` is scratch memory for as
+/// many distances. The function is not inlined, so that the compiler can assume that the slices do
+/// not overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

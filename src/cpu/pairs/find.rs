@@ -1,4 +1,5 @@
-//! Finds all pairs: runs the tasks on all threads and joins their results.
+//! Finds all pairs that touch: divides the search among tasks, runs the tasks on all threads, and
+//! joins their results.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,8 +15,9 @@ use crate::exact::ReportedPair;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidates and fills `found`. Returns an error if there are more than `limit` pairs,
-/// or too many reports ([`Progress::is_too_much`]).
+/// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
+/// more than `limit` of them, or too many reports for the `decide` stage
+/// ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs(
     search: &PairSearch<'_>,
     limit: u64,
@@ -55,7 +57,7 @@ pub(crate) fn find_pairs(
     })
 }
 
-/// Appends the reports of a task to the reports of all tasks.
+/// Appends `reports`, which come from one task, to `shared`, the reports of all tasks.
 fn append(shared: &mut Vec<ReportedPair>, reports: &[ReportedPair]) -> Result<(), Error> {
     let more = reports.len();
     let room = shared.try_reserve(more);

@@ -1,4 +1,4 @@
-//! The pairs that were found, and their counts.
+//! The results of the `pairs` stage: the pairs that were found, and their counts.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,19 +7,19 @@ use crate::cpu::buckets::Buckets;
 use crate::exact::{Grazing, ReportedPair};
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The pairs that were found, in memory that is kept from step to step.
+/// The pairs that the `pairs` stage has found. The memory is kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct FoundPairs {
-    /// Pairs that touch, in buckets by a.
+    /// Pairs that touch, sorted into buckets by index a.
     pub(crate) pairs: Buckets<Collision>,
-    /// Reports of pairs that several time segments may report, for the `decide` stage.
+    /// Reports for the `decide` stage, of pairs that several time segments may report.
     pub(crate) shared: ReusedVec<ReportedPair>,
     /// Scratch memory for the reports of each task.
     pub(super) reports: ScratchPool<ReportedPair>,
 }
 
 impl FoundPairs {
-    /// Returns the number of bytes of memory kept.
+    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.pairs.bytes() + self.shared.bytes() + self.reports.bytes()
     }
@@ -28,28 +28,30 @@ impl FoundPairs {
 /// Numbers of pairs that were tested and found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of pairs that touch, without the pairs that `decide` has yet to decide.
+    /// Number of pairs that the `pairs` stage has found to touch. Pairs that it has reported to the
+    /// `decide` stage are not included.
     pub(crate) pairs: u64,
-    /// Number of pairs of proxies that were tested.
+    /// Number of candidates: the pairs of proxies that were tested.
     pub(crate) candidates: u64,
-    /// Number of grazing pairs, without the pairs that `decide` has yet to decide.
+    /// Number of grazing pairs, which the swept test could not decide. Pairs that were reported to
+    /// the `decide` stage are not included.
     pub(crate) grazing: Grazing,
 }
 
-/// Counts of the pairs and reports that all tasks have found so far. The counts go on past the
-/// limit, so that an error can state the number of pairs.
+/// Counts of the pairs and reports that all tasks have found so far. The tasks go on counting
+/// beyond the limit, so that an error can state the number of pairs.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Maximum number of pairs.
+    /// Maximum number of pairs that the caller allows.
     limit: u64,
-    /// Number of pairs that touch.
+    /// Number of pairs found to touch so far.
     pairs: AtomicU64,
-    /// Number of reports of pairs that `decide` has yet to decide. A pair may have several reports.
+    /// Number of reports for the `decide` stage so far. There may be several reports of one pair.
     shared: AtomicU64,
 }
 
 impl Progress {
-    /// Returns counts of zero.
+    /// Makes counts that are all 0. `limit` is the maximum number of pairs.
     pub(super) fn new(limit: u64) -> Self {
         Self {
             limit,
@@ -58,16 +60,17 @@ impl Progress {
         }
     }
 
-    /// Adds to the counts. Returns whether they are too large now ([`Progress::is_too_much`]).
+    /// Adds `pairs` pairs that touch and `shared` reports to the counts. Returns whether the sums
+    /// are too large ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
         self.exceeded(pairs, shared)
     }
 
-    /// Whether the pairs exceed the limit, or the reports need more memory than they are worth.
-    /// Some reports are of pairs that do not touch, and some are repeats. So eight times the limit
-    /// is allowed, and at least 2¹⁹ reports.
+    /// Whether the number of pairs exceeds the limit, or the reports need too much memory. More
+    /// reports than pairs are allowed, because some are of pairs that do not touch, and some are
+    /// repeats: eight times the limit of the pairs, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }
@@ -76,12 +79,12 @@ impl Progress {
         pairs > self.limit || shared / 8 > self.limit.max(1 << 16)
     }
 
-    /// Returns the number of pairs that touch.
+    /// Returns the number of pairs found to touch so far.
     pub(super) fn pairs(&self) -> u64 {
         self.pairs.load(Relaxed)
     }
 
-    /// Returns the number of pairs that touch and of all reports together.
+    /// Returns the sum of the number of pairs that touch and the number of reports.
     pub(super) fn all(&self) -> u64 {
         self.pairs() + self.shared.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Pairs that pass the ball test, collected for the swept test.
+//! The pairs that have passed the ball test and wait for the swept test.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -10,11 +10,12 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Maximum number of pairs that are collected before they are swept. Collecting them keeps the two
-/// tests apart, so that neither has to wait for the other.
+/// Maximum number of pairs that pass the ball test before the swept test is applied to all of them.
+/// Collecting the pairs keeps the loops of the two tests apart, so that neither test has to wait
+/// for the other.
 pub(super) const MAX_NEAR: usize = 4096;
 
-/// For each 4-bit mask: the indices of its set lanes, and how many there are.
+/// For each mask of four bits: the indices of its set bits, and their number.
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     let mut patterns = [([0; LANES], 0); 1 << LANES];
     let mut mask = 0;
@@ -33,11 +34,12 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs of proxies that pass the ball test, by their indices among the sorted proxies.
+/// Pairs of proxies that have passed the ball test. Each proxy is given by its index among the
+/// sorted proxies.
 pub(super) struct NearPairs {
-    /// The searching proxy of each pair.
+    /// For each pair, the proxy whose neighbours were searched for.
     pub(super) searchers: [u32; MAX_NEAR],
-    /// The found proxy of each pair.
+    /// For each pair, the neighbour that the search has found.
     pub(super) found: [u32; MAX_NEAR],
     /// Number of pairs.
     pub(super) count: usize,
@@ -53,15 +55,16 @@ impl NearPairs {
         }
     }
 
-    /// Whether there is room for `more` pairs. Writing in blocks may need up to [`LANES`] further
-    /// places.
+    /// Whether there is room for `more` further pairs. Pairs are written in blocks, so up to
+    /// [`LANES`] more places may be written.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Collects the proxies of some ranges whose balls meet the searcher's probe. There has to be
-    /// room for all proxies of the ranges.
+    /// Adds a pair for each proxy in `ranges` whose ball (bounding sphere) meets `probe`, the ball
+    /// or the path of the proxy `searcher`. There has to be room for as many pairs as the ranges
+    /// have proxies.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -74,8 +77,8 @@ impl NearPairs {
         let end = ranges
             .iter()
             .fold(begin, |end, range| self.add(end, probe, balls, range));
-        // Most searchers find at most LANES proxies, so LANES entries are filled without a branch
-        // on their number.
+        // Most searches find at most `LANES` proxies. So `LANES` entries are always written,
+        // without a branch on the number of proxies found.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(searcher);
@@ -86,9 +89,10 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes the proxies of a range whose balls meet the probe, from place `end` on. Returns the
-    /// new end. Most ranges fit in one block. One block is tested even for an empty range, so that
-    /// a short range takes a single branch.
+    /// Writes the proxies in `range` whose balls (bounding spheres) meet `probe` to `found`, from
+    /// index `end` on. Returns the index after the last of them. Balls are tested in blocks, and
+    /// most ranges fit in one block. One block is tested even if the range is empty, so that a
+    /// short range takes a single branch.
     #[inline(always)]
     fn add(
         &mut self,
@@ -109,8 +113,8 @@ impl NearPairs {
         self.add_block(end, probe, balls, block, there & ((1 << rest) - 1))
     }
 
-    /// Does the work of `add` for one block. `there` is a bit mask of its proxies that are in the
-    /// range.
+    /// Does the work of `add` for one block of balls. `there` is a bit mask of those balls of the
+    /// block that are in the range to test.
     #[inline(always)]
     fn add_block(
         &mut self,
@@ -123,7 +127,8 @@ impl NearPairs {
         let Some(balls) = balls.get(block) else {
             return end;
         };
-        // Writes all lanes without a branch for each, which would often be mispredicted.
+        // Writes [`LANES`] entries, of which the first `count` are valid. A branch for each entry
+        // would often be mispredicted.
         let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
         let first = (block * LANES) as u32;
         if let Some(found) = self.found.get_mut(end..end + LANES) {

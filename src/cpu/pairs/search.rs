@@ -1,4 +1,4 @@
-//! The results of the earlier stages, as `pairs` and `tally` read them.
+//! The input of the stages `pairs` and `tally`: the results of the stages before them.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use crate::shared::tag::level_of;
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 
-/// A search for all pairs: the grids and the proxies in them.
+/// The input of a search for all pairs: the grids, and the proxies in them.
 pub(crate) struct PairSearch<'a> {
-    /// The filled grids.
+    /// The grids of the step, filled with its proxies.
     pub(crate) grids: Grids<'a>,
-    /// The frame from which cells are counted.
+    /// The frame: the moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
-    /// The proxies in the grids.
+    /// The proxies in the order of their slots in the grids.
     pub(crate) sorted: &'a SortedProxies,
-    /// Number of proxies.
+    /// Number of proxies in the step.
     pub(crate) proxies: usize,
     /// The step in the caller's units. The spheres of the sorted proxies are in these units, too.
     pub(crate) step: CheckedStep<'a>,
-    /// The conversion into the units of the grids.
+    /// The conversion from the caller's units to the units of the grids.
     pub(crate) scale: &'a Scale,
     /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
@@ -32,7 +32,8 @@ pub(crate) struct PairSearch<'a> {
 }
 
 impl PairSearch<'_> {
-    /// Returns the sorted proxy with this index as a searcher. `ball` is its ball.
+    /// Returns the proxy that has this index among the sorted proxies, in the form that a search
+    /// for its neighbours needs. `ball` is the proxy's bounding sphere.
     #[inline(always)]
     pub(super) fn searcher(&self, index: usize, ball: &Ball) -> Searcher {
         Searcher {
@@ -43,7 +44,8 @@ impl PairSearch<'_> {
         }
     }
 
-    /// Returns the path of a proxy's sphere if the proxy's level searches others.
+    /// Returns the path of a proxy's sphere if the proxy's level searches other levels. Otherwise
+    /// the path is not needed.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
@@ -51,7 +53,7 @@ impl PairSearch<'_> {
         searches.then(|| self.scale.path(given, self.frame))
     }
 
-    /// Returns the cell of the sorted proxy with this index.
+    /// Returns the cell and the tag of the proxy that has this index among the sorted proxies.
     pub(super) fn cell(&self, index: usize) -> SortedCell {
         let tag = self.sorted.tags[index];
         let level = &self.grids.levels[level_of(tag) as usize];
@@ -61,19 +63,20 @@ impl PairSearch<'_> {
         }
     }
 
-    /// Returns the number of tasks.
+    /// Returns the number of tasks into which the search is divided.
     pub(super) fn tasks(&self) -> usize {
         self.proxies.div_ceil(self.task_size())
     }
 
-    /// Returns the indices of a task's proxies among the sorted proxies.
+    /// Returns the range of indices, among the sorted proxies, of the proxies of task number
+    /// `task`.
     pub(super) fn of_task(&self, task: usize) -> Range<usize> {
         let begin = task * self.task_size();
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns the number of proxies per task. Consecutive proxies have common neighbours, so they
-    /// are best searched by one task.
+    /// Returns the number of proxies per task. Consecutive sorted proxies have many neighbours in
+    /// common, so it is best that one task searches for the neighbours of all of them.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

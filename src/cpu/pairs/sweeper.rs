@@ -1,4 +1,4 @@
-//! The swept test of the pairs that pass the ball test.
+//! Applies the swept test to the pairs that have passed the ball test.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,26 +15,27 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs whose found proxies are prefetched before the pairs are swept.
+/// Number of pairs in a block. For each block, one proxy of every pair is prefetched before the
+/// swept test begins.
 const PREFETCHED: usize = 64;
 
-/// Sweeps pairs and lists those that touch.
+/// Applies the swept test to pairs, and lists the pairs that touch.
 pub(super) struct Sweeper<'a> {
     search: &'a PairSearch<'a>,
-    /// Counts of the pairs and reports of all tasks so far.
+    /// Counts of the pairs and reports that all tasks have found so far.
     progress: &'a Progress,
-    /// Pairs that touch.
+    /// List of the pairs that touch.
     pairs: &'a mut Vec<Collision>,
-    /// Reports of pairs that several time segments may report.
+    /// Reports for the `decide` stage, of pairs that several time segments may report.
     shared: &'a mut Vec<ReportedPair>,
     grazing: Grazing,
-    /// The error if memory for the pairs could not be allocated.
+    /// `Ok`, or the error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
 impl<'a> Sweeper<'a> {
-    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for `decide` to
-    /// `shared`.
+    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for the
+    /// `decide` stage to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -51,35 +52,38 @@ impl<'a> Sweeper<'a> {
         }
     }
 
-    /// Returns the number of grazing pairs and the reports for `decide`, or the error if memory ran
-    /// out.
+    /// Returns the number of grazing pairs and the reports for the `decide` stage, or the error if
+    /// memory ran out.
     pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportedPair]), Error> {
         self.memory?;
         Ok((self.grazing, self.shared))
     }
 
-    /// Sweeps the collected pairs, lists those that touch, and empties the collection.
+    /// Applies the swept test to the pairs in `near`, lists the pairs that touch, and empties
+    /// `near`.
     #[inline(never)]
     pub(super) fn sweep(&mut self, near: &mut NearPairs) {
         let count = std::mem::take(&mut near.count);
         let begin = self.pairs.len();
         let reported = self.shared.len();
-        // Two pairs are swept at a time, and both are written whether they touch or not. So there
-        // has to be room for one more.
+        // The swept test takes two pairs at a time. Both are written to the list, whether they
+        // touch or not, so the list needs room for one pair more.
         let room = count + 1;
         if self.pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         self.pairs.resize(begin + room, Collision::default());
-        // If the number of pairs is odd, the last sweep reads one pair more, which has to be valid.
+        // If the number of pairs is odd, the last swept test reads one entry beyond them. That
+        // entry has to contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches the found proxies, so that their cache misses overlap.
+            // Prefetches the second proxy of each pair of the block, so that the cache misses
+            // overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].sphere);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -93,15 +97,18 @@ impl<'a> Sweeper<'a> {
         }
         self.pairs.truncate(begin + hits);
         if self.progress.add(hits, self.shared.len() - reported) {
-            // The step ends with an error, so the pairs are not needed.
+            // There are too many pairs. The step will end with an error, so the pairs are not
+            // needed.
             self.pairs.clear();
             self.shared.clear();
         }
     }
 
-    /// Sweeps two pairs, or only the first of them, by the bit mask `there`. Appends those that
-    /// touch to the `hits` pairs already listed from `begin` on, and returns the new number of
-    /// hits. Also moves them to the front of `near`: entry k of `near` becomes the one of hit k.
+    /// Applies the swept test to entries `first` and `first + 1` of `near`. The bit mask `there`
+    /// selects both of them, or only the first. Appends the pairs that touch to the list, which has
+    /// `hits` pairs from index `begin` on, and returns the new value of `hits`. Also copies these
+    /// pairs to the front of `near`, so that entry k of `near` is the pair in place `begin + k` of
+    /// the list.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -123,8 +130,9 @@ impl<'a> Sweeper<'a> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // `decide_open` decides these pairs, and counts them as grazing only where the two
-                // proxies own them.
+                // `decide_open` decides the pairs that just touch. It counts a pair as grazing only
+                // if the two proxies own it, which means that they are the segments at the closest
+                // approach.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -139,7 +147,8 @@ impl<'a> Sweeper<'a> {
                 swept.hits |= 1 << lane;
             }
         }
-        // Writes both without a branch for each, which would often be mispredicted.
+        // Writes both pairs, whether they touch or not. A branch for each pair would often be
+        // mispredicted.
         for lane in 0..2 {
             let [a, b] = two(spheres[lane], |sphere| sphere.sphere);
             let Impact { toi, depth } = swept.impacts[lane];
@@ -156,7 +165,8 @@ impl<'a> Sweeper<'a> {
         hits
     }
 
-    /// Decides a pair that the sweep left open, if it passes [`Sweeper::is_own`]. Counts it as
+    /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
+    /// spheres do not touch, or if the pair does not pass [`Sweeper::is_own`]. Counts the pair as
     /// grazing if `grazing` is set.
     #[cold]
     #[inline(never)]
@@ -173,15 +183,15 @@ impl<'a> Sweeper<'a> {
         impact
     }
 
-    /// Whether a hit has to pass [`Sweeper::is_own`]: groups may exclude the pair, or other
-    /// segments may own it.
+    /// Whether each pair that touches also has to pass [`Sweeper::is_own`], because collision
+    /// groups may exclude it or other time segments may own it.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
     }
 
-    /// Keeps, of the `hits` pairs listed from `begin` on, those that pass [`Sweeper::is_own`].
-    /// Returns the number of pairs kept.
+    /// Removes the pairs that do not pass [`Sweeper::is_own`] from the `hits` pairs listed from
+    /// index `begin` on. Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -193,8 +203,9 @@ impl<'a> Sweeper<'a> {
         kept
     }
 
-    /// Whether groups allow a pair and these two proxies own it. If the pair is shared, reports it
-    /// for `decide`, and returns false.
+    /// Whether the collision groups of two spheres allow their pair, and the proxies of this
+    /// candidate own it: they are the segments at the time of closest approach. If rounding leaves
+    /// open which segments these are, reports the pair for the `decide` stage, and returns false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch { sorted, step, .. } = self.search;
@@ -203,12 +214,13 @@ impl<'a> Sweeper<'a> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Most pairs are of two spheres that are not cut.
+        // Neither sphere is cut into time segments, as in most pairs. So there is no other
+        // candidate that might own the pair.
         let tags = two(places, |place| sorted.tags[place]);
         if two(tags, segment_power) == [0, 0] {
             return true;
         }
-        // The proxies are two segments of one sphere.
+        // The proxies are two segments of one sphere, which form no pair.
         if a == b {
             return false;
         }
@@ -218,8 +230,9 @@ impl<'a> Sweeper<'a> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // `decide` counts the pair once, however many segments report it. It expects
-                // GRAZING in all of these reports, even if the pair is not close to tangency.
+                // The `decide` stage counts a pair once, however many segments report it. It
+                // expects the flag GRAZING in the reports of such a pair, even if the pair is not
+                // close to tangency.
                 let [a, b] = [a.min(b), a.max(b) | GRAZING];
                 self.shared.push(ReportedPair { a, b });
                 false

@@ -1,4 +1,5 @@
-//! `tally`: counts the candidates before they are tested.
+//! `tally`: counts the candidates, the pairs of proxies that have to be tested, before any of them
+//! is tested.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use rayon::prelude::*;
 
 use super::search::PairSearch;
 
-/// Returns the number of candidates.
+/// Returns the number of candidates that the search will find.
 pub(crate) fn tally(search: &PairSearch<'_>) -> u64 {
     (0..search.proxies)
         .into_par_iter()

@@ -1,4 +1,4 @@
-//! A task: the search for the partners of some of the proxies.
+//! A task: the search for the pairs of one part of the sorted proxies.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,18 +18,18 @@ use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 use crate::{Collision, Error};
 
-/// A task in progress.
+/// A task in progress, which searches for the pairs of some proxies and tests them.
 pub(super) struct Task<'a> {
     search: &'a PairSearch<'a>,
-    /// Pairs that passed the ball test and are not swept yet.
+    /// Pairs that have passed the ball test and wait for the swept test.
     near: NearPairs,
     sweeper: Sweeper<'a>,
     candidates: u64,
 }
 
 impl<'a> Task<'a> {
-    /// Makes a task that writes the pairs that touch to `pairs`, and the reports for `decide` to
-    /// `shared`.
+    /// Makes a task that writes the pairs that touch to `pairs`, and the reports for the `decide`
+    /// stage to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -44,7 +44,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Searches for the partners of one proxy.
+    /// Searches for the neighbours of the proxy that has this index among the sorted proxies, and
+    /// collects the pairs that pass the ball test.
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -66,7 +67,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Sweeps the remaining pairs. Returns the task's counts, and the reports for `decide`.
+    /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
+    /// counts, and its reports for the `decide` stage.
     pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportedPair]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
@@ -78,7 +80,8 @@ impl<'a> Task<'a> {
         Ok((counts, shared))
     }
 
-    /// Collects the proxies of some ranges that pass the ball test.
+    /// Collects the pairs that pass the ball test. One proxy of each pair is the searching proxy,
+    /// with the index `index` and the shape `probe`. The other one is any proxy in `ranges`.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -91,8 +94,8 @@ impl<'a> Task<'a> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects from ranges with more proxies than there is room for: sweeps the collected pairs
-    /// before each piece.
+    /// Does the work of `collect` for ranges that have more proxies than there is room for. Divides
+    /// the ranges into pieces, and applies the swept test to the collected pairs before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -106,8 +109,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Collects from ranges that may lie outside the box, where several cells share a slot. Only
-    /// proxies that lie in `row` are collected.
+    /// Does the work of `collect` for ranges that may lie outside a level's box, where several
+    /// cells share a slot. Collects only pairs with proxies that lie in the row of cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -122,7 +125,7 @@ impl<'a> Task<'a> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` counted the candidate once more.
+                // `collect` has counted this candidate a second time.
                 self.candidates -= 1;
             }
         }

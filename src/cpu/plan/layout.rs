@@ -1,4 +1,5 @@
-//! Chooses a level's time slabs, cells and slots. Twin of `shaders/shared/plan_layout.wgsl`.
+//! Chooses the number of time slabs of a level, the size of its cells, and how its slots are
+//! divided among them. Twin of `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,22 +19,24 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to divide a level's slots between the box and the hash.
+/// A way to divide the slots of a level. The cells within the level's box have a slot each. All
+/// other cells share slots by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// The lower and the upper corner of the box. Each cell in the box has a slot of its own.
+    /// Lower and upper corner of the box, in the frame. Each cell in the box has a slot of its own.
     bounds: [Vec3; 2],
-    /// Number of slots for the cells in the box.
+    /// Number of slots for the cells within the box.
     boxed_slots: f32,
     /// Number of slots for the cells outside the box, which are found by a hash.
     hashed_slots: f32,
-    /// The fraction of the proxies outside the box; 1 if there is no box.
+    /// Fraction of the level's proxies that lie outside the box; 1 if there is no box.
     outside: f32,
 }
 
 impl Layout {
-    /// Returns the three layouts with `share` slots: a box around all proxies, a box around most of
-    /// them with a hash for the rest, and only a hash.
+    /// Returns the three layouts that a level with the proxies of `range` and `share` slots may
+    /// have: a box around all proxies, a box around most of them with hashed slots for the others,
+    /// and only hashed slots.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -55,13 +58,14 @@ impl Layout {
         ]
     }
 
-    /// Whether the layout has a box with proxies in it.
+    /// Whether the layout has a box that contains proxies.
     fn has_box(&self) -> bool {
         self.outside < 1.0
     }
 
-    /// Returns the smallest edge of cells, from `edge` up, with which the box has enough slots for
-    /// each of `slabs` time slabs, or `None` if there is none.
+    /// Returns the smallest edge of cells, at least `edge`, at which the box has enough slots for
+    /// all of its cells in each of `slabs` time slabs. Returns `None` if no such edge was found.
+    /// Without a box, any edge is possible, and the result is `edge`.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -71,19 +75,21 @@ impl Layout {
     }
 }
 
-/// A layout, with the other values that determine the cost of searching.
+/// A layout of a level's slots, with the cell edge and the number of time slabs. Together they
+/// determine the expected cost of searching the level.
 #[derive(Clone, Copy)]
 struct Arrangement {
     layout: Layout,
-    /// Edge of the cells.
+    /// Edge of the level's cells.
     cell: f32,
     /// The level has 2^`time_power` time slabs.
     time_power: u32,
 }
 
-/// Gives a level its time slabs, cells and slots, at the least expected cost. The slots are counted
-/// from 0. There are at most `share` + [`MIN_HASHED_SLOTS`] of them. `range` has all size ranges of
-/// the level, merged, and `ranges` are the size ranges of all levels.
+/// Makes a level with the time slabs, the cell edge and the layout of slots that have the least
+/// expected cost. The slots are counted from 0, and there are at most `share` +
+/// [`MIN_HASHED_SLOTS`] of them. `range` has the level's size ranges merged into one, and `ranges`
+/// has the size ranges of all levels.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -125,8 +131,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of searching the level of a size range. The proxies of `finer`
-    /// ranges search the level as well as its own proxies.
+    /// Returns the expected cost of all searches in a level that contains the proxies of `range`.
+    /// These proxies search the level, and so do the proxies of the size ranges `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -149,8 +155,9 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A proxy with longer segments searches several slabs. In all of them it meets as many
-            // proxies as in one slab as long as its segment.
+            // A proxy whose time segment is longer than a slab searches several slabs. In all of
+            // them together, it meets as many proxies as it would meet in a single slab of its
+            // segment's length.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -158,7 +165,7 @@ impl Arrangement {
         cost
     }
 
-    /// Makes the level of a size range.
+    /// Makes the level that has this arrangement and contains the proxies of `range`.
     fn level(&self, range: &SizeRange) -> Level {
         let mut level = Level {
             of_set: range.set,
@@ -172,7 +179,8 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // One more cell on each side, so that most neighbourhoods lie within the box.
+                // The box gets one cell more on each side than its proxies need, so that most
+                // neighbourhoods lie within the box.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }
@@ -184,14 +192,16 @@ impl Arrangement {
     }
 }
 
-/// Returns the smallest edge, from `edge` up, with which the box has at most `slots` cells. Returns
-/// `None` if the box is empty, or if none of the edges tried is large enough.
+/// Returns the smallest edge of cells, at least `edge`, at which the box with the corners `bounds`
+/// has at most `slots` cells. Returns `None` if the box is empty, or if none of the edges tried is
+/// large enough.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {
         return None;
     }
-    // One cell more than the extent, one on each side, and one for rounding.
+    // Along each axis, the number of cells is the extent divided by the edge, plus 4: one for the
+    // remainder, one on each side, and one for rounding.
     let cells = |edge: f32| (extent / edge + 4.0).element_product();
     std::iter::successors(Some(edge), |edge| Some(edge * CELL_GROWTH))
         .take(CELL_GROWTH_STEPS as usize)

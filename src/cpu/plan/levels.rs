@@ -1,4 +1,5 @@
-//! Chooses the size ranges that become one level. Twin of `shaders/shared/plan_levels.wgsl`.
+//! Divides the size ranges into runs that become one level (grid) each. Twin of
+//! `shaders/shared/plan_levels.wgsl`.
 
 use super::size_ranges::{PerLevel, SizeRange};
 use crate::shared::sets::Sets;
@@ -6,12 +7,14 @@ use crate::shared::space::Space;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
-/// Returns the end of each run of size ranges that becomes one level. This division has the least
-/// total cost, and is found by dynamic programming: the cost of a level depends on the number of
-/// proxies smaller than its smallest one, not on the levels of these smaller proxies. So the best
-/// division up to each end follows from the best divisions up to the earlier ends.
+/// Returns, for each level, the end of the run of size ranges that it consists of. This division
+/// into levels has the least total cost. It is found by dynamic programming: the cost of a level
+/// depends on the number of proxies that are smaller than all of its own, but not on how those are
+/// divided into levels. So the best division up to each end follows from the best divisions up to
+/// the earlier ends.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // For each end: the least cost of all levels up to it, and where the last of them begins.
+    // For each possible end of a level in `ranges`: the least cost of all levels up to this end,
+    // and where the last of these levels begins.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();
@@ -41,8 +44,8 @@ pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> Per
     ends
 }
 
-/// Returns the expected costs of a level: of the searches by its own proxies, and of the searches
-/// by finer proxies.
+/// Returns two expected costs of a level: that of the searches by its own proxies, and that of the
+/// searches by the smaller proxies of other levels.
 fn level_costs(space: &Space, level: &SizeRange, sets: Sets) -> (f32, f32) {
     let proxies = level.all.count as f32;
     let slab = proxies / (1_u32 << level.power) as f32;

@@ -1,4 +1,5 @@
-//! Decides which levels search which.
+//! Decides which levels search which other levels. A level searches another one when its proxies
+//! look for candidates there.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -11,14 +12,15 @@ use crate::shared::sets::Sets;
 use crate::shared::space::Space;
 use crate::shared::tuning::{MAX_COARSER_CELLS, MAX_OWN_CELLS, SEARCH_COST};
 
-/// A level, and all of its size ranges merged.
+/// A level, and its size ranges merged into one.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) level: &'a Level,
     pub(super) range: &'a SizeRange,
 }
 
-/// Returns, for each level, finest first, a bit mask of the levels that its proxies search.
+/// Returns, for each level, a bit mask of the levels that its proxies search. The levels are in
+/// ascending order of the size of their cells.
 pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> PerLevel<u64> {
     let mut searched: PerLevel<u64> = sides.iter().map(|_| 0).collect();
     for (coarse, &coarse_side) in sides.iter().enumerate() {
@@ -26,7 +28,8 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
             if sets.are_two() && fine_side.range.set == coarse_side.range.set {
                 continue;
             }
-            // Only one of the two levels searches the other: the one for which it costs less.
+            // Of two levels, only one searches the other: the one whose search has the lower
+            // expected cost.
             if coarse_searches_fine(space, coarse_side, fine_side) {
                 searched[coarse] |= 1 << fine;
             } else {
@@ -37,12 +40,14 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Whether it costs less if the proxies of the coarse level search the fine level than the reverse,
-/// as it does when the coarse proxies are few.
+/// Of two levels, one with coarse and one with fine cells, returns whether it costs less if the
+/// proxies of the coarse level search the fine level than the reverse. It costs less if there are
+/// few coarse proxies.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A coarse proxy reaches many cells of the fine level. Their ranges are few only within the
-    // box, where a row is one range, and without time slabs.
+    // A proxy of the coarse level reaches many cells of the fine level. These cells are few ranges
+    // of sorted proxies only if all of them lie in the box of the fine level, where a row of cells
+    // is one range, and if the fine level has no time slabs.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -50,19 +55,21 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     if !all_in_box || level.time_power > 0 {
         return false;
     }
-    // Fine proxies with segments longer than a slab of the coarse level search several slabs.
+    // Proxies of the fine level whose time segments are longer than a slab of the coarse level
+    // search several slabs there.
     let shift = coarse.level.time_power;
     let slabs = (1_u32 << shift.saturating_sub(fine.range.power)) as f32;
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost of the search by the proxies of `from` in `slabs` time slabs of `to`.
+/// Returns the expected cost of the search by all proxies of the level `from` in the level `to`, if
+/// each of these proxies searches `slabs` time slabs.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // A box limits the number of rows. A level without a box has dimensions of 0, which set no
-    // limit.
+    // The box of the searched level limits the number of rows of cells. A level without a box has
+    // box dimensions of 0, which set no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -70,12 +77,12 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidates, given that no slot holds more than `fullest`
-/// proxies. Each proxy searches half its neighbourhood in its own level. In a coarser level it
-/// searches at most 4 cells along each axis. In a finer level it searches as many cells along each
-/// axis as its own cell is wide, and 3 more, but no more than the box has. The cells of other
-/// levels count once per time slab. Twin of `shaders/shared/crowd.wgsl`, where no level searches a
-/// finer one.
+/// Returns an upper bound of the number of candidates, given that no slot has more than `fullest`
+/// proxies. A proxy searches half its neighbourhood in its own level. In a coarser level, it
+/// searches at most 4 cells along each axis. In a finer level, it searches along each axis at most
+/// 3 cells more than its own cell is wide there, and at most all cells of that level's box. The
+/// cells of other levels count once per time slab. Twin of `shaders/shared/crowd.wgsl`, where no
+/// level searches a finer one.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

@@ -1,5 +1,5 @@
-//! Size ranges: the runs of size classes that levels are made of. Twin of
-//! `shaders/shared/plan_ranges.wgsl`.
+//! Size ranges: runs of neighbouring size classes of proxies, from which the plan makes levels.
+//! Twin of `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 
@@ -9,34 +9,36 @@ use crate::shared::size_class::{class_power, class_set};
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::MAX_RANGE_SHIFT;
 
-/// One item for each level, or for each size range.
+/// A list with one item for each level, or for each size range.
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A run of size classes of one set and one power of segments that has proxies; or several such
-/// runs, merged into a level.
+/// A size range: a run of neighbouring size classes that has proxies, of one set and one number of
+/// time segments per sphere. Also several size ranges that become one level, merged into one.
 #[derive(Clone)]
 pub(super) struct SizeRange {
-    /// All of its proxies.
+    /// All proxies of the size range.
     pub(super) all: SizeClass,
-    /// The power of segments, or the least power of several runs.
+    /// Power of the spheres: n, if they are cut into 2ⁿ time segments. The least power, if several
+    /// size ranges are merged.
     pub(super) power: u32,
-    /// The set of its spheres.
+    /// Set of the spheres: 0 or 1.
     pub(super) set: u32,
-    /// The number of its last size class.
+    /// Number of the last size class of the size range.
     pub(super) last_class: usize,
-    /// Half the cell size at which other ranges search this one ([`SizeRange::searches`]). In one
-    /// set, a level takes it from its smallest run, so that no run of the level itself counts as
-    /// finer. Between two sets, a level takes it from its largest run, because all smaller proxies
+    /// Limit of size at which other size ranges search this one: if their largest half cell is less
+    /// than this value or, with two sets, at most this value ([`SizeRange::searches`]). Merged size
+    /// ranges of one set have the value of the smallest of them, so that none of them counts as
+    /// finer. With two sets they have the value of the largest of them, because all smaller proxies
     /// search the cells of the level.
     reference: f32,
-    /// Number of proxies in the ranges that search this one.
+    /// Number of proxies in all size ranges that search this one.
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Whether the proxies of this range search the other range, rather than the reverse. Between
-    /// two sets, ranges of equal size search each other. This rule only serves to estimate costs:
-    /// `searched_levels` decides about the final levels.
+    /// Whether the proxies of this size range search the other range, rather than the reverse, in
+    /// the estimates of costs. With two sets, ranges of equal size search each other. In the
+    /// finished plan, `searched_levels` decides which levels search which.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -45,14 +47,14 @@ impl SizeRange {
         }
     }
 
-    /// Whether both ranges may be in one level: they are of one set, and the spheres of both are
-    /// cut (into any number of segments) or the spheres of neither. An uncut sphere spans the whole
-    /// step, so its level cannot have time slabs.
+    /// Whether two size ranges may be in one level. They have to be of one set. Either the spheres
+    /// of both ranges are cut into time segments (any number of them), or those of neither are. An
+    /// uncut sphere spans the whole step, so its level cannot have time slabs.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
 
-    /// Adds another range of the same level.
+    /// Adds another size range of the same level to this one.
     pub(super) fn merge(&mut self, other: &Self, sets: Sets) {
         self.all.merge(&other.all);
         self.power = self.power.min(other.power);
@@ -68,9 +70,11 @@ impl SizeRange {
     }
 }
 
-/// Returns the shortest runs of size classes that are no more than [`MAX_LEVELS`].
+/// Divides the size classes into at most [`MAX_LEVELS`] size ranges, which are as short as this
+/// limit allows.
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
-    // Neighbouring classes whose numbers differ in the low `shift` bits only.
+    // Divides the classes into runs. The numbers of all classes of a run are equal except for their
+    // low `shift` bits.
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)
         .find(|&shift| runs(shift).count() <= MAX_LEVELS)

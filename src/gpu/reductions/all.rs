@@ -1,4 +1,4 @@
-//! All requested reductions, with their buffers and stages.
+//! All reductions that the application requested, with their buffers and stages.
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
@@ -11,8 +11,8 @@ use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// The requested reductions. Contacts and changes are computed from the sorted list, so a request
-/// for either includes the sorted list.
+/// Which reductions the application requested. Contacts and changes are computed from the sorted
+/// list, so a request for either includes the sorted list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -52,13 +52,15 @@ pub(crate) struct Reductions {
     pub(crate) changes: Option<ChangeBuffers>,
     /// The stages of the reductions, which run after the stages that find the pairs.
     stages: Vec<Stage>,
-    /// All buffers except those whose contents are kept from step to step.
+    /// All buffers of the reductions, except for the buffers that keep their contents from step to
+    /// step.
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
 
 impl Reductions {
-    /// Makes the requested reductions for the pairs in `buffers`, with the capacities of `buffers`.
+    /// Makes the requested reductions of the list of pairs in `buffers`. Their buffers have the
+    /// capacities of `buffers`.
     pub(crate) fn new(
         binder: Binder<'_>,
         stages: &Stages,
@@ -74,7 +76,8 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern lists all fields, so that a new reduction is not forgotten here.
+        // The pattern lists all fields, so that a reduction that is added later cannot be forgotten
+        // here.
         let Wanted {
             earliest,
             sorted: _,
@@ -107,15 +110,15 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Takes the stages, which have to run after the stages that find the pairs. A second call
-    /// returns none.
+    /// Takes the stages of the reductions. They have to run after the stages that find the pairs. A
+    /// second call returns no stages.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records the copy of the pairs of the last complete step from `old`, so that changes continue
-    /// when new buffers replace smaller ones. Without this copy, or if the new buffers are smaller,
-    /// the next step is compared with an empty list.
+    /// Records a copy of the last complete step's pairs from `old` into these buffers, so that
+    /// changes continue when new buffers replace smaller ones. Without this copy, or if the new
+    /// buffers are smaller than `old`, the next step is compared with an empty list.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

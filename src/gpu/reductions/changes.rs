@@ -12,9 +12,10 @@ use crate::Error;
 
 /// The buffers of the changes since the last complete step.
 pub(crate) struct ChangeBuffers {
-    /// The pairs that began, then the pairs that last, then the pairs that ended.
+    /// The index pairs (a, b) of the pairs that began, then of the pairs that last, then of the
+    /// pairs that ended.
     pub(crate) list: wgpu::Buffer,
-    /// The pairs of the last complete step, sorted.
+    /// The index pairs (a, b) of the pairs of the last complete step, sorted.
     kept: wgpu::Buffer,
     /// Number of pairs in `kept`.
     kept_count: wgpu::Buffer,
@@ -27,8 +28,8 @@ impl ChangeBuffers {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records the copy of the kept pairs from `old`. Does nothing if the buffers of `old` are
-    /// larger.
+    /// Records a copy of the last complete step's pairs from `old` into these buffers. Records
+    /// nothing if the buffers of `old` are larger.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -41,7 +42,8 @@ impl ChangeBuffers {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers, and appends the stage. The sorted list must have been made before.
+    /// Makes the buffers of the changes, and appends the stage that computes them. The sorted list
+    /// must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
@@ -50,7 +52,7 @@ impl Maker<'_> {
         let list = made.array::<[u32; 2]>("changes", "changes", 2 * pairs, source)?;
         let flags = made.table("change_flags", "flags of changes", 2 * pairs + 1, none)?;
         let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
-        // The count is zero before the first step, because new buffers are filled with zeros.
+        // The count is 0 before the first step, because wgpu fills new buffers with zeros.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =
             |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));

@@ -1,4 +1,5 @@
-//! Contacts: the pairs of each sphere, in rows. Twin of `src/reduce/contacts.rs`.
+//! Contacts: for each sphere, a row of the pairs that the sphere is in. Twin of
+//! `src/reduce/contacts.rs`.
 
 use wgpu::BufferUsages;
 
@@ -11,15 +12,17 @@ use crate::Error;
 
 /// The buffers of the contacts.
 pub(crate) struct ContactBuffers {
-    /// Index at which each sphere's row begins in `indices`. There is one word more than the
-    /// capacity for spheres.
+    /// For each sphere: the index in `indices` at which its row begins. There is one more word than
+    /// the capacity for spheres, so that every row has an end.
     pub(crate) offsets: wgpu::Buffer,
-    /// Indices into the sorted list of pairs, row by row.
+    /// The rows of all spheres, one after the other. Each entry is an index into the sorted list of
+    /// pairs.
     pub(crate) indices: wgpu::Buffer,
 }
 
 impl Maker<'_> {
-    /// Makes the buffers, and appends the stage. The sorted list must have been made before.
+    /// Makes the buffers of the contacts, and appends the stage that computes them. The sorted list
+    /// must have been made before.
     pub(super) fn contacts(
         &mut self,
         sorter: &Sorter,

@@ -10,8 +10,8 @@ use super::maker::Maker;
 use crate::Error;
 
 impl Maker<'_> {
-    /// Makes the buffer of the earliest impacts, with one element per sphere of the capacity, and
-    /// appends the stage.
+    /// Makes the buffer of the earliest impacts, with one element for each sphere that the buffers
+    /// have room for, and appends the stage that computes them.
     pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<wgpu::Buffer, Error> {
         let spheres = self.buffers.capacity.spheres.max(1);
         let earliest = self.made.array::<GpuEarliest>(

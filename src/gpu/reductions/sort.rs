@@ -1,4 +1,4 @@
-//! The list of pairs sorted by (a, b), with each pair once. Twin of `src/reduce/sort.rs`.
+//! The sorted list: each pair once, sorted by its indices (a, b). Twin of `src/reduce/sort.rs`.
 
 use std::ops::Range;
 
@@ -16,36 +16,42 @@ use crate::Error;
 
 /// The buffers of the sorted list.
 pub(crate) struct SortedBuffers {
-    /// The sorted [`CaromCollision`]s. `CaromResults::sorted` is their number.
+    /// The pairs as [`CaromCollision`]s, sorted by (a, b). `CaromResults::sorted` is their number.
     pub(crate) list: wgpu::Buffer,
-    /// Arguments of an indirect dispatch over the sorted pairs.
+    /// Arguments of an indirect dispatch that has one invocation per sorted pair.
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// The buffers of a radix sort of as many items as there may be pairs. An item is four words.
+/// The buffers of a radix sort. They have room for as many items of four words as the list of pairs
+/// has room for pairs.
 pub(super) struct Sorter {
-    /// The [`Digit`] of each pass, at multiples of [`UNIFORM_ALIGNMENT`].
+    /// The [`Digit`] by which each pass orders the items. The offsets are multiples of
+    /// [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
-    /// Number of digits of the largest index of a sphere.
+    /// Number of digits that the largest index of a sphere has.
     count: u32,
-    /// The items before and after a pass. The two buffers swap roles with each pass.
+    /// Two buffers of items: one has the items before a pass, the other the items after it. They
+    /// swap roles with each pass.
     pub(super) items: [wgpu::Buffer; 2],
-    /// Number of items with each digit in each block, digit by digit. A scan turns it into the
-    /// position of these items after the pass.
+    /// For each value of a digit and each block of items: the number of the block's items with this
+    /// value. The table is ordered by value, then by block. A scan turns each number into the
+    /// position of the first of these items after the pass.
     table: ScanTable,
 }
 
-/// The key of a sort, and which items it sorts.
+/// The items that a sort orders, and their key.
 #[derive(Clone, Copy)]
 pub(super) enum By {
     /// Sorts the list of pairs by (a, b).
     Pair,
-    /// Sorts items by their first word. There are as many items as pairs in the sorted list.
+    /// Sorts items by their first word. The number of items is the number of pairs in the sorted
+    /// list.
     FirstWord,
 }
 
-/// Returns the digits of all passes, the least significant digit first: those of b and then those
-/// of a for [`By::Pair`], and those of the first word for [`By::FirstWord`].
+/// Returns the digits by which the passes of all sorts order the items. First come the passes for
+/// [`By::Pair`]: the digits of b, then the digits of a. The passes for [`By::FirstWord`] follow.
+/// Each run of digits begins with the least significant one.
 fn digits(count: u32) -> impl Iterator<Item = Digit> {
     let passes = [(1, 0), (0, 0), (0, 1)];
     passes.into_iter().flat_map(move |(word, distinct)| {
@@ -58,7 +64,7 @@ fn digits(count: u32) -> impl Iterator<Item = Digit> {
     })
 }
 
-/// Makes a uniform buffer of the digits, at multiples of [`UNIFORM_ALIGNMENT`].
+/// Makes a uniform buffer of the digits, at offsets that are multiples of [`UNIFORM_ALIGNMENT`].
 fn upload(
     device: &wgpu::Device,
     digits: impl Iterator<Item = Digit>,
@@ -105,7 +111,7 @@ impl Sorter {
         })
     }
 
-    /// Returns the indices of the passes that sort by this key, in order.
+    /// Returns the indices of the passes that sort by the key `by`, in the order in which they run.
     fn passes(&self, by: By) -> Range<u32> {
         match by {
             By::Pair => 0..2 * self.count,
@@ -113,14 +119,14 @@ impl Sorter {
         }
     }
 
-    /// Returns the buffer of items that is not `one`.
+    /// Returns the one of the two buffers of items that is not `one`.
     fn other(&self, one: &wgpu::Buffer) -> wgpu::Buffer {
         let [first, second] = &self.items;
         if one == first { second } else { first }.clone()
     }
 
-    /// Returns the dispatches that sort the items in a buffer, and the buffer that has the sorted
-    /// items afterwards.
+    /// Returns the dispatches that sort the items in the buffer `items`, and the buffer that holds
+    /// the sorted items afterwards.
     pub(super) fn sort(
         &self,
         maker: &Maker<'_>,
@@ -150,7 +156,7 @@ impl Sorter {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the sorted list, and appends the stage.
+    /// Makes the buffers of the sorted list, and appends the stage that sorts.
     pub(super) fn sorted(
         &mut self,
         sorter: &Sorter,

@@ -1,4 +1,4 @@
-//! Tests of the reductions on the GPU against those on the CPU.
+//! Tests that compare the reductions on the GPU with the reductions on the CPU.
 
 use super::super::buffers::Capacity;
 use super::super::collision_buffers::CollisionBuffers;
@@ -17,15 +17,15 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// A device, buffers that start out full of noise, and the pairs of the last complete step, which
-/// the changes of the next step are compared with.
+/// A device, buffers that start out full of noise, and the pairs of the last complete step, with
+/// which the next step is compared to compute its changes.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
     previous: Vec<Collision>,
 }
 
-/// The contents of the result buffers after a step, as words.
+/// The contents of all result buffers after a step, as words.
 #[derive(Default)]
 struct Left {
     raw: Vec<u32>,
@@ -60,7 +60,8 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so that a new reduction is not left out of these tests.
+        // The pattern has no `..`, so that a reduction that is added later cannot be left out of
+        // these tests.
         let Wanted {
             earliest,
             sorted,
@@ -104,7 +105,7 @@ impl Rig {
         ])
     }
 
-    /// Runs a step, and returns its results and the contents of the buffers.
+    /// Runs a step, and returns its results and the contents of the result buffers.
     fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
         self.try_step(spheres, split)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -144,7 +145,8 @@ impl Rig {
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
 
-    /// Runs a step, and checks that each reduction equals the CPU's reduction of the GPU's list.
+    /// Runs a step, and checks that each reduction on the GPU equals the CPU's reduction of the
+    /// same list of pairs.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
@@ -161,7 +163,7 @@ impl Rig {
         let any_order = collisions(&raw);
         reduce::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
         let pairs = collisions(&raw);
-        // Repeated pairs are equal in all bits.
+        // When the GPU's list has a pair several times, all of its entries have the same bits.
         let mut found: Vec<[u32; 4]> = any_order.iter().map(bits).collect();
         found.sort_unstable();
         found.dedup();
@@ -219,7 +221,7 @@ impl Rig {
     }
 }
 
-/// Returns two sets of which the second begins at `split`, or one set if `split` is 0.
+/// Returns two sets whose second begins at sphere `split`, or one set if `split` is 0.
 fn sets(split: usize) -> Sets {
     match split {
         0 => Sets::One,
@@ -241,7 +243,8 @@ fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
     pairs.iter().map(collision).collect()
 }
 
-/// Returns a gas of slow spheres with some fast ones, `time` after its start.
+/// Returns a gas of slow spheres in which every fiftieth is fast. The positions are the ones at the
+/// time `time`.
 fn gas(count: usize, time: f32) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let side = (count as f32 * 6.0).cbrt();
@@ -314,7 +317,8 @@ fn reductions_of_coincident_spheres_match_the_cpu() {
     );
 }
 
-/// In the second world, each sphere touches up to six neighbours at the same time, without overlap.
+/// In the second world of the test, each sphere touches up to six neighbours at the same time,
+/// without overlap.
 #[test]
 fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     let lattice: Vec<Sphere> = (0..4096)
@@ -340,8 +344,8 @@ fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     assert!(results.sorted >= 11_520);
 }
 
-/// Fast spheres meet halfway through the step, where one time segment ends and the next begins, so
-/// that several segments report the same pair.
+/// The test's fast spheres meet halfway through the step, where one time segment ends and the next
+/// begins. So several segments report the same pair.
 #[test]
 fn a_pair_that_is_reported_several_times_is_sorted_once() {
     let mut spheres = gas(10_000, 0.0);
@@ -424,8 +428,8 @@ fn changes_continue_when_the_buffers_grow() {
     assert_eq!((results.began, results.lasted), (0, before.sorted));
 }
 
-/// One row has about a hundred thousand pairs. The shaders use one invocation per pair, so that it
-/// takes no longer than as many short rows.
+/// In this test, one sphere touches about a hundred thousand others. The shaders have one
+/// invocation per pair, so its long row of contacts takes no longer than many short rows.
 #[test]
 fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
     let count = 100_000;

@@ -1,4 +1,4 @@
-//! The bindings of a kernel, read from its WGSL.
+//! Parses the bindings of a kernel, which are its buffer variables, from the kernel's WGSL text.
 
 /// How a kernel uses one of its bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,17 +11,17 @@ pub(crate) enum Access {
     Write,
 }
 
-/// The type of a binding, without the length of an array and without `atomic`.
+/// The WGSL type of a binding. The length of an array and the wrapper `atomic<…>` are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// Name in WGSL of the type, or of an array's element type.
+    /// WGSL name of the type, or of the element type if the type is an array.
     pub(crate) element: &'static str,
     /// Whether the type is an array.
     pub(crate) is_array: bool,
 }
 
-/// A variable of a kernel to which a buffer is bound. Its binding index is its position in the list
-/// of bindings.
+/// A variable of a kernel to which a buffer is bound. Its binding index is its position in the
+/// kernel's list of bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) name: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct Binding {
 }
 
 impl Kind {
-    /// Parses the text of a type.
+    /// Parses a type in WGSL syntax, such as `array<atomic<u32>, 256>`.
     fn parse(text: &'static str) -> Self {
         let bare = |text: &'static str| {
             let inner = text.strip_prefix("atomic<");
@@ -42,7 +42,8 @@ impl Kind {
             .strip_prefix("array<")
             .and_then(|inner| inner.strip_suffix('>'));
         match array {
-            // The name of an element type has no comma, so a comma begins the length.
+            // The name of an element type has no comma, so the first comma separates the element
+            // type from the array's length.
             Some(inner) => Self {
                 element: bare(inner.split(',').next().unwrap_or(inner)),
                 is_array: true,
@@ -55,8 +56,8 @@ impl Kind {
     }
 }
 
-/// Parses the declaration of the binding with this index. Returns `None` if the line does not have
-/// the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
+/// Parses a line that declares the binding with the index `index`. Returns `None` if the line does
+/// not have the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
 fn binding(line: &'static str, index: usize) -> Option<Binding> {
     let rest = line.strip_prefix(&format!("@group(0) @binding({index}) var<"))?;
     let (access, rest) = rest.split_once("> ")?;
@@ -73,8 +74,9 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
     })
 }
 
-/// Returns the bindings that a kernel's text declares. Each must be on a line of its own, in the
-/// order of the indices. Returns the first line that breaks this rule as the error.
+/// Returns the bindings that a kernel's text declares. Each declaration must be on a line of its
+/// own, and the declarations must be in the order of their indices. The error is the first line
+/// that breaks this rule.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

@@ -5,48 +5,53 @@ use std::fmt::Write as _;
 use crate::MAX_MAGNITUDE;
 use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
 
-/// Number of quantities that `measure_ranks` ranks: position and velocity along each axis, and two
-/// distances.
+/// Number of quantities of a sampled sphere that the kernel `measure_ranks` ranks: the position and
+/// the velocity along each axis, and the distances to two neighbours.
 pub(crate) const QUANTITIES: u32 = 8;
-/// Spheres of the sample that one workgroup of `measure_spacing` processes. The workgroup computes
-/// the position of every other sphere of the sample once for all of them.
+/// Number of sampled spheres that one workgroup of the kernel `measure_spacing` processes together.
+/// The workgroup computes the position of every other sampled sphere only once for all of them.
 pub(crate) const MEASURED: u32 = 4;
-/// Spheres of the sample that one workgroup of `measure_ranks` ranks.
+/// Number of sampled spheres that one workgroup of the kernel `measure_ranks` ranks.
 pub(crate) const RANKED: u32 = 64;
 
-/// Invocations of a workgroup in kernels with one invocation per sphere, proxy or pair.
+/// Number of invocations per workgroup in most kernels with one invocation per sphere, proxy or
+/// pair. The kernel `measure_sizes` uses [`SCAN_WORKGROUP`].
 pub(crate) const WORKGROUP: u32 = 64;
-/// Invocations of a workgroup of the scan.
+/// Number of invocations per workgroup in the kernels that compute prefix sums (scans).
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// Kernels with one invocation per octave use the sums of the scan, so the sizes must agree.
+// Kernels with one invocation per octave of distance call the prefix sum of
+// `shaders/shared/scan_block.wgsl`, which needs workgroups of `SCAN_WORKGROUP` invocations.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
-/// Counts that one workgroup of the scan processes.
+/// Number of counts that one workgroup of the scan kernels processes.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
-/// Items that one workgroup of the sort processes.
+/// Number of items that one workgroup of the radix sort processes.
 pub(crate) const SORT_BLOCK: u32 = 256;
-/// Bits of a digit. One pass of the sort sorts by one digit.
+/// Number of bits of a digit of a sort key. One pass of the radix sort orders the items by one
+/// digit.
 pub(crate) const DIGIT_BITS: u32 = 4;
-/// Number of values of a digit.
+/// Number of values that a digit of a sort key can have.
 pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
 /// Largest number of invalid spheres whose indices a step reports.
 pub(crate) const INVALID_LISTED: usize = 32;
 
-/// Bit of `Params::flags`: there are two sets, and only pairs between them count.
+/// Bit of `Params::flags`: the step has two sets, and only pairs with one sphere from each set
+/// count.
 pub(crate) const FLAG_TWO_SETS: u32 = 1;
-/// Bit of `Params::flags`: the driver may end loops early, so `pairs` counts the invocations that
-/// finish.
+/// Bit of `Params::flags`: the driver may end long loops early, so the kernel `pairs` counts the
+/// invocations that finish.
 pub(crate) const FLAG_WATCH: u32 = 2;
 
-/// Value of `SourceLayout::motion_kind` for spheres that do not move.
+/// Value of `SourceLayout::motion_kind` if the application's spheres do not move.
 pub(crate) const MOTION_NONE: u32 = 0;
-/// Value of `SourceLayout::motion_kind` for spheres with velocities.
+/// Value of `SourceLayout::motion_kind` if the application's buffer holds the spheres' velocities.
 pub(crate) const MOTION_VELOCITY: u32 = 1;
-/// Value of `SourceLayout::motion_kind` for spheres with previous centres.
+/// Value of `SourceLayout::motion_kind` if the application's buffer holds the spheres' previous
+/// centres.
 pub(crate) const MOTION_PREVIOUS: u32 = 2;
 
-/// The value of a constant: a `u32` or an `f32` in WGSL.
+/// The value of a shader constant: a `u32` or an `f32` in WGSL.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Word(u32),
@@ -75,7 +80,7 @@ macro_rules! constants {
 }
 
 constants! {
-    // Sizes of workgroups, and the number of items that each processes.
+    // Numbers of invocations per workgroup, and numbers of items that a workgroup processes.
     WORKGROUP: u32 = WORKGROUP;
     SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
     SCAN_BLOCK: u32 = SCAN_BLOCK;
@@ -85,7 +90,8 @@ constants! {
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;
 
-    // Flags, kinds of motion, sentinel values, and the length of the list of invalid spheres.
+    // Flags of the step, kinds of motion, sentinel values, and length of the list of invalid
+    // spheres.
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;
     MOTION_NONE: u32 = MOTION_NONE;
@@ -94,14 +100,14 @@ constants! {
     NO_SLOT: u32 = u32::MAX;
     INVALID_LISTED: u32 = INVALID_LISTED;
 
-    // Limits of float32, and of its use.
+    // Limits of float32, limit of the input values, and threshold for a change of units.
     GREATEST: f32 = f32::MAX;
     MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
     EPSILON: f32 = filter::EPSILON;
     MAX_MAGNITUDE: f32 = MAX_MAGNITUDE;
     LEAST_USUAL: f32 = units::LEAST_USUAL;
 
-    // Tags, size classes, cells and slots.
+    // Bits of tags and of size classes, size and margin of cells, and hashes from cells to slots.
     SEGMENT_BITS: u32 = tag::SEGMENT_BITS;
     POWER_BITS: u32 = tag::POWER_BITS;
     LEVEL_BITS: u32 = tag::LEVEL_BITS;
@@ -117,7 +123,7 @@ constants! {
     Z_HASH: u32 = grid::Z_HASH;
     ROW_HASH: u32 = grid::ROW_HASH;
 
-    // The sample, and the measurements made from it.
+    // Size of the sample of spheres, and limits of the measurements made from it.
     SAMPLE_DIVISOR: u32 = tuning::SAMPLE_DIVISOR;
     SMALL_SAMPLE_DIVISOR: u32 = tuning::SMALL_SAMPLE_DIVISOR;
     MAX_SAMPLE: u32 = tuning::MAX_SAMPLE;
@@ -136,13 +142,14 @@ constants! {
     MIN_SLOPE: f32 = tuning::MIN_SLOPE;
     LOG_OF_NONE: f32 = tuning::LOG_OF_NONE;
 
-    // Sizes of cells, and lengths of segments.
+    // Sizes of cells, and lengths of time segments.
     MIN_CELL_PER_SPACING: f32 = tuning::MIN_CELL_PER_SPACING;
     SEGMENT_LENGTHS: u32 = tuning::SEGMENT_LENGTHS;
     MIN_SEGMENT_PER_EXTENT: f32 = tuning::MIN_SEGMENT_PER_EXTENT;
     MAX_WEIGHED: u32 = tuning::MAX_WEIGHED;
 
-    // Costs.
+    // Costs of searches in units of one swept test, and numbers of ranges and cells that a search
+    // visits.
     SEARCH_COST: f32 = tuning::SEARCH_COST;
     HASHED_SEARCH_COST: f32 = tuning::HASHED_SEARCH_COST;
     OWN_RANGES: f32 = tuning::OWN_RANGES;
@@ -152,7 +159,7 @@ constants! {
     MAX_OWN_CELLS: f32 = tuning::MAX_OWN_CELLS;
     MAX_COARSER_CELLS: f32 = tuning::MAX_COARSER_CELLS;
 
-    // Levels and their slots.
+    // Size ranges and time slabs of levels, and division of the slot table among the levels.
     MAX_RANGE_SHIFT: u32 = tuning::MAX_RANGE_SHIFT;
     MAX_SLABS_POWER: u32 = tuning::MAX_SLABS_POWER;
     USABLE_SLOTS: f32 = tuning::USABLE_SLOTS;
@@ -161,7 +168,7 @@ constants! {
     CELL_GROWTH: f32 = tuning::CELL_GROWTH;
     CELL_GROWTH_STEPS: u32 = tuning::CELL_GROWTH_STEPS;
 
-    // The swept test, and the ownership of a pair by segments.
+    // Error bounds of the swept test, and of the choice of the time segments that report a pair.
     ROUNDING: f32 = filter::ROUNDING;
     LINEAR: f32 = filter::LINEAR;
     SQUARES: f32 = filter::SQUARES;

@@ -1,9 +1,10 @@
-//! `#import` and `#needs`: assembles one WGSL module from a kernel and the shared parts that it
-//! imports.
+//! Handles the directives `#import` and `#needs` of the shader files: assembles one WGSL module
+//! from a kernel's file and the shared parts that it imports.
 
 use std::fmt::{Display, Formatter};
 
-/// Defines the shared parts: pairs of a name and the text of the file in `shaders/shared/`.
+/// Defines the list of shared parts: for each, its name and the text of its file in
+/// `shaders/shared/`.
 macro_rules! parts {
     ($($name:literal),* $(,)?) => {
         pub(super) const PARTS: &[(&str, &str)] = &[$((
@@ -42,18 +43,18 @@ parts![
     "units",
 ];
 
-/// An error of assembling a module.
+/// An error in assembling a WGSL module from a kernel and the shared parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
-    /// A line begins with `#` but is not a directive.
+    /// A line of a shader file begins with `#` but is not a directive.
     Directive(String),
-    /// An imported part does not exist.
+    /// An imported shared part does not exist.
     Part(String),
-    /// A part does not declare an item that is imported from it.
+    /// A shared part does not declare an item that is imported from it.
     Item { part: String, item: String },
-    /// A part imports itself, directly or through other parts.
+    /// A shared part imports itself, directly or through other parts.
     Cycle(String),
-    /// A part needs a variable that the kernel does not declare.
+    /// A shared part needs a variable that the kernel does not declare.
     Need(String),
 }
 
@@ -69,7 +70,7 @@ impl Display for BadImport {
     }
 }
 
-/// A directive: a line that begins with `#`.
+/// A directive: a line of a shader file that begins with `#`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
     /// `#import part::{item, item}`
@@ -101,13 +102,13 @@ fn directive(line: &str) -> Result<Directive<'_>, BadImport> {
     }
 }
 
-/// Returns the directives of a file.
+/// Returns the directives of a shader file.
 pub(super) fn directives(text: &str) -> Result<Vec<Directive<'_>>, BadImport> {
     let lines = text.lines().filter(|line| line.starts_with('#'));
     lines.map(directive).collect()
 }
 
-/// Returns the name that a line declares at module scope, if it declares one.
+/// Returns the name that a line of WGSL declares at module scope, or `None` if it declares none.
 fn declared_by(line: &str) -> Option<&str> {
     let line = match line.strip_prefix("@group(") {
         Some(_) => &line[line.find("var<")?..],
@@ -123,26 +124,27 @@ fn declared_by(line: &str) -> Option<&str> {
         .next()
 }
 
-/// Returns the names that a file declares at module scope.
+/// Returns the names that a shader file declares at module scope.
 pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(declared_by)
 }
 
-/// A module that is being assembled.
+/// A WGSL module that is being assembled.
 #[derive(Default)]
 struct Module {
-    /// The text so far, without directives.
+    /// WGSL text assembled so far, without directives.
     text: String,
-    /// Parts that have been added.
+    /// Names of the shared parts whose text has been added.
     done: Vec<&'static str>,
-    /// Parts that are being added: each imports the next.
+    /// Stack of the names of the shared parts whose imports are being added. Each part imports the
+    /// next.
     open: Vec<&'static str>,
-    /// Names of variables that the kernel must declare.
+    /// Names of the variables that the kernel must declare.
     needs: Vec<&'static str>,
 }
 
 impl Module {
-    /// Adds a file after all parts that it imports.
+    /// Adds the text of a file after all parts that the file imports.
     fn add(&mut self, text: &'static str, parts: &Parts) -> Result<(), BadImport> {
         for directive in directives(text)? {
             match directive {
@@ -190,11 +192,11 @@ impl Module {
     }
 }
 
-/// Shared parts: pairs of a name and a text.
+/// Shared parts, each given by its name and its text.
 type Parts = [(&'static str, &'static str)];
 
-/// Returns the module of a kernel: all parts that it imports, and then the kernel. Each part occurs
-/// once, after the parts that it imports itself.
+/// Returns the WGSL module of a kernel: the text of all shared parts that it imports, and then its
+/// own text. Each part occurs once, after the parts that it imports itself.
 pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
     let mut module = Module::default();
     module.add(kernel, parts)?;

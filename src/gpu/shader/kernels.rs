@@ -10,13 +10,13 @@ use crate::Error;
 pub struct Kernel {
     /// Name of the kernel in the table of kernels.
     pub name: &'static str,
-    /// Name of the file in `shaders/`, without the extension.
+    /// Name of the kernel's file in `shaders/`, without the extension.
     pub(crate) file: &'static str,
-    /// Text of the file.
+    /// Text of the kernel's file.
     pub(crate) text: &'static str,
     /// Name of the entry point in the file.
     pub entry: &'static str,
-    /// Names and values of override constants.
+    /// Names and values of the override constants.
     pub constants: &'static [(&'static str, f64)],
 }
 
@@ -32,8 +32,9 @@ macro_rules! kernel {
     };
 }
 
-/// Defines a set of kernels, each compiled once per device, as a struct with a field for each. Each
-/// line has the field, the file, the entry point and the values of override constants.
+/// Defines a struct with one field for each kernel, compiled for a device, and a constant list of
+/// the same kernels. Each input line has the field, the file, the entry point and the values of the
+/// override constants.
 macro_rules! kernels {
     (
         $(#[$doc:meta])* $set:ident, $all:ident:
@@ -45,7 +46,7 @@ macro_rules! kernels {
         }
 
         impl $set {
-            /// Compiles all kernels of the set.
+            /// Compiles all kernels of the struct.
             pub(crate) fn new(device: &wgpu::Device) -> Result<Self, Error> {
                 Ok(Self {
                     $($field: compile(device, &kernel!($field, $file, $entry, $constants))?,)*
@@ -58,7 +59,7 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// The kernels of the stages that every step has.
+    /// The kernels of the stages that run in every step.
     Stages, STAGES:
     measure_spacing: "measure_spacing", "main", [];
     measure_ranks: "measure_ranks", "main", [];
@@ -70,14 +71,16 @@ kernels! {
     scan_apply: "scan_apply", "main", [];
     scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
-    // With this override constant, the compiler drops the tests and keeps the counting.
+    // The kernels `tally` and `pairs` share an entry point. With the override constant `TALLY`, the
+    // shader compiler removes the tests of candidates and keeps only their counting.
     tally: "pairs", "main", [("TALLY", 1.0)];
     pairs: "pairs", "main", [];
     results: "results", "main", [];
 }
 
 kernels! {
-    /// The kernels that read the spheres from the application's buffers.
+    /// The kernels of a step whose spheres are in the application's buffers. They read the spheres,
+    /// and compute the parameters that depend on them.
     Load, LOAD:
     load_params: "load_params", "main", [];
     load_first: "load_spheres", "first_set", [];
@@ -86,7 +89,8 @@ kernels! {
 }
 
 kernels! {
-    /// The kernel that gathers pairs for exact readbacks.
+    /// The kernel that copies each pair with the values of its two spheres, from which the host
+    /// computes exact results.
     Gather, GATHER:
     gather: "gather", "main", [];
 }
@@ -109,16 +113,17 @@ kernels! {
     changes_keep: "changes", "keep", [];
 }
 
-/// Returns every kernel.
+/// Returns every kernel of the table.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
 }
 
 impl Kernel {
-    /// Returns the complete WGSL module: constants, shared parts, and the kernel's file.
+    /// Returns the kernel's complete WGSL module: the constants, the shared parts, and the kernel's
+    /// file.
     ///
     /// # Errors
-    /// [`Error::Device`] if a directive of the files is invalid.
+    /// [`Error::Device`] if a directive in one of the shader files is invalid.
     pub fn wgsl(&self) -> Result<String, Error> {
         let module = resolve(self.text, PARTS).map_err(|bad| self.error(&bad))?;
         Ok(prelude() + &module)
@@ -140,7 +145,7 @@ impl Kernel {
 
 /// A kernel compiled for a device.
 pub(crate) struct Compiled {
-    /// Label of the objects that are made for the kernel.
+    /// Label of the wgpu objects that are made for the kernel.
     pub(crate) label: String,
     /// The kernel's bindings, in the order of their indices.
     pub(crate) bindings: Vec<Binding>,

@@ -1,9 +1,9 @@
-//! The structures in the buffers. Each is the twin of a structure in `shaders/` with the same
-//! fields, which are described there. A name begins with `Gpu` if the CPU backend has a structure
-//! of the plain name. The stages' structures are in `shaders/shared/types.wgsl`, the results in
-//! `shaders/shared/carom.wgsl`, and the layout of the application's buffers in
-//! `shaders/shared/sources.wgsl`. `Params::new` has a twin in `shaders/load_params.wgsl`, and
-//! `Gathered` has one in `shaders/gather.wgsl`.
+//! The structures in the GPU buffers. Each is the twin of a structure in `shaders/` with the same
+//! fields, and the comments there describe the fields. The name of a structure begins with `Gpu` if
+//! the CPU backend has one with the plain name. Structures that the stages exchange are in
+//! `shaders/shared/types.wgsl`, results in `shaders/shared/carom.wgsl`, and the layout of the
+//! application's buffers in `shaders/shared/sources.wgsl`. `Params::new` has a twin in
+//! `shaders/load_params.wgsl`, and `Gathered` has one in `shaders/gather.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -15,10 +15,10 @@ use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{OCTAVES, sample_size};
 use crate::shared::units::Units;
 
-/// Alignment in bytes at which every device can bind a uniform buffer.
+/// Alignment in bytes that every device accepts for the offset of a uniform buffer binding.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A type of which a buffer holds a value or an array.
+/// A type of the values in a buffer: the buffer holds one value or an array of values.
 pub(crate) trait Element: Pod {
     /// Name of the type in WGSL.
     const WGSL: &'static str;
@@ -40,7 +40,7 @@ impl Element for Sphere {
     const WGSL: &'static str = "Sphere";
 }
 
-/// Size of a structure in bytes, and the names and offsets of its fields.
+/// Size of a structure in bytes, its name in WGSL, and the names and offsets of its fields.
 #[cfg(test)]
 pub(super) struct StructLayout {
     pub(super) wgsl: &'static str,
@@ -70,7 +70,7 @@ macro_rules! layouts {
             }
         )*
 
-        /// The layouts of all structures, for a test that compares them with WGSL.
+        /// The layouts of all structures. A test compares them with the layouts in WGSL.
         #[cfg(test)]
         pub(super) const LAYOUTS: &[StructLayout] = &[$(StructLayout {
             wgsl: $wgsl,
@@ -101,8 +101,8 @@ layouts! {
         serial: u32,
     }
 
-    /// Counters of the stages. Counts of segments, candidates and pairs have two words, the low
-    /// word first.
+    /// Counters that the stages of a step increment. A count of segments, candidates or pairs has
+    /// 64 bits, in two words, the low word first.
     struct Counters = "Counters" {
         segments: [u32; 2],
         candidates: [u32; 2],
@@ -116,7 +116,7 @@ layouts! {
         used: [u32; SIZE_CLASSES / 32],
     }
 
-    /// Positions of the spheres' values in the application's buffers.
+    /// Layout of the application's buffers: where the values of the spheres are.
     struct SourceLayout = "SourceLayout" {
         center: [u32; 2],
         radius: [u32; 2],
@@ -172,7 +172,7 @@ layouts! {
         unused_too: f32,
     }
 
-    /// Measured values of one sphere of the sample.
+    /// Measured values of one sampled sphere.
     struct Sampled = "Sampled" {
         log_distance: [f32; 2],
         radius: f32,
@@ -183,8 +183,8 @@ layouts! {
         unused_as_well: f32,
     }
 
-    /// Median and trimmed range of one quantity of the sample: the lowest and the highest value
-    /// when strays are left out.
+    /// Median and trimmed range of one quantity of the sampled spheres. The trimmed range leaves
+    /// out the most extreme values at both ends.
     struct Ranks = "Ranks" {
         low: f32,
         median: f32,
@@ -202,7 +202,7 @@ layouts! {
         unused: f32,
     }
 
-    /// Number and bounds of the proxies of one size class.
+    /// Number of the proxies of one size class, and the bounds of their positions and sizes.
     struct GpuSizeClass = "SizeClass" {
         count: u32,
         inside: u32,
@@ -243,14 +243,15 @@ layouts! {
         level_of_size_class: [u32; SIZE_CLASSES],
     }
 
-    /// The slot of a proxy, and its position within the slot.
+    /// The slot of a proxy in the slot table, and the proxy's position among the proxies of this
+    /// slot.
     struct GpuBinned = "Binned" {
         slot: u32,
         place: u32,
     }
 
-    /// The values of a proxy's sphere that the swept test reads, in the units of the grids, in the
-    /// order of the slots.
+    /// The values of a proxy's sphere that the swept test reads, in the units of the grids (see
+    /// `src/shared/units.rs`). The proxies are sorted by slot.
     struct GpuSortedProxy = "SortedProxy" {
         center: [f32; 3],
         radius: f32,
@@ -258,13 +259,13 @@ layouts! {
         sphere: u32,
     }
 
-    /// The cell and the tag of a proxy.
+    /// The cell of a proxy, and its tag: its level and time segment, packed into a word.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,
     }
 
-    /// The digit that one pass of the sort sorts by.
+    /// The digit of the sort keys by which one pass of the radix sort orders the items.
     struct Digit = "Digit" {
         word: u32,
         shift: u32,
@@ -272,7 +273,7 @@ layouts! {
         unused: u32,
     }
 
-    /// Arguments of an indirect dispatch.
+    /// Arguments of an indirect dispatch: the number of workgroups along each axis.
     struct DispatchArguments = "DispatchArguments" {
         x: u32,
         y: u32,
@@ -294,9 +295,9 @@ layouts! {
 }
 
 impl Params {
-    /// Returns the parameters of a step. For spheres in buffers of the application, `spheres` is 0,
-    /// and `load_params` sets the number on the device. Capacities, limits and the serial number
-    /// are left at 0.
+    /// Returns the parameters of a step. Capacities, limits and the serial number are left at 0.
+    /// For spheres in buffers of the application, `spheres` is 0, and the kernel `load_params` sets
+    /// the number of spheres on the device.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {

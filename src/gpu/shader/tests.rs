@@ -1,5 +1,5 @@
-//! Tests of the shaders' text: the shaders are valid, their bindings are those that the host binds,
-//! and their imports are exactly the items that they use.
+//! Tests of the shaders' text: the shaders are valid, their bindings are the ones that the host
+//! reads from the text, and each file imports exactly the items that it uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
 use crate::gpu::{Status, WGSL};
 
-/// Returns each file that has kernels once: its name and its text.
+/// Returns the name and the text of each file that has kernels, once per file.
 fn files() -> BTreeMap<&'static str, &'static str> {
     all().map(|kernel| (kernel.file, kernel.text)).collect()
 }
@@ -46,7 +46,7 @@ fn every_shader_is_valid_with_no_capabilities() {
     all().for_each(|kernel| drop(module(kernel)));
 }
 
-/// The table of kernels names every entry point of a file, and no entry point that does not exist.
+/// Of every shader file, the table of kernels has all entry points, and no others.
 #[test]
 fn every_entry_point_is_a_kernel() {
     for (file, text) in files() {
@@ -99,7 +99,7 @@ fn every_shader_becomes_spirv_msl_and_hlsl() {
     }
 }
 
-/// Returns the name of a type in WGSL. An atomic type has the name of the plain type.
+/// Returns the WGSL name of a type. An atomic type has the name of the plain type.
 fn name_of(module: &Module, handle: Handle<Type>) -> String {
     let kind = &module.types[handle];
     let scalar = |scalar: naga::Scalar| match scalar.kind {
@@ -115,7 +115,7 @@ fn name_of(module: &Module, handle: Handle<Type>) -> String {
     }
 }
 
-/// A binding of a kernel as naga reads it.
+/// A binding of a kernel, as the WGSL parser naga reads it.
 #[derive(Debug, PartialEq)]
 struct Declared {
     index: u32,
@@ -148,8 +148,9 @@ fn declared_bindings(module: &Module) -> Vec<Declared> {
     all
 }
 
-/// The host reads a kernel's bindings from the text of its shader. They must equal those that naga
-/// reads, in the same order, with at most the eight storage buffers that every device has.
+/// The host reads a kernel's bindings from the text of its shader. They must equal the bindings
+/// that the WGSL parser naga reads, in the same order. At most eight of them may be storage
+/// buffers, because every device has that many.
 #[test]
 fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     let design = include_str!("../../../docs/design.md").replace('\n', " ");
@@ -187,7 +188,8 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     }
 }
 
-/// A name stands for one buffer, so it has the same type in all kernels.
+/// The host binds buffers by the names of the variables, so a variable of one name must have the
+/// same type in all kernels.
 #[test]
 fn a_name_has_one_type_in_all_kernels() {
     let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
@@ -199,15 +201,15 @@ fn a_name_has_one_type_in_all_kernels() {
     }
 }
 
-/// Returns the text without comments and directives.
+/// Returns a shader's text without comments and directives.
 fn code(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let bare = lines.map(|line| line.split("//").next().unwrap_or_default());
     bare.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the names that a text uses, and the names that it gives to variables, parameters and
-/// fields.
+/// Returns the names that a shader's text uses, and the names that it gives to variables,
+/// parameters and fields.
 fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let code = code(text);
     let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
@@ -230,7 +232,7 @@ fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     (used, bound)
 }
 
-/// Returns the items that a file imports, and the variables that it needs.
+/// Returns the items that a shader file imports, and the kernel's variables that it needs.
 fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let (mut imported, mut needed) = (BTreeSet::new(), BTreeSet::new());
     for directive in directives(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
@@ -245,8 +247,8 @@ fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'
     (imported, needed)
 }
 
-/// A file imports every item of a part that it uses, and no other. A part names exactly the
-/// variables of the kernel that it uses after `#needs`.
+/// A shader file imports every item of a shared part that it uses, and no other item. After
+/// `#needs`, a shared part names exactly the variables of the kernel that it uses.
 #[test]
 fn every_file_imports_exactly_the_items_that_it_uses() {
     let items: BTreeMap<&str, &str> = PARTS
@@ -289,7 +291,7 @@ fn every_file_imports_exactly_the_items_that_it_uses() {
             .filter(|&word| needed.contains(word) || !bound.contains(word))
             .collect();
         check(&needed, &expected, "needs");
-        // Each item is imported from the part that declares it.
+        // Each item must be imported from the shared part that declares it.
         for directive in directives(text).unwrap_or_default() {
             if let Directive::Import { part, items: names } = directive {
                 let mut strays = names.iter().filter(|&item| items.get(item) != Some(&part));
@@ -313,7 +315,7 @@ fn every_part_is_imported_by_some_kernel() {
     }
 }
 
-/// The paths of twins in comments exist.
+/// Comments of the shaders name the paths of the twins on the CPU. Every such path must exist.
 #[test]
 fn every_file_that_a_shader_names_exists() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -358,7 +360,7 @@ fn bad_imports_are_errors() {
     assert_eq!(cycle, Err(BadImport::Cycle("one".to_owned())));
 }
 
-/// Every constant has the same bits as on the host, and some shader uses it.
+/// Every shader constant has the same bits in WGSL as on the host, and at least one shader uses it.
 #[test]
 fn every_constant_has_the_hosts_bits_and_is_used() {
     let (module, _) = parse("the constants", &super::constants::prelude());
@@ -388,8 +390,8 @@ fn every_constant_has_the_hosts_bits_and_is_used() {
     }
 }
 
-/// [`WGSL`], which users append to their shaders, is valid by itself, and its constants equal those
-/// of the host.
+/// The public text [`WGSL`], which users append to their shaders, is valid by itself, and its
+/// constants equal the host's.
 #[test]
 fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     let (module, _) = parse("WGSL", WGSL);
@@ -411,8 +413,8 @@ fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     }
 }
 
-/// [`WGSL`] is appended to a user's shader. This keeps the line numbers of the shader, whatever the
-/// shader ends with.
+/// The public text [`WGSL`] is appended to a user's shader. Appending must not change the line
+/// numbers of the shader, whatever the shader ends with.
 #[test]
 fn errors_in_a_users_shader_have_the_line_numbers_of_that_shader() {
     let used = "
@@ -481,7 +483,7 @@ fn workgroups_are_small_enough_for_every_device() {
     }
 }
 
-/// Returns the size of a structure in WGSL, and the names and offsets of its members.
+/// Returns the size of a WGSL structure, and the names and offsets of its members.
 fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) {
     for module in modules {
         let mut layouter = naga::proc::Layouter::default();
@@ -506,7 +508,7 @@ fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) 
 #[test]
 fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     let modules: Vec<Module> = all().map(|kernel| module(kernel).0).collect();
-    // `Sphere` is public and therefore not among the layouts.
+    // `Sphere` is a type of the public API, so it is not in the list `LAYOUTS`.
     let sphere = [
         ("center", std::mem::offset_of!(crate::Sphere, center)),
         ("radius", std::mem::offset_of!(crate::Sphere, radius)),
@@ -528,8 +530,8 @@ fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     }
 }
 
-/// Every element type of a buffer has a twin on the host, whose layout
-/// `structs_are_laid_out_alike_in_wgsl_and_rust` compares.
+/// Every element type of a buffer has a twin on the host. The test
+/// `structs_are_laid_out_alike_in_wgsl_and_rust` compares the layouts of the twins.
 #[test]
 fn every_element_is_a_type_that_the_host_has() {
     let words = ["u32", "vec2<u32>", "vec4<u32>", "Sphere"];

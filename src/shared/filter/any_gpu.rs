@@ -1,7 +1,7 @@
-//! The filter in simulated arithmetic with the largest errors that WGSL allows, for tests.
-//! Operations round up or down. Products and sums are fused or not. Subnormal numbers are flushed
-//! or not. Dot products and the margin are summed in several orders. Divisions are off by up to
-//! 2.5 ulps.
+//! The filter in simulated arithmetic with the largest errors that WGSL allows, for tests. In each
+//! simulation, operations round up, down or at random. Products and sums are fused or not.
+//! Subnormal numbers are flushed to zero or not. Dot products and the margin are summed in several
+//! orders. Divisions are off by up to 2.5 ulps.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,10 +13,11 @@ use fastrand::Rng;
 use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SLOWLY, SQUARES};
 use crate::shared::sorted::SortedProxy;
 
-/// A simulated GPU, with its way of rounding, fusing and flushing.
+/// A simulated GPU, which has its own way of rounding results, of fusing products with sums, and of
+/// flushing subnormal numbers to zero.
 pub(super) struct AnyGpu {
     rng: Rng,
-    /// Whether operations round up. `None`: at random.
+    /// Whether the results of operations are rounded up rather than down. `None`: at random.
     up: Option<bool>,
     flushes: bool,
     fuses: bool,
@@ -35,8 +36,8 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds to one of the two adjacent float32 numbers, or exactly if `x` is a float32. Then
-    /// flushes a subnormal result, if this GPU flushes.
+    /// Rounds `x` to one of the two adjacent float32 numbers, or to `x` itself if it is a float32.
+    /// Then flushes a subnormal result to zero, if this GPU flushes.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -81,7 +82,7 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // One ulp of the quotient: its power of two, times ε.
+        // One ulp of the quotient is ε times the power of two at or below the quotient.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
@@ -89,7 +90,8 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // An error of 1.5 ulps, to which the rounding adds up to 1 ulp: 2.5 ulps.
+        // The quotient gets an error of up to 1.5 ulps, to which the rounding adds up to 1 ulp.
+        // Together these are the 2.5 ulps that WGSL allows.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -110,8 +112,8 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Margin and bound of a pair, by the formula of `filter_pair` in
-    /// `shaders/shared/filter.wgsl`.
+    /// Computes the margin r² − q·q of a pair and the bound on the margin's error, by the formula
+    /// of `filter_pair` in `shaders/shared/filter.wgsl`.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);
@@ -126,7 +128,7 @@ impl AnyGpu {
             t = 0.0;
         }
         let q = [0, 1, 2].map(|k| self.mul_add(v[k], t, p[k]));
-        // Sums r² − q·q in one of several orders.
+        // Sums the terms of r² − q·q in one of two orders.
         let (rr, qq) = (self.mul(r, r), self.dot(q, q));
         let margin = if self.rng.bool() {
             self.add(rr, -qq)

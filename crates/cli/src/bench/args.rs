@@ -1,4 +1,4 @@
-//! The command line of `carom bench`, and the scenes that it selects.
+//! The command line of `carom bench`, and the benchmark scenes that it selects.
 
 use std::path::PathBuf;
 
@@ -14,31 +14,33 @@ use crate::read_args::{ReadArgs, time_step};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// Scenes: gas, dense, polydisperse, fast, clustered, lattice, touching, thermal, or all
+    /// Scenes to time: gas, dense, polydisperse, fast, clustered, lattice, touching, thermal, or
+    /// all
     ///
-    /// Separate several values by commas, here and in the following options.
+    /// To give several values of this option, or of one of the options --n, --density, --ratio and
+    /// --bullets, separate the values by commas. All combinations of the values are timed.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
-    /// Numbers of spheres
+    /// Numbers of spheres to time each scene with
     #[arg(long, default_value = "100000", value_delimiter = ',', value_parser = count)]
     n: Vec<usize>,
-    /// Densities such as 0.3, instead of the scene's own
+    /// Densities to time, such as 0.3, instead of the scene's own density
     ///
-    /// The density is the sum of the volumes of the spheres, divided by the volume of the cube. The
-    /// scenes lattice and touching have a fixed density.
+    /// The density is the sum of the volumes of the spheres, divided by the volume of the cube that
+    /// the scene fills. The scenes lattice and touching have a fixed density.
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = density)]
     density: Vec<f64>,
-    /// Ratios of the largest to the smallest radius, instead of the scene's own
+    /// Ratios of the largest to the smallest radius to time, instead of the scene's own ratio
     ///
-    /// Only the scenes polydisperse and thermal have such a ratio.
+    /// Only the scenes polydisperse and thermal have spheres of different radii.
     #[arg(long, value_name = "R", value_delimiter = ',', value_parser = ratio)]
     ratio: Vec<f32>,
-    /// Distances that the bullets of the scene fast move, in diameters, instead of 50
+    /// Distances that the bullets of the scene fast move, in sphere diameters, instead of 50
     ///
-    /// One sphere in a hundred is a bullet.
+    /// Bullets are fast spheres. One sphere in a hundred is a bullet.
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = bullets)]
     bullets: Vec<f32>,
-    /// Time this file instead of scenes; needs --dt
+    /// Time a step of the spheres in this file instead of scenes; needs --dt
     ///
     /// The file is CSV, a LAMMPS dump (its last frame is timed) or NumPy arrays, as for `carom
     /// collide`.
@@ -62,21 +64,21 @@ pub(crate) struct Args {
     /// Number of threads of the CPU backend; 0 means one for each core
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Number of timed calls in each run
+    /// Number of timed calls in each run, after one call to warm up
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
-    /// Check the list of each world in exact arithmetic before it is timed
+    /// Check the pairs found in each world in exact arithmetic before the world is timed
     ///
     /// The check tests randomly chosen spheres against all others. In a world of up to 14142
-    /// spheres, it chooses every sphere. In a larger world, it chooses as many as make 200 million
-    /// pairs, which take some seconds.
+    /// spheres, it chooses every sphere. In a larger world, it chooses so many spheres that it
+    /// tests 200 million pairs. This takes some seconds.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Bandwidth of the memory, for the floor, instead of a measured one
+    /// Bandwidth of the memory from which the floor is computed, instead of a measured bandwidth
     ///
-    /// Without this option, the bandwidth is that of a copy of 512 MiB on the same number of
-    /// threads. The bandwidth of a GPU is not measured, so without this option runs on a GPU have
-    /// no floor.
+    /// The floor is the least time in which the memory can move the bytes of a step. Without this
+    /// option, the bandwidth is that of a copy of 512 MiB on the same number of threads. The
+    /// bandwidth of a GPU is not measured, so runs on a GPU have no floor without this option.
     #[arg(long, value_name = "GB/s", value_parser = bandwidth)]
     pub(crate) bandwidth: Option<f64>,
 }
@@ -108,7 +110,7 @@ Examples of how the cost grows (for one thread of the CPU, add --backend cpu --t
   carom bench --input grains.csv --dt 1e-4 --check
 Redirect standard output to a file to plot the results with `plot` of the package carom-peers.";
 
-/// The scenes that one value of `--scene` selects.
+/// The benchmark scenes that one value of `--scene` selects: a single scene, or all scenes.
 type Scenes = Vec<Scene>;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -121,7 +123,7 @@ enum Where {
     Cpu,
 }
 
-/// A scene with a number of spheres and parameters.
+/// A benchmark scene, with the number of spheres and the parameters from which it is generated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) scene: Scene,
@@ -141,7 +143,7 @@ impl Args {
         }
     }
 
-    /// Returns the file to time, or `None` if scenes are timed.
+    /// Returns the file to time, or `None` if benchmark scenes are timed.
     pub(crate) fn input(&self) -> Option<Input> {
         let input = self.input.as_ref().map(|path| self.reading.input(path));
         input
@@ -205,7 +207,8 @@ impl Args {
     }
 }
 
-/// Returns the given values of a parameter, or the scene's own value if none was given.
+/// Returns the values given for a parameter of a scene, or only the scene's own value if none was
+/// given.
 fn or<T: Copy>(asked: &[T], own: T) -> Vec<T> {
     if asked.is_empty() {
         vec![own]
@@ -221,7 +224,7 @@ fn scenes_of(name: &str) -> Result<Scenes, String> {
     }
 }
 
-/// Parses a number of spheres, up to the limit of the library.
+/// Parses a number of spheres, which may be at most 2³⁰, the limit of the library.
 fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= 1 << 30 => Ok(n),

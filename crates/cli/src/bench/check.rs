@@ -1,15 +1,17 @@
-//! `--check`: checks the list in exact arithmetic before anything is timed.
+//! The option `--check` of `carom bench`: checks the list of pairs of a world in exact arithmetic
+//! before the world is timed.
 
 use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Maximum number of pairs to test, which take some seconds. It suffices for every sphere of a
-/// world of up to 14 142 spheres. In a larger world, a part of the spheres is tested.
+/// Maximum number of pairs of spheres that a check tests, which takes some seconds. The number
+/// suffices to test every sphere of a world of up to 14 142 spheres against all others. In a larger
+/// world, only some of the spheres are tested.
 const TRIED: usize = 200_000_000;
 
-/// Tests randomly chosen spheres against all spheres in exact arithmetic. Returns the number of
-/// pairs tested. A list with a mistake is an error.
+/// Checks a list of pairs: tests randomly chosen spheres against all spheres in exact arithmetic.
+/// Returns the number of pairs tested, or an error if the list has a mistake.
 pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::Result<u64> {
     let in_order = list
         .windows(2)
@@ -19,7 +21,7 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
         "the check failed: the list is not sorted, or has a pair twice"
     );
     let count = (TRIED / spheres.len().max(1)).clamp(1, spheres.len().max(1));
-    // carom has accepted the spheres, so their number is at most 2³⁰.
+    // The library has accepted the spheres, so their number is at most 2³⁰ and fits into `u32`.
     let rows = 0..u32::try_from(spheres.len())?;
     let mut chosen = Rng::with_seed(0).choose_multiple(rows, count);
     chosen.sort_unstable();
@@ -46,9 +48,10 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// Converts the list to that of a step between two sets: the chosen spheres, and all spheres. A
-/// pair of two chosen spheres then occurs twice. Each chosen sphere also touches itself, because it
-/// is in both sets, unless its groups make it ignore itself.
+/// Converts the list of pairs of one set to the list of a step between two sets: the chosen
+/// spheres, and all spheres. A pair of two chosen spheres occurs twice in the converted list. Each
+/// chosen sphere also touches itself, because it is in both sets, unless its collision groups make
+/// it ignore itself.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

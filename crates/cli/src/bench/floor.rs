@@ -1,5 +1,5 @@
-//! The bytes that any method must move in a step, the bytes that carom's stages move, and the
-//! bandwidth of the memory.
+//! Memory traffic of a step: the bytes that any method must move, the bytes that carom's stages
+//! move, and a measurement of the memory's bandwidth.
 
 use std::time::Instant;
 
@@ -7,12 +7,12 @@ use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Bytes of an input sphere.
+/// Size of an input sphere, in bytes.
 const SPHERE: u64 = 32;
-/// Bytes of a pair in the returned list.
+/// Size of a pair in the returned list, in bytes.
 const PAIR: u64 = 16;
 
-/// Counts that determine the cost of a step.
+/// The counts that determine how many bytes a step moves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) spheres: u64,
@@ -22,13 +22,14 @@ pub(crate) struct Counts {
     pub(crate) pairs: u64,
 }
 
-/// Returns the bytes that any method must move: it reads each sphere, writes a copy of it in sorted
-/// order, reads this copy, and writes each pair.
+/// Returns the number of bytes that any method must move in a step: it reads each sphere, writes a
+/// copy of it in sorted order, reads this copy, and writes each pair.
 pub(crate) fn least_bytes(spheres: u64, pairs: u64) -> u64 {
     spheres * (SPHERE + 2 * SPHERE) + pairs * PAIR
 }
 
-/// Bytes that a stage reads and writes for each item of a kind.
+/// Name of a stage, and the number of bytes that the stage reads and writes for each sphere, proxy,
+/// slot, candidate and pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
     name: &'static str,
@@ -39,53 +40,59 @@ struct Stage {
     pair: u64,
 }
 
-/// Bytes of a sorted proxy's record. It is read only for candidates that pass the ball test.
+/// Size of the record of a sorted proxy, in bytes. The record describes the sphere of the proxy. It
+/// is read only for candidates whose bounding spheres touch.
 const RECORD: u64 = 32;
-/// Bytes of a sorted proxy's bounding sphere, for the ball test.
+/// Size of the bounding sphere of a sorted proxy, in bytes. The first test of a candidate reads it.
 const BALL: u64 = 16;
-/// Bytes of a proxy's tag.
+/// Size of the tag of a proxy (its level and time segment), in bytes.
 const TAG: u64 = 4;
-/// Bytes of a proxy before it is sorted: its slot, sphere and tag.
+/// Size of a proxy before it is sorted, in bytes: its slot, the index of its sphere, and its tag.
 const ENTRY: u64 = 12;
-/// Bytes of a proxy's entry in the sorted order: the place to read it from, its sphere and its tag.
+/// Size of a proxy's entry in the sorted order, in bytes: the index at which to read its sphere,
+/// the index of the sphere in the input, and its tag.
 const ORDER: u64 = 12;
-/// Bytes of a sphere's size class.
+/// Size of the number of a sphere's size class, in bytes.
 const SIZE_CLASS: u64 = 2;
-/// Bytes of a word of the slot table, or of a proxy's slot.
+/// Size of a word of the slot table, or of the number of a proxy's slot, in bytes.
 const SLOT: u64 = 4;
 
-/// The stages of the CPU backend. Incrementing a word counts as one read and one write. Of a cache
-/// line, only the bytes that are used count. A repeated read counts again, even if the cache holds
-/// the data. The sample of `measure` and the stage `plan` are small, and left out.
+/// The stages of the CPU backend, and the bytes that they move. Incrementing a word counts as one
+/// read and one write. Of a cache line, only the bytes that are used count. A repeated read counts
+/// again, even if the cache holds the data. The sample of `measure` and the stage `plan` move few
+/// bytes, and are left out.
 const STAGES: [Stage; 5] = [
-    // Each sphere is read to validate it, and again to measure its size. Its size class is written.
+    // Each sphere is read once to validate it, and once more to measure its size. The number of its
+    // size class is written.
     Stage {
         name: "measure",
         sphere: 2 * SPHERE + SIZE_CLASS,
         ..NOTHING
     },
-    // For each proxy, its sphere and size class are read and its entry is written. Sorting the
-    // entries by bucket reads and writes each of them once more.
+    // For each proxy, its sphere and size class are read and an entry is written. Sorting the
+    // entries by bucket reads and writes each entry once more.
     Stage {
         name: "bin",
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The slot table is cleared and summed. Each proxy is read, counted and placed. Its record, tag
-    // and slot are written, and its bounding sphere is computed from record and tag and written.
-    // These are the bytes of large worlds whose spheres lie in random order in memory: there each
-    // record is first written to the bucket of its proxy, and copied before it is sorted. In other
-    // worlds an entry and four records less are moved for each proxy.
+    // The slot table is cleared, and its prefix sums are computed. Each proxy is read, counted in
+    // its slot and placed in the sorted order. Its record, tag and slot are written. Its bounding
+    // sphere is computed from the record and the tag, and written. The terms hold for large worlds
+    // whose spheres lie in random order in memory. There, each record is first written to the
+    // bucket of its proxy, and copied before the bucket is sorted. In other worlds, the stage moves
+    // one entry and four records less for each proxy.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },
-    // For each proxy, its bounding sphere, tag and slot are read, and the begin and end of five
-    // rows of cells; for each candidate, its bounding sphere. A candidate that passes the first
-    // test reads two records. The model approximates the number of such candidates by the number of
-    // pairs. Each pair is written, and sorted by bucket.
+    // For each proxy, the stage reads its bounding sphere, tag and slot, and where five rows of
+    // cells begin and end in the slot table. For each candidate, it reads one more bounding sphere.
+    // If the two bounding spheres touch, it also reads two records. The model takes the number of
+    // pairs for the number of such candidates. The stage writes each pair, and sorts the pairs by
+    // bucket.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,
@@ -93,7 +100,8 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // Each pair is read once to count it, and read and written once to place it.
+    // Each pair is read once to count the pairs of its sphere, and read and written once to place
+    // it in the sorted list.
     Stage {
         name: "decide",
         pair: 3 * PAIR,
@@ -110,14 +118,15 @@ const NOTHING: Stage = Stage {
     pair: 0,
 };
 
-/// Bytes that a stage moves in a step.
+/// Name of a stage, and the number of bytes that the stage moves in a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Moved {
     pub(crate) name: &'static str,
     pub(crate) bytes: u64,
 }
 
-/// Returns the bytes that each stage of the CPU backend moves in a step, according to [`STAGES`].
+/// Returns the number of bytes that each stage of the CPU backend moves in a step, according to the
+/// model [`STAGES`].
 pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     let of_stage = |stage: &Stage| Moved {
         name: stage.name,
@@ -130,15 +139,16 @@ pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     STAGES.iter().map(of_stage).collect()
 }
 
-/// Number of words in each of the two buffers of a copy: 512 MiB, more than caches hold.
+/// Number of 8-byte words in each of the two buffers between which the measurement of the bandwidth
+/// copies: 512 MiB, more than the caches of a processor hold.
 const WORDS: usize = 1 << 26;
-/// Number of words that a task copies.
+/// Number of 8-byte words that one parallel task of the bandwidth measurement copies.
 const TASK: usize = 1 << 16;
-/// Number of copies. The fastest copy counts.
+/// Number of copies that the bandwidth measurement makes. It uses the time of the fastest copy.
 const COPIES: usize = 5;
 
-/// Measures the bandwidth of the memory: the bytes that a large copy on this many threads reads and
-/// writes per second, in sum.
+/// Measures the bandwidth of the memory with a large copy on `threads` threads. Returns the number
+/// of bytes that all threads together read and write per second.
 pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -155,7 +165,7 @@ pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
         });
         least = least.min(start.elapsed().as_secs_f64());
     }
-    // Keeps the compiler from removing the copies as unused.
+    // `black_box` keeps the compiler from removing the copies as unused.
     std::hint::black_box(&to);
     Ok((2 * WORDS * size_of::<u64>()) as f64 / least.max(f64::MIN_POSITIVE))
 }

@@ -19,7 +19,7 @@ use floor::{Counts, Moved};
 use crate::progress::Progress;
 use crate::say;
 
-/// One JSON line of the output.
+/// The result of timing one world. It is printed as a JSON object on one line.
 #[derive(Serialize)]
 struct Run {
     #[serde(flatten)]
@@ -28,7 +28,7 @@ struct Run {
     adapter: Option<String>,
     threads: usize,
     repeats: u32,
-    /// Number of pairs that `--check` tested.
+    /// Number of pairs that the check tested, or `None` without the option `--check`.
     checked: Option<u64>,
     median_seconds: f64,
     min_seconds: f64,
@@ -42,23 +42,26 @@ struct Run {
     memory: u64,
     grazing: u64,
     grazing_by_integers: u64,
-    /// Bytes that any method must move.
+    /// Number of bytes that any method must move in the step.
     floor_bytes: u64,
-    /// Bandwidth of the memory in bytes per second.
+    /// Bandwidth of the memory in bytes per second, or `None` if it is neither given nor measured.
     bandwidth: Option<f64>,
     floor_seconds: Option<f64>,
-    /// Median time divided by the floor.
+    /// Median time of a call, divided by the floor: the time in which the memory can move the bytes
+    /// that any method must move.
     over_floor: Option<f64>,
-    /// Bytes that carom's stages move, according to the model of the CPU backend.
+    /// Number of bytes that each of carom's stages moves, according to the model of the CPU
+    /// backend, or `None` on a GPU.
     moved: Option<Vec<Moved>>,
-    /// Stages in the order in which they ran.
+    /// The stages of the step, in the order in which they ran.
     stages: Vec<Stage>,
 }
 
-/// The world that was timed.
+/// The world that was timed: a benchmark scene with its parameters, or a file.
 #[derive(Serialize)]
 struct World {
-    /// Name of the scene. For a file, this field, `seed` and the parameters are `None`.
+    /// Name of the benchmark scene. If a file was timed, `scene`, `seed`, `density`, `ratio` and
+    /// `bullets` are `None`.
     scene: Option<&'static str>,
     input: Option<String>,
     n: usize,
@@ -70,7 +73,7 @@ struct World {
     bullets: Option<f32>,
 }
 
-/// A stage, and its median time.
+/// Name of a stage, and the median of its times over the timed calls.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -100,11 +103,12 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// State that all runs share.
+/// The arguments and the state that all runs of `carom bench` share.
 struct Bench {
     arguments: Args,
     threads: usize,
-    /// Bandwidth of the memory in bytes per second: given, or measured by the first run on the CPU.
+    /// Bandwidth of the memory in bytes per second. It is given by `--bandwidth`, or measured by
+    /// the first run on the CPU.
     bandwidth: Option<f64>,
 }
 
@@ -160,13 +164,13 @@ impl Bench {
         self.time(scene.generate_with(&parameters, n, seed), world)
     }
 
-    /// Times one world, and prints the results.
+    /// Measures the time that a step of one world takes, and prints the results.
     fn time(&mut self, mut spheres: Vec<Sphere>, world: World) -> anyhow::Result<()> {
         let (dt, repeats) = (self.arguments.dt(), self.arguments.repeats);
         if world.at_rest {
             spheres = carom_scenes::at_rest(spheres);
         }
-        // Each world has its own detector, so that `memory` is the memory for this world.
+        // Each world gets a new detector, so that `memory` counts only the buffers for this world.
         let mut detector = Detector::new(
             Options::new()
                 .with_backend(self.arguments.backend())
@@ -199,14 +203,14 @@ impl Bench {
             name,
             median_seconds: median_of_stage(name, &calls),
         });
-        // The backend of this call, not that of the detector: `Auto` may fall back to the CPU for a
-        // single world.
+        // Whether this step ran on the CPU. The backend of the detector does not decide this: with
+        // `Backend::Auto`, the detector may fall back to the CPU for a single world.
         let on_cpu = facts.backend == ActiveBackend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth(self.threads)?);
         }
-        // A measured bandwidth is that of the host, so it applies to the CPU only. A given one
-        // applies to any backend.
+        // A measured bandwidth is that of the host's memory, so it applies only to a step on the
+        // CPU. A bandwidth given with `--bandwidth` applies to any backend.
         let bandwidth = self
             .bandwidth
             .filter(|_| on_cpu || self.arguments.bandwidth.is_some());
@@ -254,7 +258,7 @@ impl Bench {
     }
 }
 
-/// Returns a quotient, or `None` if it is not finite.
+/// Returns the quotient `a / b`, or `None` if it is not finite.
 fn over(a: f64, b: f64) -> Option<f64> {
     Some(a / b).filter(|quotient| quotient.is_finite())
 }
@@ -303,8 +307,8 @@ fn print_row(run: &Run) {
 }
 
 impl World {
-    /// Returns the name of the scene, with its parameters where they differ from the published
-    /// ones, or the name of the file.
+    /// Returns the name of the benchmark scene, followed by the parameters that differ from the
+    /// published ones. If a file was timed, returns its name.
     fn name(&self) -> String {
         let (Some(name), Some(density), Some(ratio), Some(bullets)) =
             (self.scene, self.density, self.ratio, self.bullets)
@@ -329,8 +333,8 @@ impl World {
     }
 }
 
-/// Returns the median time of a stage over the calls, in seconds. The times of a stage that ran
-/// more than once in a call are added up.
+/// Returns the median time of a stage over several calls, in seconds. If the stage ran more than
+/// once in a call, its times in this call are added up.
 fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     let of_call = |call: &Statistics| {
         let runs = call.stages.iter().filter(|(stage, _)| *stage == name);
@@ -339,8 +343,8 @@ fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     median(calls.iter().map(of_call).collect())
 }
 
-/// Returns the median: the middle value, or the mean of the two middle values. The median of no
-/// values is 0.
+/// Returns the median of the values: the middle value, or the mean of the two middle values. The
+/// median of no values is 0.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// numbers count from the end. Ranges work as in Python: START:END leaves out END,
     /// START:END:STEP goes from frame to frame in steps of STEP, and an omitted START or END means
     /// the beginning or the end of the file. With a range or `all`, each frame is searched and
-    /// printed by itself, and the list that --output writes has a first column `frame`.
+    /// printed by itself. The list that --output writes then has a first column `frame`.
     #[arg(
         long,
         visible_alias = "frames",
@@ -64,13 +64,13 @@ pub(crate) struct Args {
     ///
     /// LAMMPS may write its atoms in a different order in each frame, so that only ids identify a
     /// sphere across frames. `a` is the smaller id of a pair. Two spheres with the same id are an
-    /// error. For CSV and LAMMPS dumps.
+    /// error. This option is for CSV and LAMMPS dumps.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
-    /// Copy the column type of the file to the list, as columns `type_a` and `type_b`
+    /// Copy the column type of the file to the list of pairs, as columns `type_a` and `type_b`
     ///
-    /// Types are whole numbers from 0 to 2147483647. For CSV and LAMMPS dumps.
+    /// Types are whole numbers from 0 to 2147483647. This option is for CSV and LAMMPS dumps.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
@@ -89,21 +89,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
-    /// Order of the pairs: by a and b, or by time of impact (then a and b)
+    /// Order of the pairs: by their spheres a and b, or by time of impact (then by a and b)
     #[arg(long, value_enum, default_value = "pair")]
     pub(crate) sort: Sort,
 
     /// Draw the spheres and the pairs of one frame into this PNG file
     ///
     /// The picture shows the spheres at the start of the step, to scale, seen along z. If the world
-    /// is less than half as thick along y or x as along z, it is seen along that axis instead. The
-    /// colour of a sphere shows how many other spheres it touches at the start. A line joins the
-    /// centres of each pair: black if the pair touches at the start, orange if it meets later. The
-    /// file appears only when it is complete.
+    /// is less than half as thick along x or y as along z, it is seen along the thinner of x and y
+    /// instead. The colour of a sphere shows how many other spheres it touches at the start. A line
+    /// joins the centres of each pair. The line is black if the pair touches at the start, and
+    /// orange if it meets later. The file appears only when it is complete.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
-    /// Check the list by testing every pair of spheres in exact arithmetic
+    /// Check the list of pairs by testing every pair of spheres in exact arithmetic
     ///
     /// With more than 20000 spheres, the other backend makes a second list instead, and the two
     /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be
@@ -115,9 +115,9 @@ pub(crate) struct Args {
     ///
     /// Keys: frame and timestep (LAMMPS dumps only), spheres, pairs, grazing,
     /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on the CPU),
-    /// reason (why this backend), seconds (time of the search, without reading the input and
-    /// starting the device), stages (a list of objects with name and seconds) and, with --verify,
-    /// verify.
+    /// reason (for the choice of the backend), seconds (time of the search, without reading the
+    /// input and starting the device), stages (a list of objects with name and seconds) and, with
+    /// --verify, verify.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -152,7 +152,8 @@ impl Args {
         }
     }
 
-    /// Returns the input. [`Args::check`] has already checked its name.
+    /// Returns the input: a file or standard input. [`Args::check`] has already rejected an invalid
+    /// name.
     pub(crate) fn input(&self) -> Input {
         self.reading
             .input(&self.path)
@@ -168,7 +169,7 @@ impl Args {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
         for (option, file) in [("--output", list), ("--plot", self.plot.as_deref())] {
-            // On Unix, this path resolves to the file from which standard input is redirected.
+            // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
             let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
             if let Some(file) = file
                 && same_file(path, file)
@@ -203,12 +204,12 @@ impl Args {
     }
 }
 
-/// The values of `--sort`.
+/// The values of the option `--sort`: orders of the list of pairs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Sort {
-    /// By a, then by b
+    /// Sort the pairs by their first sphere a, then by their second sphere b
     Pair,
-    /// By the time of impact, then by a, then by b
+    /// Sort the pairs by time of impact, then by a, then by b
     Time,
 }
 
@@ -221,7 +222,7 @@ impl From<Sort> for Order {
     }
 }
 
-/// The values of `--backend`.
+/// The values of the option `--backend`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {
     /// A hardware GPU if there is one, otherwise the CPU

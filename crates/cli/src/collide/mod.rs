@@ -30,8 +30,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = args.read_options();
     let mut worlds = read::open(&input, args.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;
-    // The output files are created before the search, so that a path which is not writable is an
-    // error at once and not after a long run.
+    // The output files are created before the search. So a path that cannot be written is an error
+    // at once, and not after a long run.
     let columns = Columns {
         frames: args.frame.are_several(),
         ids: args.ids,
@@ -47,15 +47,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut detector = None;
     let (mut notes, mut is_coarse) = (Vec::new(), false);
     while let Some(world) = next {
-        // Each note is printed once, not again for every frame.
+        // A note that several frames have in common is printed only once.
         for note in &world.notes {
             if !notes.contains(note) {
                 progress.aside(|| say(&format!("note: {note}")));
                 notes.push(note.clone());
             }
         }
-        // Printed for one frame only. The texts of two such notes cannot be compared, because their
-        // numbers differ from frame to frame.
+        // The note on coarse coordinates is printed for one frame only. Its numbers differ from
+        // frame to frame, so its text cannot be compared with that of an earlier note.
         if !is_coarse && let Some(note) = resolution::note(&world) {
             progress.aside(|| say(&format!("note: {note}")));
             is_coarse = true;
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .detect(&Step::new(&world.spheres, args.dt))
             .map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // With `--verify`, the detector is dropped here: the check may need its device memory.
+        // With `--verify`, the detector is dropped before the check, which may need its device
+        // memory.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &world, &collisions, &progress)?;
         let report = Report {
@@ -83,7 +84,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let mut heard = is_heard(progress.aside(|| print(args, &report)))?;
         if let Some(failure) = verdict.as_ref().and_then(Verdict::failure) {
-            // Returning here drops `list` and `plot`, so no file with wrong pairs appears.
+            // `list` and `plot` are dropped by this return before their files are complete. So no
+            // file with wrong pairs appears.
             progress.aside(|| say(&format!("error: {failure}")));
             return Ok(ExitCode::FAILURE);
         }
@@ -110,11 +112,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             drawn.with_context(|| file.cannot_write())?;
             file.finish()?;
         }
-        // The reader has closed standard output, and no file or check was requested.
+        // The remaining frames are not searched, because the reader has closed standard output, and
+        // neither an output file nor a check was requested.
         if !heard && file.is_none() && !args.verify {
             return Ok(ExitCode::SUCCESS);
         }
-        // Dropped before the next world is read, so that only one world is in memory.
+        // The world is dropped before the next one is read, so that only one world is in memory.
         drop((world, collisions));
         next = worlds.next().transpose()?;
     }
@@ -124,7 +127,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the list if `--verify` is given.
+/// Checks the list of pairs if `--verify` is given. Returns the result of the check.
 fn check(
     args: &Args,
     world: &World,
@@ -138,8 +141,9 @@ fn check(
     verify::verify(&world.spheres, args.dt, collisions).map(Some)
 }
 
-/// Prints the report to standard output, or to standard error if the list goes to standard output.
-/// In that case a closed standard error is no error, because the list must still be written.
+/// Prints the report to standard output. If the list of pairs goes to standard output, the report
+/// goes to standard error instead. A closed standard error is then ignored, because the list must
+/// still be written.
 fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     if let Some(Target::StandardOutput) = args.output {
         let printed = report.text(stderr().lock());
@@ -154,8 +158,8 @@ fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     printed.context("cannot write to standard output")
 }
 
-/// Returns false for a write to a pipe that its reader has closed, and true for a successful write.
-/// Any other error is returned.
+/// Returns true after a successful write, and false after a write to a pipe that its reader has
+/// closed. Returns any other error of the write as an error.
 fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
     match written {
         Err(error) if is_broken_pipe(&error) => Ok(false),

@@ -1,4 +1,4 @@
-//! The printed results: a summary for people, or JSON for programs.
+//! The printed results of `carom collide`: a summary for people, or JSON for programs.
 
 use std::io::{self, BufWriter, Write};
 
@@ -9,23 +9,23 @@ use serde::Serialize;
 
 use super::verify::Verdict;
 
-/// Maximum number of pairs in the summary.
+/// Maximum number of pairs that the summary lists.
 const SHOWN: usize = 10;
 
-/// The results for one world.
+/// The results of the search for pairs in one world.
 pub(crate) struct Report<'a> {
     pub(crate) world: &'a World,
     pub(crate) collisions: &'a Collisions,
-    /// Time of the call to the detector.
+    /// Time that the detector took to find the pairs, in seconds.
     pub(crate) seconds: f64,
     pub(crate) verdict: Option<&'a Verdict>,
-    /// Order of the pairs.
+    /// Order in which the summary lists the pairs.
     pub(crate) order: Order,
     /// Whether the summary lists the first pairs.
     pub(crate) with_pairs: bool,
 }
 
-/// The JSON object of `--json`.
+/// The JSON object that `--json` prints for each world.
 #[derive(Serialize)]
 struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,8 +48,8 @@ struct Object<'a> {
     verify: Option<&'a Verdict>,
 }
 
-/// An element of the list `stages`. This is a list, not an object, because the stages have an
-/// order.
+/// Name and time of a stage, as an element of the JSON list `stages`. `stages` is a list, not an
+/// object, because the stages have an order.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -57,7 +57,7 @@ struct Stage {
 }
 
 impl Report<'_> {
-    /// Prints one JSON object.
+    /// Prints the results as one JSON object.
     pub(crate) fn json(&self, out: impl Write) -> io::Result<()> {
         let Statistics {
             spheres,
@@ -103,7 +103,7 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints the summary.
+    /// Prints the summary of the results.
     pub(crate) fn text(&self, out: impl Write) -> io::Result<()> {
         let statistics = &self.collisions.statistics;
         let pairs = &self.collisions.pairs;
@@ -142,7 +142,7 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints the first pairs.
+    /// Prints a table of the first pairs.
     fn table(&self, out: &mut impl Write) -> io::Result<()> {
         let pairs = &self.collisions.pairs;
         let with_types = self.world.types.is_some();
@@ -173,7 +173,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns a backend's name, as in the option `--backend`.
+/// Returns a backend's name, as the option `--backend` accepts it.
 pub(crate) fn name(backend: ActiveBackend) -> &'static str {
     match backend {
         ActiveBackend::Gpu => "gpu",

@@ -1,21 +1,21 @@
-//! A note to the user if float32 coordinates are coarse compared to the spheres.
+//! A note to the user about float32 coordinates that are coarse compared to the spheres.
 
 use carom_cli::read::World;
 
-/// Largest distance between neighbouring float32 coordinates that needs no note, as a fraction of
+/// Largest distance between neighbouring float32 coordinates that yields no note, as a fraction of
 /// the smallest radius.
 const TOLERATED: f32 = 0.01;
 
 /// Returns a note if float32 rounds coordinates to steps that are not much smaller than the
-/// spheres. The pairs are then exact for the rounded coordinates, but these may differ from the
-/// intended ones.
+/// spheres. The pairs are then exact for the rounded coordinates, but the rounded coordinates may
+/// differ from the intended ones.
 pub(crate) fn note(world: &World) -> Option<String> {
     let spheres = &world.spheres;
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // Spheres of radius 0 are left out: whether a point touches a sphere depends on the radius of
-    // that sphere only.
+    // Spheres of radius 0 are left out. Such a sphere is a point, and whether another sphere
+    // touches it depends only on the radius of the other sphere.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);
@@ -44,7 +44,7 @@ mod tests {
         let told = note_of("5,0,0,4e-9\n").unwrap();
         assert!(told.contains("4.8e-7") && told.contains("4e-9"), "{told}");
         assert!(note_of("1e6,0,0,0.1\n").is_some());
-        // Grains of a millimetre, some metres from the origin.
+        // Spheres with a radius of a millimetre, some metres from the origin, yield no note.
         assert_eq!(note_of("5,-7,2,1e-3\n0,0,0,0\n"), None);
         assert_eq!(note_of("0,0,0,1e-45\n"), None);
         assert_eq!(note_of(""), None);

@@ -1,4 +1,4 @@
-//! `--verify`: checks the pairs by a second method.
+//! The option `--verify`: checks the list of pairs by a second method.
 
 use anyhow::{Context, bail};
 use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::{compare, report};
 
-/// Number of spheres in the largest world of which every pair is tested. It has 200 million pairs,
-/// which take some seconds.
+/// Number of spheres in the largest world in which the check tests every pair of spheres. Such a
+/// world has 200 million pairs, whose tests take some seconds.
 pub(crate) const MOST_BY_BRUTE_FORCE: usize = 20_000;
 
-/// Result of the check.
+/// Result of the check of a list of pairs.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
     passed: bool,
@@ -18,17 +18,20 @@ pub(crate) struct Verdict {
     against: &'static str,
     /// Number of pairs that were checked.
     checked: u64,
-    /// Number of missing or wrong pairs.
+    /// Number of mistakes in the list: pairs that are missing, superfluous or listed with wrong
+    /// values.
     differing: u64,
-    /// Description of the method.
+    /// Description of the method of the check, for the summary.
     #[serde(skip)]
     method: String,
-    /// Description of the errors, one line for each.
+    /// Description of the mistakes, for the error message: one line for each kind of mistake, or
+    /// for each of the first differing pairs.
     #[serde(skip)]
     details: String,
 }
 
-/// Checks a list by testing every pair of spheres or, in a large world, against the other backend.
+/// Checks a list of pairs by testing every pair of spheres. In a world with many spheres, compares
+/// the list with that of the other backend instead.
 pub(crate) fn verify(
     spheres: &[Sphere],
     dt: f32,
@@ -48,7 +51,7 @@ pub(crate) fn verify(
     })
 }
 
-/// Checks a list against the list of the other backend.
+/// Checks a list of pairs against the list that the other backend makes.
 fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
     let (other, asked) = match backend {
@@ -73,7 +76,8 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
                 .with_context(|| format!("nothing was checked: the {} backend failed", names[1]));
         }
     };
-    // Comparing a backend with itself would check nothing.
+    // If the requested backend did not run, the list would be compared with a list of the same
+    // backend, which would check nothing.
     if checked.statistics.backend != other {
         bail!(
             "nothing was checked: the {} backend was requested, but another backend ran",

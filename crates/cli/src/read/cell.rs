@@ -5,16 +5,17 @@ use crate::read::number;
 /// A simulation box: a parallelepiped whose edges may have any directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    /// Corner with the scaled coordinates 0, 0, 0.
+    /// Corner of the box that has the scaled coordinates 0, 0, 0.
     origin: [f64; 3],
-    /// Vectors of the three edges at the origin.
+    /// Vectors of the three edges that begin at the corner `origin`.
     edges: [[f64; 3]; 3],
 }
 
 impl Cell {
-    /// Parses the three lines after `ITEM: BOX BOUNDS`. Their form follows from `heading`, the rest
-    /// of this line: orthogonal, triclinic (`xy xz yz`) or general triclinic (`abc origin`). The
-    /// error is the index of the invalid line, from 0, and a message.
+    /// Parses the three lines after the line `ITEM: BOX BOUNDS`. Their form follows from `heading`,
+    /// the rest of the line `ITEM: BOX BOUNDS`: orthogonal, triclinic (`xy xz yz`) or general
+    /// triclinic (`abc origin`). An error consists of the index of the invalid line, from 0 to 2,
+    /// and a message.
     pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let words = |text: &[u8]| -> Vec<Vec<u8>> {
             let words = text
@@ -59,8 +60,9 @@ impl Cell {
         })
     }
 
-    /// Returns a triclinic box. Each row has the low and high bound of the axis-aligned box around
-    /// the triclinic box, and a tilt factor: xy, xz and yz. See
+    /// Returns a triclinic simulation box. `x`, `y` and `z` are the numbers on the three lines
+    /// after the line `ITEM: BOX BOUNDS`. Each line has the low and the high bound of the
+    /// axis-aligned box around the triclinic box, and a tilt factor: xy, xz or yz. See
     /// <https://docs.lammps.org/Howto_triclinic.html>.
     fn tilted([x, y, z]: [[f64; 4]; 3]) -> Self {
         let [xy, xz, yz] = [x[2], y[2], z[2]];
@@ -82,7 +84,8 @@ impl Cell {
         }
     }
 
-    /// Returns the point with these scaled coordinates, which are fractions of the edges.
+    /// Returns the point with the scaled coordinates `parts`, which are fractions of the edges of
+    /// the box.
     pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {
         let [a, b, c] = self.edges;
         std::array::from_fn(|k| {

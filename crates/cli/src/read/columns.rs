@@ -1,31 +1,32 @@
-//! Finds the columns of a file that hold the fields of a sphere, and reads rows.
+//! Finds the columns of a text file that hold the fields of a sphere, and reads the rows.
 
 use carom::{Field, Sphere};
 
 use crate::read::cell::Cell;
 use crate::read::{Radii, ReadOptions, number};
 
-/// Number of characters of an invalid header that a message quotes.
+/// Maximum number of characters of the column names that an error message quotes.
 const MOST_SHOWN: usize = 200;
 
-/// Names of the fields of a sphere in a file.
+/// Names that the fields of a sphere have in a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     pub(crate) center: [&'static str; 3],
-    /// `radius` or `diameter`, or `type` if radii are given by type.
+    /// Name of the field that determines the radius: `radius` or `diameter`, or `type` if radii are
+    /// given by type.
     pub(crate) size: &'static str,
     pub(crate) velocity: [&'static str; 3],
 }
 
 impl Names {
-    /// The preferred names.
+    /// The preferred names of the fields of a sphere.
     pub(crate) const PLAIN: Self = Self {
         center: ["x", "y", "z"],
         size: "radius",
         velocity: ["vx", "vy", "vz"],
     };
 
-    /// Returns the name of a field.
+    /// Returns the name that a field of a sphere has in the file.
     pub(crate) fn of(&self, field: Field) -> &'static str {
         let (names, axis) = match field {
             Field::Radius => return self.size,
@@ -36,51 +37,55 @@ impl Names {
     }
 }
 
-/// The positions of the columns to read, from 0.
+/// The columns of a file that are read, each by its position, counted from 0.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: Names,
     center: [usize; 3],
     size: Size,
-    /// `None` for a velocity component without a column, which is 0.
+    /// Column of each velocity component, or `None` for a component that has no column. Such a
+    /// component is 0.
     velocity: [Option<usize>; 3],
     id: Option<usize>,
     kind: Option<usize>,
-    /// Simulation box of scaled coordinates, or `None` if the coordinates are not scaled.
+    /// Simulation box that scaled coordinates refer to, or `None` if the coordinates are not
+    /// scaled.
     cell: Option<Cell>,
 }
 
-/// The source of the radius of a sphere.
+/// The source of the radii of the spheres.
 #[derive(Debug)]
 enum Size {
-    /// A column of radii.
+    /// The column at this position holds the radii.
     Radius(usize),
-    /// A column of diameters.
+    /// The column at this position holds the diameters.
     Diameter(usize),
-    /// One radius for all spheres.
+    /// All spheres have this radius.
     Constant(f32),
-    /// A column of types, and the radius of each type.
+    /// The column at this position holds the types, each of which has its own radius.
     Kind(usize, Radii),
 }
 
-/// The contents of a row.
+/// The contents of a row of a file: a sphere and, if they are read, its id and type.
 pub(crate) struct Row {
     pub(crate) sphere: Sphere,
     pub(crate) id: Option<i64>,
     pub(crate) kind: Option<i32>,
 }
 
-/// An invalid field.
+/// An error about an invalid field of a row.
 #[derive(Debug)]
 pub(crate) struct BadField {
     pub(crate) name: &'static str,
-    /// What is wrong: the predicate of a sentence whose subject is the name.
+    /// Description of the error: the predicate of a sentence whose subject is the name of the
+    /// field.
     pub(crate) what: String,
 }
 
 impl Columns {
-    /// Finds the columns by their names. `centers` lists the names that the coordinates may have,
-    /// in order of preference.
+    /// Finds the columns to read. `names` are the names of all columns of the file. Each entry of
+    /// `centers` consists of three names that the coordinates may have. The first entry whose names
+    /// all exist is used.
     pub(crate) fn find(
         names: &[String],
         centers: &[[&'static str; 3]],
@@ -93,8 +98,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // The message names a missing coordinate. If some columns of a set of names exist, this
-            // is a coordinate of that set.
+            // The error message names a coordinate whose column is missing. If only some of the
+            // three columns of an entry of `centers` exist, the coordinate is from this entry.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
@@ -121,7 +126,8 @@ impl Columns {
         })
     }
 
-    /// Returns the same columns, with coordinates that are scaled to the simulation box `cell`.
+    /// Returns the same columns, with coordinates that are read as scaled to the simulation box
+    /// `cell`.
     pub(crate) fn within(self, cell: Cell) -> Self {
         Self {
             cell: Some(cell),
@@ -129,7 +135,7 @@ impl Columns {
         }
     }
 
-    /// Reads a row. `field` returns the text of a column.
+    /// Reads the sphere in a row. `field` returns the text in the column at a position.
     pub(crate) fn row<'a>(
         &self,
         field: impl Fn(usize) -> Option<&'a [u8]>,
@@ -180,7 +186,7 @@ impl Columns {
         })
     }
 
-    /// Returns a note for the user about velocity columns that are missing.
+    /// Returns a note for the user if there are velocity components without a column.
     pub(crate) fn note(&self) -> Option<String> {
         let missing: Vec<&str> = (self.names.velocity.into_iter())
             .zip(self.velocity)
@@ -197,7 +203,7 @@ impl Columns {
     }
 }
 
-/// Returns the source of the radii, and the name of the field that determines them.
+/// Returns the source of the radii, and the name of the field that determines the radii.
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
     let diameter = position(names, "diameter")?.map(|at| ("diameter", Size::Diameter(at)));
@@ -224,7 +230,7 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
     }
 }
 
-/// Returns a message which says that a column is missing, and names the columns that exist.
+/// Returns an error message which says that a column is missing, and names the columns that exist.
 fn missing(what: &str, names: &[String]) -> String {
     let all = names.join(", ");
     let cut = number::printable(&all, MOST_SHOWN);
@@ -236,8 +242,8 @@ fn missing(what: &str, names: &[String]) -> String {
     format!("there is no column {what}; the columns are {cut}{more}")
 }
 
-/// Returns the position of each of three names, or `None` for a name that is missing. A name that
-/// occurs twice is an error.
+/// Returns the positions of three column names among all `names`, or `None` for a name that is
+/// missing. A name that occurs twice is an error.
 fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], String> {
     let [x, y, z] = three;
     Ok([
@@ -247,8 +253,8 @@ fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], S
     ])
 }
 
-/// Returns the position of a name, or `None` if it is missing. A name that occurs twice is an
-/// error.
+/// Returns the position of a column name among all `names`, or `None` if it is missing. A name that
+/// occurs twice is an error.
 fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
     let mut found = names
         .iter()

@@ -1,4 +1,4 @@
-//! Reader of CSV: a header names the columns, and each further row is a sphere.
+//! Reader of CSV files. A header names the columns, and each further row describes a sphere.
 
 use std::io::{BufRead, Read};
 
@@ -51,7 +51,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
     Ok(world)
 }
 
-/// Reads the fields of the next line that is not blank. Returns false if there is none.
+/// Reads the fields of the next line that is not blank. Returns false at the end of the text.
 fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::Result<bool> {
     while text.next()? {
         let line = text.line();
@@ -64,8 +64,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
                 .for_each(|field| record.push_field(field));
             return Ok(true);
         }
-        // The parser gets one line at a time. Otherwise, after a missing quote, it would take the
-        // rest of the file for one field.
+        // The CSV parser gets one line at a time. If it got the whole text, it would take the rest
+        // of the text for one field after a missing quote.
         ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -81,8 +81,9 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
     Ok(false)
 }
 
-/// Returns the names of the columns in lower case, without white space around them. A `#` before
-/// the first name is removed, because NumPy's `savetxt` writes the header as a comment.
+/// Returns the names of the columns in a CSV header, in lower case and without white space around
+/// them. A `#` before the first name is removed, because NumPy's `savetxt` writes the header as a
+/// comment.
 fn names(header: &ByteRecord) -> Vec<String> {
     let name = |(k, field): (usize, &[u8])| {
         let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
@@ -91,7 +92,8 @@ fn names(header: &ByteRecord) -> Vec<String> {
     header.iter().enumerate().map(name).collect()
 }
 
-/// Returns a message with a remedy, if the line shows why it is not a header.
+/// Returns an error message with a remedy if the contents of the first line show why it is not a
+/// CSV header. Otherwise returns `None`.
 fn hint(line: &ByteRecord) -> Option<String> {
     let others = [
         (&b"ITEM:"[..], "a LAMMPS dump", "lammps"),

@@ -1,29 +1,29 @@
-//! The selection of frames of a dump.
+//! The selection of frames of a LAMMPS dump.
 
 use std::str::FromStr;
 
-/// A selection of frames of a dump. Frames are numbered from 0. A negative number counts from the
-/// end: -1 is the last frame.
+/// A selection of frames of a LAMMPS dump. Frames are numbered from 0. A negative number counts
+/// from the end of the dump: -1 is the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// The frame of this number.
+    /// A single frame, by its number.
     One(i64),
     /// A range of frames, with the rules of Python's slices: every `step`th frame from `start` up
     /// to, but not including, `end`. Frames outside the dump are left out.
     Slice {
-        /// First frame, or `None` for the first frame of the dump.
+        /// Number of the first frame, or `None` for the first frame of the dump.
         start: Option<i64>,
-        /// Frame after the last, or `None` for the end of the dump.
+        /// Number of the frame after the last selected one, or `None` for the end of the dump.
         end: Option<i64>,
-        /// Distance from one frame to the next; 1 selects every frame.
+        /// Difference between the numbers of consecutive selected frames; 1 selects every frame.
         step: u64,
     },
 }
 
 impl Frames {
-    /// The last frame.
+    /// Selects the last frame.
     pub const LAST: Self = Self::One(-1);
-    /// Every frame.
+    /// Selects every frame.
     pub const ALL: Self = Self::Slice {
         start: None,
         end: None,
@@ -35,8 +35,8 @@ impl Frames {
         matches!(self, Self::Slice { .. })
     }
 
-    /// Whether a number counts from the end, so that the number of frames in the dump must be known
-    /// before the first frame is read.
+    /// Whether the selection has a number that counts from the end of the dump. The number of
+    /// frames in the dump must then be known before the first frame is read.
     pub(crate) fn count_from_the_end(self) -> bool {
         let negative = |frame: Option<i64>| frame.is_some_and(|frame| frame < 0);
         match self {
@@ -45,8 +45,8 @@ impl Frames {
         }
     }
 
-    /// Returns how far from the end the first frame is, in frames, if its number counts from the
-    /// end. Otherwise returns 0.
+    /// Returns the number of frames from the first selected frame to the end of the dump, if the
+    /// number of the first selected frame counts from the end. Otherwise returns 0.
     pub(crate) fn marks(self) -> u64 {
         let (Self::One(start)
         | Self::Slice {
@@ -58,9 +58,9 @@ impl Frames {
         if start < 0 { start.unsigned_abs() } else { 0 }
     }
 
-    /// Returns the selected frames by their numbers from 0, or `None` for a single frame before the
-    /// first. `count` is the number of frames in the dump. It matters only if a number counts from
-    /// the end.
+    /// Returns the selected frames as a range of frame numbers, counted from 0, or `None` for a
+    /// single frame that would be before the first frame of the dump. `count` is the number of
+    /// frames in the dump. It is used only if a number of the selection counts from the end.
     pub(crate) fn resolve(self, count: u64) -> Option<Span> {
         let from_end = |frame: i64| {
             u64::try_from(frame)
@@ -73,7 +73,8 @@ impl Frames {
                 end: frame.saturating_add(1),
                 step: 1,
             }),
-            // As in Python, a range that begins or ends before the first frame is cut off there.
+            // As in Python, a range that begins or ends before the first frame of the dump is cut
+            // off at the first frame.
             Self::Slice { start, end, step } => Some(Span {
                 start: start.map_or(0, |start| from_end(start).unwrap_or(0)),
                 end: end.map_or(u64::MAX, |end| from_end(end).unwrap_or(0)),
@@ -83,22 +84,22 @@ impl Frames {
     }
 }
 
-/// A range of frames, by their numbers from 0.
+/// A range of frames of a dump. Frames are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// First frame.
+    /// Number of the first frame of the range.
     pub(crate) start: u64,
-    /// Frame after the last. It may be past the end of the dump.
+    /// Number of the frame after the last frame of the range. It may be past the end of the dump.
     pub(crate) end: u64,
-    /// Distance from one frame to the next.
+    /// Difference between the numbers of consecutive frames of the range.
     pub(crate) step: u64,
 }
 
 impl FromStr for Frames {
     type Err = String;
 
-    /// Parses `last`, `all`, a frame number, `START:END` or `START:END:STEP`. Each part of a range
-    /// may be empty.
+    /// Parses `last`, `all`, a frame number, `START:END` or `START:END:STEP`. `START`, `END` and
+    /// `STEP` may be empty.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             "must be the number of a frame (from 0, or negative to count from the end), last, all, \
@@ -153,7 +154,7 @@ impl std::fmt::Display for Frames {
 mod tests {
     use super::*;
 
-    /// Returns the frames that `text` selects from a dump of `count` frames.
+    /// Returns the numbers of the frames that `text` selects from a dump of `count` frames.
     fn chosen(text: &str, count: u64) -> Vec<u64> {
         let frames: Frames = text.parse().unwrap();
         let Some(span) = frames.resolve(count) else {
@@ -163,7 +164,7 @@ mod tests {
         all.collect()
     }
 
-    /// The expected lists were computed with `list(range(5))[...]` in Python.
+    /// The expected frame numbers were computed with `list(range(5))[...]` in Python.
     #[test]
     fn ranges_select_the_same_frames_as_in_python() {
         for (text, expected) in [

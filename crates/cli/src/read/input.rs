@@ -7,7 +7,7 @@ use crate::read::number;
 /// An input: a file or standard input, and its format.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Name of the input in messages.
+    /// Name of the input that messages use.
     pub name: String,
     /// Path of the file, or `None` for standard input.
     pub path: Option<PathBuf>,
@@ -33,7 +33,7 @@ impl Input {
     /// name of the file determines the format, and standard input is CSV.
     ///
     /// # Errors
-    /// Returns a message if `format` is `None` and the name has no known form.
+    /// Returns a message if `format` is `None` and the name of the file does not imply a format.
     pub fn new(path: &Path, format: Option<Format>) -> Result<Self, String> {
         if path.as_os_str() == "-" {
             return Ok(Self {
@@ -72,7 +72,8 @@ impl Format {
             "lammpstrj" | "dump" => Some(Self::Lammps),
             "npy" => Some(Self::Npy),
             "npz" if !packed => Some(Self::Npz),
-            // LAMMPS's own examples name their dumps `dump.*`.
+            // A file with a name `dump.*` is taken for a LAMMPS dump, because LAMMPS's own examples
+            // use such names.
             _ => plain
                 .file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with("dump."))
@@ -81,7 +82,7 @@ impl Format {
     }
 }
 
-/// Returns the extension of a file name in lower case.
+/// Returns the extension of a file name in lower case, or an empty string if there is none.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension()
         .unwrap_or_default()

@@ -11,8 +11,8 @@ use crate::read::columns::{Columns, Names};
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, number};
 
-/// Names that the coordinates may have, in order of preference: plain, unwrapped, scaled, and
-/// scaled unwrapped.
+/// Names that the columns of the coordinates may have, in order of preference: plain, unwrapped,
+/// scaled, and scaled unwrapped.
 const CENTERS: [[&str; 3]; 4] = [
     Names::PLAIN.center,
     ["xu", "yu", "zu"],
@@ -20,14 +20,14 @@ const CENTERS: [[&str; 3]; 4] = [
     ["xsu", "ysu", "zsu"],
 ];
 
-/// A dump, read frame by frame. Each frame has the columns `x y z` (or unwrapped, scaled or scaled
-/// unwrapped coordinates: `xu`, `xs`, `xsu` …); `radius` or `diameter`, unless the options give the
-/// radii; `vx vy vz` if the spheres move; `id` and `type` if the options request them.
+/// A LAMMPS dump, read frame by frame. Each frame has the columns `x y z` (or unwrapped, scaled or
+/// scaled unwrapped coordinates: `xu`, `xs`, `xsu` …); `radius` or `diameter`, unless the options
+/// give the radii; `vx vy vz` if the spheres move; `id` and `type` if the options request them.
 pub struct Dump<'a, R> {
     text: Text<'a, R>,
-    /// Number of the next frame, from 0.
+    /// Number of the next frame to read, counted from 0.
     next: u64,
-    /// Place at which the next frame begins.
+    /// Position in the text at which the next frame begins.
     begin: Place,
     options: ReadOptions,
 }
@@ -35,25 +35,25 @@ pub struct Dump<'a, R> {
 /// The beginning of a frame in a dump.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
-    /// Number of the frame, from 0.
+    /// Number of the frame in the dump, counted from 0.
     pub number: u64,
-    /// Place at which the frame begins.
+    /// Position in the text at which the frame begins.
     pub place: Place,
 }
 
-/// The part of a frame before its atoms.
+/// The header of a frame: all lines before the lines of its atoms.
 #[derive(Default)]
 struct Head {
-    /// Number in `ITEM: TIMESTEP`.
+    /// Number in the section `ITEM: TIMESTEP`, if the header has this section.
     step: Option<i64>,
-    /// Number in `ITEM: NUMBER OF ATOMS`.
+    /// Number in the section `ITEM: NUMBER OF ATOMS`, if the header has this section.
     count: Option<u64>,
     cell: Option<Cell>,
-    /// Whether any boundary is periodic.
+    /// Whether any boundary of the simulation box is periodic.
     periodic: bool,
-    /// Line number of `ITEM: ATOMS`.
+    /// Line number of the line `ITEM: ATOMS`.
     line: u64,
-    /// Names of the columns.
+    /// Names of the columns of the atoms.
     names: Vec<String>,
 }
 
@@ -68,15 +68,15 @@ impl<'a, R: BufRead> Dump<'a, R> {
         }
     }
 
-    /// Declares that the input begins at this mark, and not at the beginning of the dump.
+    /// Declares that the input begins at the frame `mark`, and not at the beginning of the dump.
     pub fn start_at(&mut self, mark: Mark) {
         self.text.start_at(mark.place);
         self.next = mark.number;
         self.begin = mark.place;
     }
 
-    /// Skips all frames without parsing their atoms. Returns the number of frames, and the mark of
-    /// each of the last `most` frames.
+    /// Skips all frames of the dump without parsing their atoms. Returns the number of frames, and
+    /// the beginning of each of the last `most` frames.
     ///
     /// # Errors
     /// Returns an error that names the line if a frame is malformed or incomplete.
@@ -97,7 +97,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         }
     }
 
-    /// Skips the frames before the frame of this number, without parsing their atoms.
+    /// Skips all frames before the frame `number`, without parsing their atoms.
     ///
     /// # Errors
     /// Returns an error that names the line if a frame is malformed or incomplete.
@@ -106,8 +106,8 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(())
     }
 
-    /// Returns the error for a selection of frames of which the dump has none. Reads to the end of
-    /// the dump to count its frames.
+    /// Returns the error for a selection `frames` that has no frame in the dump. Reads to the end
+    /// of the dump to count its frames.
     pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
         while self.skip()? {}
         let (source, count) = (self.text.source(), self.next);
@@ -118,7 +118,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         ))
     }
 
-    /// Skips a frame. Returns false if there is none.
+    /// Skips the next frame. Returns false at the end of the dump.
     fn skip(&mut self) -> anyhow::Result<bool> {
         let Some(head) = self.head()? else {
             return Ok(false);
@@ -130,7 +130,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(true)
     }
 
-    /// Reads the next frame. Returns `None` if there is none.
+    /// Reads the next frame. Returns `None` at the end of the dump.
     ///
     /// # Errors
     /// Returns an error that names the line and the field if the frame cannot be read.
@@ -174,23 +174,25 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(Some(world))
     }
 
-    /// Advances to the next frame, which begins at the current place.
+    /// Ends a frame: counts the frame, and notes the current position in the text as the beginning
+    /// of the next frame.
     fn step(&mut self) {
         self.next += 1;
         self.begin = self.text.place();
     }
 
-    /// Reads the next frame up to its atoms. Returns `None` if there is no further frame. A dump
-    /// without any frame is an error.
+    /// Reads the header of the next frame: all lines before its atoms. Returns `None` at the end of
+    /// the dump. A dump without any frame is an error.
     fn head(&mut self) -> anyhow::Result<Option<Head>> {
         let mut head = Head::default();
-        // Becomes true at the first line of the frame. After that, any line is accepted: an unknown
-        // section may have arbitrary lines.
+        // `within` is true after the first line of the frame that is not blank. After this line,
+        // any line is accepted, because an unknown section may have arbitrary lines.
         let mut within = false;
         while self.text.next()? {
             let line = self.text.line().to_vec();
-            // LAMMPS ends every line, so the file was cut off within this line. The first line of
-            // the file is excepted: the file may not be a dump at all.
+            // LAMMPS ends every line with a line feed. A line without one shows that the file was
+            // cut off. The first line of the file is excepted, because the file may not be a dump
+            // at all.
             if !self.text.is_ended() && !line.is_empty() && (within || self.next > 0) {
                 return Err(self.cut("the file ends within a line"));
             }
@@ -231,7 +233,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Ok(None)
     }
 
-    /// Returns an error unless this is the first section of its kind in the frame.
+    /// Returns an error about a repeated section of a frame, unless `first` is true.
     fn once(&self, first: bool, section: &str) -> anyhow::Result<()> {
         if first {
             return Ok(());
@@ -240,7 +242,8 @@ impl<'a, R: BufRead> Dump<'a, R> {
         Err(self.text.wrong(&what))
     }
 
-    /// Returns the error for a line at which a frame should begin, but does not.
+    /// Returns the error for a line at which a frame should begin, but which does not begin with
+    /// `ITEM:`.
     fn stray(&self, line: &[u8]) -> Error {
         if self.next == 0 {
             return self
@@ -255,7 +258,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         self.text.wrong(&what)
     }
 
-    /// Returns the error for a file that ends too early.
+    /// Returns the error for a dump that ends too early. `what` describes where it ends.
     fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),
@@ -265,7 +268,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
             .wrong(&format!("{what}; was it cut off?{way_out}"))
     }
 
-    /// Reads a line that holds an integer. `what` names the integer in messages.
+    /// Reads a line that contains only an integer. `what` names the integer in messages.
     fn whole<T: std::str::FromStr>(&mut self, what: &str) -> anyhow::Result<T> {
         if !self.text.next()? {
             return Err(self.cut(&format!("the file ends before the {what}")));
@@ -282,7 +285,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         })
     }
 
-    /// Reads the three lines after `ITEM: BOX BOUNDS`.
+    /// Reads the simulation box from the three lines after `ITEM: BOX BOUNDS`.
     fn cell(&mut self, heading: &[u8]) -> anyhow::Result<Cell> {
         let mut lines = [const { Vec::new() }; 3];
         let first = self.text.place().line + 1;
@@ -302,9 +305,11 @@ impl<'a, R: BufRead> Dump<'a, R> {
         })
     }
 
-    /// Reads the line of an atom. `read` atoms of the frame have been read before.
+    /// Reads the line of an atom. `read` is the number of atoms of the frame that have been read
+    /// before.
     fn atom(&mut self, head: &Head, read: u64) -> anyhow::Result<()> {
-        // LAMMPS ends every line. A line without an end may have lost digits, so it does not count.
+        // LAMMPS ends every line with a line feed. A line without one may have lost digits, so it
+        // is treated as missing.
         if self.text.next()? && self.text.is_ended() && !self.text.line().starts_with(b"ITEM:") {
             return Ok(());
         }
@@ -315,7 +320,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
         )))
     }
 
-    /// Finds the columns of a frame.
+    /// Finds the columns to read in the atoms of a frame.
     fn columns(&self, head: &Head) -> anyhow::Result<Columns> {
         let columns = Columns::find(&head.names, &CENTERS, &self.options)
             .map_err(|what| self.text.wrong(&what))?;
@@ -331,12 +336,12 @@ impl<'a, R: BufRead> Dump<'a, R> {
     }
 }
 
-/// Whether the coordinates are fractions of the edges of the simulation box.
+/// Whether the columns have scaled coordinates: fractions of the edges of the simulation box.
 fn is_scaled(columns: &Columns) -> bool {
     CENTERS[2..].contains(&columns.names.center)
 }
 
-/// Returns the notes for the user about a frame.
+/// Returns the notes for the user about a frame: on periodic boundaries and on missing velocities.
 fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
     let unwrapped = [CENTERS[1], CENTERS[3]].contains(&columns.names.center);
     let periodic = head.periodic.then(|| {
@@ -352,7 +357,7 @@ fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
     periodic.into_iter().chain(columns.note()).collect()
 }
 
-/// Splits a line at white space.
+/// Splits a line into its fields, which are separated by white space.
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)
         .filter(|field| !field.is_empty())

@@ -14,8 +14,8 @@ use crate::read::{ReadOptions, World, number};
 /// Length of the longest header that NumPy itself reads, in bytes.
 const LONGEST_HEADER: usize = 10_000;
 
-/// Maximum nesting depth of the brackets in a header. The header of a plain array has depth 2. The
-/// limit protects the stack, because the parser is recursive.
+/// Maximum nesting depth of the brackets in the header of an array. The header of a plain array has
+/// depth 2. The limit protects the stack, because the parser of headers is recursive.
 const DEEPEST: usize = 4;
 
 /// Reads spheres from an array of float32 or float64 with one row for each sphere. The columns are
@@ -61,13 +61,13 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
     Ok(world)
 }
 
-/// An array whose header has been read. The next bytes of the input are its numbers.
+/// A NumPy array whose header has been read. The next bytes of the input are its numbers.
 pub(crate) struct Array<'a, R> {
     source: &'a str,
     input: BufReader<R>,
-    /// Number of bytes that have been read.
+    /// Number of bytes that have been read from the input.
     byte: u64,
-    /// Shape according to the header. The file may hold fewer numbers.
+    /// Shape of the array according to the header. The file may hold fewer numbers.
     pub(crate) shape: Vec<u64>,
     /// Whether the numbers are stored column by column (Fortran order) instead of row by row.
     by_columns: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Array<'a, R> {
 }
 
 impl<'a, R: Read> Array<'a, R> {
-    /// Reads the header.
+    /// Reads the header of an array.
     pub(crate) fn open(source: &'a str, input: R) -> anyhow::Result<Self> {
         let mut array = Self {
             source,
@@ -133,10 +133,11 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(array)
     }
 
-    /// Parses the header.
+    /// Parses the header of an array, which gives the shape, the order and the type of its numbers.
     fn understand(&mut self, header: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(header).map_err(|_| "the header is not text".to_owned())?;
-        // The header of a plain array has no escape sequences.
+        // A header with a backslash is rejected: the header of a plain array has no escape
+        // sequences.
         let fit = depth(text) <= DEEPEST && !text.contains('\\');
         let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
             return Err("the header does not describe a plain array".into());
@@ -178,7 +179,7 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(())
     }
 
-    /// Returns the shape as NumPy writes it.
+    /// Returns the shape of the array in NumPy's notation, such as `(2, 7)`.
     pub(crate) fn shape(&self) -> String {
         match &*self.shape {
             [n] => format!("({n},)"),
@@ -189,9 +190,9 @@ impl<'a, R: Read> Array<'a, R> {
         }
     }
 
-    /// Reads the numbers into fields of the spheres. Row i belongs to sphere i, which is added if
-    /// it does not exist yet. `fields` maps each column to a field: x, y, z, radius, vx, vy and vz
-    /// are the fields 0 to 6.
+    /// Reads all numbers of the array into fields of the spheres. Row i of the array belongs to
+    /// sphere i, which is added if it does not exist yet. `fields` maps each column to a field: x,
+    /// y, z, radius, vx, vy and vz are the fields 0 to 6.
     pub(crate) fn fill(mut self, world: &mut World, fields: &[usize]) -> anyhow::Result<()> {
         let (rows, columns) = match *self.shape {
             [rows] => (rows, 1),
@@ -211,8 +212,9 @@ impl<'a, R: Read> Array<'a, R> {
             for j in 0..inner {
                 let (row, column) = if self.by_columns { (j, i) } else { (i, j) };
                 let x = self.number(row, rows)?;
-                // A row index beyond `usize` is not reached: the file would hold a number for each
-                // row before it, and these rows would have filled the memory.
+                // The row number always fits into `usize`: otherwise, the file would have contained
+                // a number for each earlier row, and the spheres of these rows would have filled
+                // the memory.
                 let index = usize::try_from(row)?;
                 if index == world.spheres.len() {
                     world.push(row, Sphere::default())?;
@@ -232,7 +234,8 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(())
     }
 
-    /// Reads the next number, which is in row `row` of `rows`.
+    /// Reads the next number of the array. The number is in row `row`, and the array has `rows`
+    /// rows.
     fn number(&mut self, row: u64, rows: u64) -> anyhow::Result<f64> {
         let mut bytes = [0; 8];
         let size = if self.wide { 8 } else { 4 };
@@ -255,7 +258,7 @@ impl<'a, R: Read> Array<'a, R> {
         })
     }
 
-    /// Reads `count` bytes, or all that are left if there are fewer.
+    /// Reads `count` bytes of the file, or all remaining bytes if there are fewer.
     fn bytes(&mut self, count: usize) -> anyhow::Result<Vec<u8>> {
         let mut bytes = vec![0; count];
         let read = self.read(&mut bytes)?;
@@ -263,12 +266,13 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(bytes)
     }
 
-    /// Fills the buffer. `what` names its contents in the error for a file that ends too early.
+    /// Fills the buffer from the file. `what` names the contents of the buffer in the error for a
+    /// file that ends too early.
     fn exact(&mut self, buffer: &mut [u8], what: &str) -> anyhow::Result<()> {
         self.exact_with(buffer, || what.to_owned())
     }
 
-    /// Does the same as [`Self::exact`], but formats the name of the contents only on an error.
+    /// Does the same as [`Self::exact`], but calls `what` only if the file ends too early.
     fn exact_with(&mut self, buffer: &mut [u8], what: impl Fn() -> String) -> anyhow::Result<()> {
         match self.read(buffer)? {
             read if read == buffer.len() => Ok(()),
@@ -279,7 +283,7 @@ impl<'a, R: Read> Array<'a, R> {
         }
     }
 
-    /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
+    /// Reads bytes until the buffer is full or the file ends. Returns the number of bytes read.
     fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -300,7 +304,7 @@ impl<'a, R: Read> Array<'a, R> {
     }
 }
 
-/// Returns the nesting depth of the brackets in a text.
+/// Returns the maximum nesting depth of the brackets in a text.
 fn depth(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut deepest = 0;

@@ -9,7 +9,7 @@ use crate::read::columns::Names;
 use crate::read::npy::Array;
 use crate::read::{ReadOptions, World};
 
-/// Names of the fields of a sphere in an archive.
+/// Names that the fields of a sphere have in messages about an archive of NumPy arrays.
 const NAMES: Names = Names {
     center: ["position[0]", "position[1]", "position[2]"],
     size: "radius",
@@ -18,7 +18,7 @@ const NAMES: Names = Names {
 
 /// Reads spheres from the arrays of an archive: `position` (N, 3), `radius` (N,) unless the options
 /// give the radius, and `velocity` (N, 3) if the spheres move. Other arrays are ignored. `source`
-/// names the file in messages.
+/// names the archive in messages.
 ///
 /// # Errors
 /// Returns an error that names the array and the row if the archive cannot be read.
@@ -66,7 +66,8 @@ fn has(archive: &ZipArchive<impl Read + Seek>, name: &str) -> bool {
     archive.index_for_name(&format!("{name}.npy")).is_some()
 }
 
-/// Returns a clause which says that an array is missing, and names the arrays that exist.
+/// Returns a clause which says that an array is missing from an archive, and names the arrays that
+/// exist.
 fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     let names = archive.file_names().take(10).filter_map(Result::ok);
     let mut names: Vec<String> = names
@@ -79,9 +80,9 @@ fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     )
 }
 
-/// Reads an array into consecutive fields of the spheres, beginning with `field`. The array must
-/// have two dimensions and this many columns, or one dimension if `columns` is `None`. It must have
-/// this many rows, or any number if `rows` is `None`.
+/// Reads an array of an archive into consecutive fields of the spheres, beginning with `field`. The
+/// array must have two dimensions and `columns` columns, or one dimension if `columns` is `None`.
+/// It must have `rows` rows, or any number of rows if `rows` is `None`.
 fn array(
     source: &str,
     archive: &mut ZipArchive<impl Read + Seek>,

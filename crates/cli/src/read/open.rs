@@ -1,4 +1,5 @@
-//! Opens an input, and reads its worlds one after another.
+//! Opens an input, and reads its worlds one after another. A world consists of the spheres of a
+//! file, or of one frame of a dump.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -11,19 +12,20 @@ use crate::read::frames::Span;
 use crate::read::lammps::Dump;
 use crate::read::{Format, Frames, Input, ReadOptions, World, csv, npy, npz};
 
-/// First bytes of a gzip file.
+/// The bytes with which every gzip file begins.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// Bytes of a read buffer.
+/// Size of a read buffer, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Receives the progress of reading. `()` ignores it.
+/// Receives reports on the progress of reading. The implementation for `()` ignores the reports.
 pub trait Progress {
-    /// An activity, described by `what`, begins. `bytes` is the number of bytes to read, if known.
+    /// Reports that an activity begins. `what` describes the activity, and `bytes` is the number of
+    /// bytes to read, if known.
     fn begin(&self, what: &'static str, bytes: Option<u64>) {
         let _ = (what, bytes);
     }
 
-    /// This many more bytes have been read.
+    /// Reports that `bytes` more bytes have been read.
     fn advance(&self, bytes: u64) {
         let _ = bytes;
     }
@@ -31,23 +33,23 @@ pub trait Progress {
 
 impl Progress for () {}
 
-/// An iterator over the worlds of an input. If a world cannot be read, it yields an error that
-/// names the file, the line (or row) and the field. It also yields an error if the input has none
-/// of the requested frames.
+/// An iterator over the worlds of an input. If a world cannot be read, the iterator yields an error
+/// that names the file, the line (or row) and the field. If the input has none of the requested
+/// frames, the iterator yields an error too.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }
 
-/// The worlds that the iterator has not yielded yet.
+/// The worlds of an input that the iterator has not yielded yet.
 enum Rest<'a> {
-    /// The only world of an input, or `None` after the iterator has yielded it.
+    /// The only world of an input without frames, or `None` after the iterator has yielded it.
     World(Option<Box<World>>),
-    /// The frames of a dump.
+    /// The selected frames of a dump.
     Frames {
         dump: Dump<'a, Box<dyn BufRead + 'a>>,
         frames: Frames,
         span: Span,
-        /// Whether at least one of the frames has been read.
+        /// Whether at least one of the selected frames has been read.
         found: bool,
     },
 }
@@ -160,9 +162,9 @@ fn open_dump<'a>(
     })
 }
 
-/// The source of an input's bytes.
+/// The source of the bytes of an input.
 enum Source {
-    /// A file, which can be read more than once.
+    /// A regular file, which can be read more than once.
     File(File),
     /// Standard input or a pipe, which can be read only once.
     Stream(Box<dyn Read>),
@@ -183,7 +185,8 @@ impl Source {
         )
     }
 
-    /// Returns a file that can be read more than once. Copies a stream to a temporary file first.
+    /// Returns a file with the bytes of the input, which can be read more than once. If the input
+    /// is a stream, copies it to a temporary file first.
     fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
         if let Self::Stream(stream) = self {
             progress.begin("waiting for the input", None);
@@ -205,8 +208,8 @@ impl Source {
         }
     }
 
-    /// Returns the text from byte `begin` on, decompressed if the source is a gzip file. A stream
-    /// can be read only once, and only from its beginning.
+    /// Returns the text of the input from byte `begin` on, decompressed if the input is a gzip
+    /// file. A stream can be read only once, and only from its beginning.
     fn text<'a>(
         &mut self,
         begin: u64,
@@ -222,7 +225,7 @@ impl Source {
         }
     }
 
-    /// Returns a reader of the bytes that can seek.
+    /// Returns a reader of the input's bytes that can seek.
     fn seekable<'a>(
         &mut self,
         what: &'static str,
@@ -236,9 +239,9 @@ impl Source {
     }
 }
 
-/// Opens a file. A directory is an error.
+/// Opens a file for reading. A directory is an error.
 fn open_file(path: &Path) -> anyhow::Result<File> {
-    // Opening a directory succeeds on Unix; only reading it would fail.
+    // A directory is rejected here: on Unix, it can be opened, and only reading it fails.
     if path.is_dir() {
         bail!("{} is a directory, not a file", path.display());
     }
@@ -263,9 +266,10 @@ fn text_of<'a>(
     Ok(Box::new(input))
 }
 
-/// Returns the decompressed input if it is a gzip file, and the input itself otherwise.
+/// Returns the decompressed contents if the input is a gzip file, and the input itself otherwise.
 fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
-    // `read_to_end` repeats the read: a single read from a pipe may return only the first byte.
+    // `read_to_end` reads until it has both bytes that mark a gzip file. A single read from a pipe
+    // may return only one byte.
     let mut begin = Vec::new();
     (&mut input)
         .take(GZIP.len() as u64)
@@ -288,7 +292,7 @@ struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    /// Rewinds the file, and begins the activity `what`.
+    /// Rewinds the file, and reports to `progress` that the activity `what` begins.
     fn new(mut file: File, what: &'static str, progress: &'a dyn Progress) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         let bytes = file.metadata().ok().map(|metadata| metadata.len());

@@ -1,21 +1,22 @@
-//! Options of the readers.
+//! Options of the readers of files.
 
 use std::collections::BTreeMap;
 
 use crate::read::number;
 
-/// Options of a reader: what it reads besides centres and velocities.
+/// Options of a reader: which columns it reads besides centres and velocities, and the source of
+/// the radii.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// Whether to read the column `id`.
+    /// Whether to read the ids of the spheres from the column `id`.
     pub ids: bool,
-    /// Whether to read the column `type`.
+    /// Whether to read the types of the spheres from the column `type`.
     pub types: bool,
-    /// Source of the radii.
+    /// Source of the radii of the spheres.
     pub radii: Radii,
 }
 
-/// The source of the radii.
+/// The source of the radii of the spheres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {
     /// The file has radii.
@@ -23,7 +24,7 @@ pub enum Radii {
     InFile,
     /// The file has no radii. All spheres have this radius.
     Constant(f32),
-    /// The file has no radii. Each type of the column `type` has its own radius.
+    /// The file has no radii. Each type in the column `type` has its own radius.
     ByType(BTreeMap<i32, f32>),
 }
 
@@ -49,8 +50,8 @@ impl Radii {
         Ok(Self::ByType(radii))
     }
 
-    /// Returns the radius of spheres in NumPy arrays, or `None` if the file has radii. Radii by
-    /// type are an error, because arrays have no types.
+    /// Returns the radius that all spheres in NumPy arrays have, or `None` if the file has radii.
+    /// Radii by type are an error, because arrays have no types.
     pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
         match *self {
             Self::InFile => Ok(None),
@@ -59,7 +60,7 @@ impl Radii {
         }
     }
 
-    /// Returns the radius of a type, or `None` if no radius was given for this type.
+    /// Returns the radius of the spheres of a type, or `None` if no radius was given for this type.
     pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
         match self {
             Self::ByType(radii) => radii.get(&kind).copied(),

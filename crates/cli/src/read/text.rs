@@ -6,8 +6,8 @@ use anyhow::{Context, Error};
 
 use crate::read::world::at;
 
-/// Maximum number of bytes in a line. The limit keeps a file without line ends from filling the
-/// memory.
+/// Maximum number of bytes in a line of a text. The limit keeps a file without line ends from
+/// filling the memory.
 const LONGEST: u64 = 1 << 20;
 
 /// A text that is read line by line.
@@ -21,15 +21,16 @@ pub(crate) struct Text<'a, R> {
 /// A position in a text, between two lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
-    /// Number of lines before this position: the number of the line last read, counted from 1.
+    /// Number of lines before this position. It is also the number, counted from 1, of the line
+    /// that ends at this position.
     pub line: u64,
-    /// Number of bytes before this position.
+    /// Number of bytes of the text before this position.
     pub byte: u64,
 }
 
 impl<'a, R: BufRead> Text<'a, R> {
-    /// Creates a reader of a text. `input` begins at `place` of the text. `source` names the text
-    /// in messages.
+    /// Creates a reader of a text. `input` begins at the position `place` of the text. `source`
+    /// names the text in messages.
     pub(crate) fn new(source: &'a str, input: R, place: Place) -> Self {
         Self {
             source,
@@ -39,7 +40,7 @@ impl<'a, R: BufRead> Text<'a, R> {
         }
     }
 
-    /// Declares that the input begins at this place of the text.
+    /// Declares that the input begins at the position `place` of the text.
     pub(crate) fn start_at(&mut self, place: Place) {
         self.place = place;
     }
@@ -66,16 +67,16 @@ impl<'a, R: BufRead> Text<'a, R> {
         if self.place.line == 1 {
             self.mark()?;
         }
-        // No CR is allowed within a line, not even in a quoted field. A file whose lines end with
-        // CR alone would be read as one line.
+        // A CR within a line is an error, even in a quoted field. Otherwise, a file whose lines end
+        // with CR alone would be read as one line.
         if self.line.trim_ascii_end().contains(&b'\r') {
             return Err(self.wrong("a line ends with CR alone; save the file with LF or CRLF"));
         }
         Ok(true)
     }
 
-    /// Removes a UTF-8 byte-order mark from the first line. Returns an error if the mark is that of
-    /// UTF-16.
+    /// Removes a UTF-8 byte-order mark from the first line of the text. Returns an error if the
+    /// line begins with a UTF-16 byte-order mark.
     fn mark(&mut self) -> anyhow::Result<()> {
         if self.line.starts_with(b"\xff\xfe") || self.line.starts_with(b"\xfe\xff") {
             return Err(self.wrong("the text is UTF-16; save the file as UTF-8"));
@@ -101,12 +102,12 @@ impl<'a, R: BufRead> Text<'a, R> {
         self.place
     }
 
-    /// Returns the name of the text in messages.
+    /// Returns the name of the text that messages use.
     pub(crate) fn source(&self) -> &'a str {
         self.source
     }
 
-    /// Returns an error about the line last read.
+    /// Returns an error about the line last read. `what` says what is wrong.
     pub(crate) fn wrong(&self, what: &str) -> Error {
         at(self.source, "line", self.place.line, what)
     }

@@ -10,7 +10,7 @@ use crate::read::number;
 /// The spheres read from an input, or from one frame of it.
 #[derive(Debug)]
 pub struct World {
-    /// Name of the input in messages.
+    /// Name of the input that messages use.
     pub source: String,
     /// Spheres, one for each row, in the order of the rows.
     pub spheres: Vec<Sphere>,
@@ -18,29 +18,30 @@ pub struct World {
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, if types were requested and there are spheres.
     pub types: Option<Vec<i32>>,
-    /// Frame of a dump, or `None` for other formats.
+    /// The frame that was read from a dump, or `None` for other formats.
     pub frame: Option<Frame>,
-    /// Messages that tell the user how this input was interpreted.
+    /// Messages that tell the user how the input was interpreted.
     pub notes: Vec<String>,
-    /// Names of the fields in the file.
+    /// Names that the fields of a sphere have in the input.
     names: Names,
-    /// Place of each row: a line number or a row number, as `unit` says.
+    /// Place in the input of each sphere: a line number or a row number, as `unit` says.
     lines: Lines,
-    /// `line` or `row`.
+    /// Kind of the numbers in `lines`: `line` or `row`.
     unit: &'static str,
 }
 
-/// A frame of a dump.
+/// A frame of a LAMMPS dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// Number of the frame in the file, from 0.
     pub number: u64,
-    /// Timestep of the simulation that the frame shows.
+    /// Timestep of the simulation that the frame shows, if the frame states it.
     pub step: Option<i64>,
 }
 
 impl World {
-    /// Creates a world without spheres. `names` are the names of the fields in the file.
+    /// Creates a world without spheres. `names` are the names that the fields of a sphere have in
+    /// the input. `unit` says whether errors count lines or rows.
     pub(crate) fn new(source: &str, names: Names, unit: &'static str) -> Self {
         Self {
             source: source.into(),
@@ -55,7 +56,7 @@ impl World {
         }
     }
 
-    /// Adds the sphere of a row.
+    /// Adds a sphere. `row` is its line number or row number in the input.
     pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
         if !push(&mut self.spheres, sphere) {
             return Err(self.full(row));
@@ -64,7 +65,7 @@ impl World {
         Ok(())
     }
 
-    /// Returns the error for a row that does not fit in memory.
+    /// Returns the error for a row whose sphere does not fit in memory.
     fn full(&self, row: u64) -> Error {
         let what = format!(
             "there is not enough memory for more than {} spheres",
@@ -73,7 +74,8 @@ impl World {
         at(&self.source, self.unit, row, &what)
     }
 
-    /// Sets a field of a sphere. Fields are numbered from 0 to 6: x, y, z, radius, vx, vy, vz.
+    /// Sets a field of the sphere in row `row`. Fields are numbered from 0 to 6: x, y, z, radius,
+    /// vx, vy, vz.
     pub(crate) fn set(&mut self, row: usize, field: usize, x: f64) -> Result<(), Error> {
         let Names {
             center: [a, b, c],
@@ -106,14 +108,15 @@ impl World {
         Ok(())
     }
 
-    /// Gives all spheres this radius.
+    /// Sets the radius of all spheres.
     pub(crate) fn set_radii(&mut self, radius: f32) {
         self.spheres
             .iter_mut()
             .for_each(|sphere| sphere.radius = radius);
     }
 
-    /// Adds the sphere on a line. `field` returns the text of a column.
+    /// Parses a line of the input, and adds its sphere. `field` returns the text in the column at a
+    /// position.
     pub(crate) fn parse<'a>(
         &mut self,
         line: u64,
@@ -158,8 +161,9 @@ impl World {
         Err(at(&self.source, self.unit, second, &what))
     }
 
-    /// Adds the place in the input to an error of the library. The library identifies a sphere by
-    /// its index, whereas users need the line or row, and the name of the field.
+    /// Adds the place in the input to an error of the library about a sphere. The library
+    /// identifies a sphere by its index, whereas users need the line or row, and the name of the
+    /// field.
     pub fn explain(&self, error: carom::Error) -> Error {
         if let carom::Error::InvalidSphere { index, field, .. } = error
             && let Some(line) = self.lines.of(index)
@@ -175,7 +179,7 @@ impl World {
     }
 }
 
-/// Appends an element. Returns false if there is no memory for it.
+/// Appends an element to a list. Returns false if there is no memory for the element.
 fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     let fits = list.try_reserve(1).is_ok();
     if fits {
@@ -184,7 +188,8 @@ fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     fits
 }
 
-/// Returns an error about a place in the input: a line, a row or a byte, as `unit` says.
+/// Returns an error about a place in an input: the line, the row or the byte with the number
+/// `place`, as `unit` says.
 pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
     anyhow!("{source}, {unit} {place}: {what}")
 }

@@ -2,19 +2,20 @@
 
 use crate::write::pairs::Pair;
 
-/// Which columns a list has besides `a`, `b`, `toi` and `depth`.
+/// The optional columns of a list of pairs. A list always has the columns `a`, `b`, `toi` and
+/// `depth`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// Whether there is a column `frame`.
+    /// Whether the list has a column `frame`.
     pub frames: bool,
-    /// Whether `a` and `b` are ids from the input instead of rows. In arrays, ids are 64-bit
-    /// integers and rows 32-bit integers.
+    /// Whether `a` and `b` are ids from the input instead of row numbers. In NumPy arrays, ids are
+    /// 64-bit integers and row numbers are 32-bit integers.
     pub ids: bool,
-    /// Whether there are columns `type_a` and `type_b`.
+    /// Whether the list has columns `type_a` and `type_b`.
     pub types: bool,
 }
 
-/// A column of a list.
+/// A column of a list of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Frame,
@@ -26,8 +27,8 @@ pub(crate) enum Column {
     Depth,
 }
 
-/// The value of a column for a pair. Integers are signed, so that differences of them in NumPy
-/// cannot wrap around.
+/// The value that a pair has in a column of the list. Integers are signed, so that the difference
+/// of two integers in NumPy cannot wrap around.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Short(i32),
@@ -36,7 +37,7 @@ pub(crate) enum Value {
 }
 
 impl Columns {
-    /// Returns the columns from left to right.
+    /// Returns the columns of the list from left to right.
     pub(crate) fn list(self) -> impl Iterator<Item = Column> {
         let all = [
             (self.frames, Column::Frame),
@@ -51,9 +52,9 @@ impl Columns {
         there.map(|(_, column)| column)
     }
 
-    /// Returns the value of a column for a pair.
+    /// Returns the value that a pair of the frame `frame` has in a column of the list.
     pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
-        // Rows are below 2^30.
+        // Row numbers are below 2^30, so they fit into 32 bits.
         let short = |x: i64| Value::Short(i32::try_from(x).unwrap_or(i32::MAX));
         let name = |x: i64| if self.ids { Value::Long(x) } else { short(x) };
         match column {
@@ -67,7 +68,7 @@ impl Columns {
         }
     }
 
-    /// Returns NumPy's name of the type of a column's numbers.
+    /// Returns NumPy's name of the type of the numbers in a column, such as `<i4`.
     pub(crate) fn dtype(self, column: Column) -> &'static str {
         match self.value(column, 0, &Pair::default()) {
             Value::Short(_) => "<i4",
@@ -92,7 +93,8 @@ impl Column {
 }
 
 impl Value {
-    /// Writes the number as an array stores it, in little-endian byte order.
+    /// Writes the number as a NumPy array stores it: in binary, with the least significant byte
+    /// first.
     pub(crate) fn write(self, mut out: impl std::io::Write) -> std::io::Result<()> {
         match self {
             Self::Short(x) => out.write_all(&x.to_le_bytes()),

@@ -1,4 +1,4 @@
-//! A list of pairs, written frame by frame.
+//! A list of pairs that is written frame by frame, to a file or to standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,23 +13,23 @@ use crate::write::npz::Npz;
 use crate::write::output_file::OutputFile;
 use crate::write::pairs::Pair;
 
-/// The format of a list.
+/// The format of a list of pairs.
 #[derive(Clone, Copy, Debug)]
 pub enum ListFormat {
     /// CSV with a header.
     Csv,
-    /// One NumPy array of records.
+    /// One NumPy array of records, which have a field for each column.
     Npy,
     /// An archive with one NumPy array for each column.
     Npz,
 }
 
-/// The destination of a list.
+/// The destination of a list of pairs.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// Standard output, in CSV.
+    /// Standard output. The format is CSV.
     StandardOutput,
-    /// A file, in the given format.
+    /// An output file in the given format.
     File(PathBuf, ListFormat),
 }
 
@@ -56,7 +56,7 @@ impl Target {
         Ok(Self::File(path, format))
     }
 
-    /// Returns the path of the file, or `None` for standard output.
+    /// Returns the path of the output file, or `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::StandardOutput => None,
@@ -65,25 +65,26 @@ impl Target {
     }
 }
 
-/// A list that is being written. A file appears under its name only when [`List::finish`] returns.
+/// A list of pairs that is being written. A file appears under its name only when [`List::finish`]
+/// returns.
 pub struct List {
-    /// The file, or `None` for standard output.
+    /// The output file, or `None` for standard output.
     file: Option<OutputFile>,
     columns: Columns,
     rows: Rows,
 }
 
-/// The rows of the list, by format.
+/// A writer of the rows of a list, for each format.
 enum Rows {
-    /// Lines of CSV after the header.
+    /// Writes the rows as lines of CSV. The header has been written.
     Csv(Box<dyn Write>),
-    /// Records of one array.
+    /// Writes the rows as records of one NumPy array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),
-    /// One array for each column.
+    /// Writes each column of the rows as a NumPy array of an archive.
     Npz(Npz),
 }
 
-/// A record of a `.npy` array.
+/// A row of the list, which is one record of a `.npy` array.
 struct Row {
     columns: Columns,
     frame: u64,
@@ -91,10 +92,11 @@ struct Row {
 }
 
 impl List {
-    /// Creates an empty list.
+    /// Creates an empty list of pairs.
     ///
     /// # Errors
-    /// Returns an error if the file, or a temporary file that it needs, cannot be created.
+    /// Returns an error if the output file, or a temporary file for its contents, cannot be
+    /// created.
     pub fn create(target: &Target, columns: Columns) -> anyhow::Result<Self> {
         let (path, format) = match target {
             Target::File(path, format) => (path, format),
@@ -123,7 +125,7 @@ impl List {
         })
     }
 
-    /// Appends the pairs of a frame.
+    /// Appends the pairs of a frame to the list.
     ///
     /// # Errors
     /// Returns an error if writing fails, for example because the disk is full or the reader of
@@ -137,7 +139,7 @@ impl List {
         written.with_context(what)
     }
 
-    /// Completes the list, and gives the file its name.
+    /// Completes the list, and gives the output file its name.
     ///
     /// # Errors
     /// Returns an error if writing fails, for example because the disk is full or the reader of
@@ -213,12 +215,13 @@ impl Rows {
     }
 }
 
-/// Returns the number type that has this name in NumPy.
+/// Returns the number type that NumPy calls by this name, such as `<i4`.
 pub(crate) fn plain(name: &str) -> io::Result<DType> {
     Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
-/// Writes a [`Row`] as a record. Each row carries its columns, so the writer has no state.
+/// Writes a [`Row`] as a record of a NumPy array. Each row carries its columns, so the writer has
+/// no state.
 struct RowWriter;
 
 impl Serialize for Row {

@@ -1,4 +1,4 @@
-//! Files that appear under their names only when they are complete.
+//! Output files that appear under their names only when they are complete.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-/// A file to be written. Its contents go to a temporary file in the same folder, which
+/// An output file. Its contents go to a temporary file in the same folder, which
 /// [`OutputFile::finish`] renames. Dropping an unfinished `OutputFile` deletes the temporary file.
 pub struct OutputFile {
     path: PathBuf,
@@ -14,13 +14,14 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Creates the temporary file.
+    /// Creates the temporary file that later becomes the file at `path`.
     ///
     /// # Errors
-    /// Returns an error if the folder does not exist or is not writable, or if the path names
+    /// Returns an error if the folder does not exist or is not writable, or if `path` names
     /// something other than a regular file.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
-        // A symbolic link is kept: the file that it points to is replaced.
+        // If the path is a symbolic link, the link is kept, and the file that it points to is
+        // replaced.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
         if path.is_dir() {
@@ -39,14 +40,14 @@ impl OutputFile {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
-        // The permissions of a new file, which the umask restricts. By default, `tempfile` lets
-        // only the owner read the file.
+        // The temporary file gets the permissions of any new file, which the umask restricts. By
+        // default, `tempfile` lets only the owner read it.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| cannot_write(path))?;
-        // The new file takes over the permissions of the file that it replaces.
+        // The temporary file takes over the permissions of the file that it will replace.
         if let Some(old) = old {
             let same = temporary.as_file().set_permissions(old.permissions());
             same.with_context(|| cannot_write(path))?;
@@ -57,7 +58,7 @@ impl OutputFile {
         })
     }
 
-    /// Returns a handle to the temporary file, to write the contents.
+    /// Returns a handle to the temporary file, for writing the contents.
     ///
     /// # Errors
     /// Returns an error if the system cannot open more files.
@@ -68,7 +69,8 @@ impl OutputFile {
             .with_context(|| self.cannot_write())
     }
 
-    /// Gives the file its name, and replaces an existing file of that name.
+    /// Renames the temporary file to the name of the output file, and replaces an existing file of
+    /// that name.
     ///
     /// # Errors
     /// Returns an error if the contents cannot be flushed to the disk, or the file cannot be
@@ -88,7 +90,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Returns the message for a failure to write this file.
+    /// Returns the error message for a failure to write this file.
     pub fn cannot_write(&self) -> String {
         cannot_write(&self.path)
     }

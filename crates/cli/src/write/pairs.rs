@@ -1,44 +1,45 @@
-//! Pairs as they are printed and listed: their spheres are identified by rows or by ids.
+//! Pairs in the form in which they are printed and listed: rows or ids identify their spheres.
 
 use carom::Collision;
 
 use crate::read::World;
 
-/// A pair of spheres that touch, as listed.
+/// A pair of spheres that touch, in the form in which it is printed and listed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// Row or id of one sphere, not larger than `b`.
+    /// Row or id of one sphere of the pair. It is not larger than `b`.
     pub a: i64,
-    /// Row or id of the other sphere.
+    /// Row or id of the other sphere of the pair.
     pub b: i64,
     /// Types of the spheres `a` and `b`, or 0 if the world has no types.
     pub types: [i32; 2],
-    /// Time of impact, from 0 to dt. 0 for spheres that touch at the start of the step.
+    /// Time of impact, from 0 to the length of the step. It is 0 for spheres that touch at the
+    /// start of the step.
     pub toi: f32,
-    /// Penetration depth at the start of the step. 0 for spheres that meet later.
+    /// Penetration depth at the start of the step. It is 0 for spheres that meet later.
     pub depth: f32,
 }
 
 /// The order of the pairs in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By `a`, then `b`.
+    /// Pairs are sorted by `a`, then by `b`.
     #[default]
     Pair,
-    /// By the time of impact, then `a`, then `b`.
+    /// Pairs are sorted by the time of impact, then by `a`, then by `b`.
     Time,
 }
 
-/// Returns the pairs in the given order, with ids in place of rows if the world has ids. The
-/// smaller id of a pair is `a`, so that lists of different frames can be compared although LAMMPS
-/// changes the order of its atoms.
+/// Returns the pairs in the given order. If the world has ids, they identify the spheres instead of
+/// rows. The smaller id of a pair is `a`, so that lists of different frames can be compared
+/// although LAMMPS changes the order of its atoms.
 pub fn named<'a>(
     found: &'a [Collision],
     world: &'a World,
     order: Order,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
     let pairs = found.iter().map(|collision| name(collision, world));
-    // The library returns the collisions in this order.
+    // The library returns the pairs sorted by rows, so they need not be sorted again.
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
     }

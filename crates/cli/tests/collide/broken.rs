@@ -1,12 +1,12 @@
-//! Tests with damaged files: files that were cut off, and files whose contents do not match their
-//! names.
+//! Tests with damaged input files: files that were cut off, and files whose contents do not match
+//! their names.
 
 use crate::run::{BINARY, Folder, Test, run, run_with};
 use crate::written::data;
 use std::fs;
 
-/// A file from which any number of bytes at the end is missing is rejected, and never read as a
-/// smaller world.
+/// An input file that lacks bytes at its end is rejected, whatever their number. It is never read
+/// as a smaller world.
 #[test]
 fn files_that_are_cut_off_are_rejected() -> Test {
     let folder = Folder::new("cut")?;
@@ -17,7 +17,8 @@ fn files_that_are_cut_off_are_rejected() -> Test {
         "packed.npz",
     ] {
         let whole = fs::read(data(name))?;
-        // Every length within the header and near the end, and some lengths in between.
+        // The file is cut to every length within the header and near the end, and to some lengths
+        // in between.
         let places = (0..whole.len()).filter(|&n| n < 150 || n % 13 == 0 || n + 30 > whole.len());
         for length in places {
             let input = folder.file(name, &whole[..length])?;
@@ -28,8 +29,9 @@ fn files_that_are_cut_off_are_rejected() -> Test {
     Ok(())
 }
 
-/// CSV does not state the number of its rows. A file that was cut off between two lines cannot be
-/// recognized, but a missing line end is a sign of a cut, and yields a note.
+/// CSV does not state the number of its rows, so a file that was cut off between two lines cannot
+/// be recognized. A missing end of the last line suggests that the file was cut off, and yields a
+/// note.
 #[test]
 fn csv_without_a_last_line_end_yields_a_note() -> Test {
     for (input, notes) in [
@@ -142,7 +144,8 @@ fn claimed_sizes_take_no_memory() -> Test {
     );
     for (name, bytes) in [("claim.npy", npy), ("claim.dump", dump.into_bytes())] {
         let input = folder.file(name, bytes)?;
-        // The limit leaves memory for the tool itself and its libraries.
+        // The memory limit leaves enough for the tool itself and its libraries, but not for the
+        // number of spheres that the header claims.
         let limited =
             format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
         let output = std::process::Command::new("sh")
@@ -159,7 +162,8 @@ fn claimed_sizes_take_no_memory() -> Test {
     Ok(())
 }
 
-/// If the test runs as root, which may read every file, it runs the tool as another user.
+/// The error for a file without read permission names the file. Root may read every file, so if the
+/// test runs as root, it runs the tool as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
@@ -168,9 +172,10 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // The other user may have no access to the build folder, so the tool is copied. `cp` makes the
-    // copy, because a copy by this process could fail to run: another test that starts a process at
-    // this moment would inherit the open file, and a file that is open for writing cannot be run.
+    // The other user may have no access to the build folder, so the tool is copied. The program
+    // `cp` makes the copy. A copy made by this process could fail to run, because a file that is
+    // open for writing cannot be run: a process that another test starts during the copying would
+    // inherit the open file.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)
@@ -191,7 +196,8 @@ fn a_file_without_permission_is_named() -> Test {
     Ok(())
 }
 
-/// To find the last frame, the tool reads the input twice. A pipe can be read only once.
+/// The tool finds the last frame of a dump although the dump comes from a pipe. For this, it must
+/// read the input twice, but a pipe can be read only once.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_last_frame_of_a_pipe_is_found() -> Test {

@@ -54,7 +54,7 @@ fn missing_velocities_are_zero() -> Test {
     Ok(())
 }
 
-/// If the name of a velocity column is misspelt, the velocities are not silently set to 0.
+/// If the name of a velocity column is misspelt, the velocity components are not silently set to 0.
 #[test]
 fn a_missing_velocity_column_yields_a_note() -> Test {
     let folder = Folder::new("velz")?;

@@ -200,7 +200,7 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
         let run = run(&[&input, "--backend", "cpu"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
-        // No list of the earlier frames is left.
+        // A run that fails in a later frame leaves no list of the earlier frames.
         let output = folder.path("pairs.csv")?;
         let all = ["--frames", "all", "--backend", "cpu", "--output"];
         let all = crate::run::run(&[&[input.as_str()], &all[..], &[output.as_str()]].concat())?;

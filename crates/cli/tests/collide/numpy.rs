@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Returns a `.npy` file with this dtype, shape and data.
+/// Returns the contents of a `.npy` file with the given dtype, shape and data.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     with_header(&header, data)
@@ -31,7 +31,7 @@ fn doubles(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// Returns a zip archive of these files.
+/// Returns the contents of a zip archive of the given files.
 fn npz(files: &[(&str, Vec<u8>)]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, contents) in files {
@@ -41,7 +41,7 @@ fn npz(files: &[(&str, Vec<u8>)]) -> Result<Vec<u8>, Box<dyn std::error::Error>>
     Ok(archive.finish()?.into_inner())
 }
 
-/// Two spheres at rest.
+/// An array of two overlapping spheres at rest, with the rows `x y z radius`.
 const TWO: [f32; 8] = [0.0, 0.0, 0.0, 1.0, 1.5, 0.0, 0.0, 1.0];
 
 #[test]

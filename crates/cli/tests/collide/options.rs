@@ -1,4 +1,4 @@
-//! Tests of the options that control reading and the list.
+//! Tests of the options that control how an input is read and how the list of pairs is written.
 
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -6,8 +6,8 @@ use std::io::{Cursor, Read, Write};
 use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with, start};
 use crate::written::data;
 
-/// Returns a frame of a LAMMPS dump: four spheres in a row at a distance of `gap`, with the columns
-/// `id type x y z`.
+/// Returns a frame of a LAMMPS dump: four spheres in a row, whose centres are `gap` apart, with the
+/// columns `id type x y z`.
 fn frame(step: usize, gap: f64) -> String {
     let mut text = format!(
         "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n4\nITEM: BOX BOUNDS ff ff ff\n0 9\n0 9\n0 9\n\
@@ -19,7 +19,7 @@ fn frame(step: usize, gap: f64) -> String {
     text
 }
 
-/// Runs `carom collide` with these arguments, and returns the lines of the list.
+/// Runs `carom collide` with the given arguments, and returns the lines of the list of pairs.
 fn list(folder: &Folder, args: &[&str]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let output = folder.path("list.csv")?;
     let args = [args, &["--backend", "cpu", "--output", &output]].concat();
@@ -83,7 +83,7 @@ fn standard_input_may_have_any_format() -> Test {
 fn radii_may_come_from_the_command_line() -> Test {
     let folder = Folder::new("radii")?;
     let dump = folder.file("dump.row", frame(0, 1.0))?;
-    // The types in the row are 1, 2, 1, 2, so each two neighbours overlap by 0.4 + 0.7 - 1.
+    // The types in the row are 1, 2, 1, 2, so any two neighbours overlap by 0.4 + 0.7 - 1.
     let by_type = list(&folder, &[&dump, "--radius-by-type", "1=0.4,2=0.7"])?;
     assert_eq!(by_type.len(), 4);
     for line in &by_type[1..] {
@@ -167,7 +167,8 @@ fn types_are_copied_to_the_list() -> Test {
         list(&folder, &[&input, "--types"])?,
         [header, "0,1,3,4,0.0,1.0"]
     );
-    // If the ids of a pair are swapped, so are the types.
+    // If the smaller id of a pair is that of the second sphere, both the ids and the types are
+    // swapped.
     let named = list(&folder, &[&input, "--types", "--ids"])?;
     assert_eq!(named, [header, "5,7,4,3,0.0,1.0"]);
     let printed = run(&[&input, "--types", "--backend", "cpu"])?;
@@ -180,7 +181,7 @@ fn types_are_copied_to_the_list() -> Test {
     run(&[&bad, "--types"])?.expect_error("bad", 1, &["line 2", "field type", "`gold`"]);
     let large = folder.file("large.csv", "x,y,z,radius,type\n0,0,0,1,2147483648\n")?;
     run(&[&large, "--types"])?.expect_error("large", 1, &["line 2", "2147483648"]);
-    // Without `--types`, the column may have any contents.
+    // Without `--types`, the column `type` may have any contents.
     assert_eq!(folder.pairs(&bad)?, "a,b,toi,depth\n");
     Ok(())
 }
@@ -257,8 +258,8 @@ fn a_missing_velocity_array_yields_a_note() -> Test {
     Ok(())
 }
 
-/// Five spheres. Sphere 0 reaches sphere 1 at time 3, sphere 2 reaches sphere 1 at time 1, and
-/// sphere 3 overlaps sphere 4.
+/// CSV of five spheres. Sphere 0 reaches sphere 1 at time 3. Sphere 2 reaches sphere 1 at time 1.
+/// Sphere 3 overlaps sphere 4.
 const TIMES: &str = "id,x,y,z,radius,vx,vy,vz\n1,0,0,0,1,1,0,0\n9,5,0,0,1,0,0,0\n5,8,0,0,1,-1,0,0\n\
                      3,0,9,0,1,0,0,0\n4,1,9,0,1,0,0,0\n";
 
@@ -277,7 +278,7 @@ fn pairs_are_sorted_by_time_on_request() -> Test {
     let ids = list(&folder, &[&args[..], &["--ids"]].concat())?;
     assert_eq!(ids[1..3], ["3,4,0.0,1.0", "5,9,1.0,0.0"]);
     assert!(times(&ids)?.is_sorted());
-    // Both orders have the same pairs.
+    // A list sorted by spheres and a list sorted by time have the same pairs.
     let mut by_pair = list(&folder, &[&input, "--dt", "5"])?;
     assert!(!times(&by_pair)?.is_sorted());
     let mut by_time = sorted;
@@ -348,7 +349,7 @@ fn archives_have_an_array_for_each_column() -> Test {
         assert_eq!(found.join(","), *line);
     }
 
-    // Without pairs, the arrays are empty.
+    // If no spheres touch, the arrays are empty.
     let alone = folder.file("alone.csv", "x,y,z,radius\n0,0,0,1\n")?;
     run(&[&alone, "--backend", "cpu", "--output", &output])?.expect_success("alone");
     let mut archive = zip::ZipArchive::new(Cursor::new(fs::read(&output)?))?;
@@ -358,8 +359,8 @@ fn archives_have_an_array_for_each_column() -> Test {
     Ok(())
 }
 
-/// If the reader of standard output closes the pipe, only the list ends; other requested files are
-/// still written.
+/// If the reader of standard output closes the pipe, the tool stops writing the list to it, but
+/// still writes the other requested files.
 #[test]
 fn the_plot_is_written_when_the_reader_of_the_list_leaves() -> Test {
     let folder = Folder::new("left")?;
@@ -470,7 +471,8 @@ fn wrong_use_of_bench_exits_with_2() -> Test {
     Ok(())
 }
 
-/// A closed standard error, to which the summary goes, does not affect the list on standard output.
+/// The tool prints the summary to standard error if the list goes to standard output. A closed
+/// standard error then does not affect the list.
 #[test]
 fn the_list_is_complete_when_standard_error_is_closed() -> Test {
     let folder = Folder::new("no-summary")?;

@@ -1,4 +1,4 @@
-//! Tests of `--plot`.
+//! Tests of the option `--plot`.
 
 use crate::run::{CSV, Folder, Run, Test, run};
 use serde_json::Value;
@@ -6,9 +6,10 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::BufReader;
 
-/// A pixel in the middle of the plot area.
+/// Position of a pixel in the middle of the plot area.
 const MIDDLE: [usize; 2] = [695, 610];
-/// Pixels in two discs of the legend: no contacts, and the smallest number of contacts above 0.
+/// Positions of pixels inside two discs of the legend: the disc for spheres without contacts, and
+/// the disc for the smallest number of contacts above 0.
 const ALONE: [usize; 2] = [1281, 159];
 const FEWEST: [usize; 2] = [1281, 195];
 const BLACK: [u8; 3] = [0, 0, 0];
@@ -37,7 +38,8 @@ impl Picture {
     }
 }
 
-/// Draws the spheres in `rows`, which have velocities, and returns the picture.
+/// Runs the tool with `--plot`, and returns the picture. `rows` has a line `x,y,z,radius,vx,vy,vz`
+/// for each sphere.
 fn picture(folder: &Folder, rows: &str) -> Result<Picture, Box<dyn Error>> {
     let input = folder.file("world.csv", format!("x,y,z,radius,vx,vy,vz\n{rows}"))?;
     let plot = folder.path("world.png")?;
@@ -70,7 +72,7 @@ fn spheres_have_the_colours_of_the_legend() -> Test {
 #[test]
 fn colours_show_contacts_at_the_start() -> Test {
     let folder = Folder::new("plot-contacts")?;
-    // The middle sphere touches the left sphere, and meets the right sphere later.
+    // The middle sphere touches the left sphere at the start, and meets the right sphere later.
     let rows = "-4,0,0,2,0,0,0\n0,0,0,2,0,0,0\n5,0,0,2,-3,0,0\n";
     let picture = picture(&folder, rows)?;
     let above = |x| [x, MIDDLE[1] - 50];
@@ -85,11 +87,13 @@ fn colours_show_contacts_at_the_start() -> Test {
 #[test]
 fn near_spheres_hide_far_ones() -> Test {
     let folder = Folder::new("plot-depth")?;
-    // Two touching spheres behind a third sphere, in two orders of rows and from all three sides.
+    // Each world has two touching spheres behind a third sphere. The worlds differ in the order of
+    // the rows and in the axis along which they are seen.
     for rows in [
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,0,4,3,0,0,0\n",
         "0.5,0,4,3,0,0,0\n0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n",
-        // Distant spheres to the left and right make the world thinnest along y, then along x.
+        // In the third and the fourth world, distant spheres to the left and right make the world
+        // thinnest along y or x, so it is seen along y or x.
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,-9,0,3,0,0,0\n99,0,99,1,0,0,0\n-98,0,-99,1,0,0,0\n",
         "0,0,0,1,0,0,0\n0,1,0,1,0,0,0\n9,0.5,0,3,0,0,0\n0,99,99,1,0,0,0\n0,-98,-99,1,0,0,0\n",
     ] {
@@ -108,10 +112,11 @@ fn every_world_has_a_picture() -> Test {
         "the picture must say that there are no spheres"
     );
     for rows in [
-        // All spheres in one point, with radius 0 and with a positive radius.
+        // In the first two worlds, all spheres have the same centre. The radius is 0 in the first
+        // world, and positive in the second.
         "1e18,-3,5,0,0,0,0\n1e18,-3,5,0,0,0,0\n",
         "1,1,1,2,0,0,0\n1,1,1,2,0,0,0\n",
-        // Huge worlds, tiny worlds, worlds far from the origin, and worlds long in each direction.
+        // The next worlds are huge, tiny, far from the origin, or long in one direction.
         "1e18,1e18,1e18,1e18,0,0,0\n-1e18,-1e18,-1e18,1e17,0,0,0\n",
         "0,0,0,1e-45,0,0,0\n1e-45,0,0,1e-45,0,0,0\n",
         "1e-30,0,0,1e-30,0,0,0\n-1e-30,0,0,1e-30,0,0,0\n",
@@ -120,7 +125,7 @@ fn every_world_has_a_picture() -> Test {
         "0,-1e18,0,0,0,0,0\n0,1e18,0,0,0,0,0\n",
         "0,0,-1e18,0,0,0,0\n0,0,1e18,0,0,0,0\n",
         "0,-1e18,1,0,0,0,0\n1e-30,-1e18,1,0,0,0,0\n",
-        // A large sphere with tiny spheres inside it.
+        // The last world has a large sphere with tiny spheres inside it.
         "0,0,0,100,0,0,0\n0,0,0,0.001,0,0,0\n1,0,0,0,0,0,0\n",
     ] {
         let picture = picture(&folder, rows)?;

@@ -1,17 +1,18 @@
-//! Tests of the printed results and the written list.
+//! Tests of the results that `carom collide` prints, and of the list that it writes.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run, start};
 use serde_json::Value;
 use std::fs;
 
-/// Numbers of any magnitude in the list parse to the float32 values that the library returned.
+/// Numbers of any magnitude in the list are parsed to the float32 values that the library returned.
 #[test]
 fn numbers_in_the_list_read_back_unchanged() -> Test {
     let folder = Folder::new("round-trip")?;
     let mut text = String::from("x,y,z,radius,vx,vy,vz\n");
     let mut expected = Vec::new();
     for (k, scale) in [1e-12_f32, 1e-3, 1.0, 7e5, 3e11].into_iter().enumerate() {
-        // The pairs are far from one another along y. The time of impact is about gap / speed.
+        // The two spheres of a pair have the same y, and different pairs are far apart along y. The
+        // time of impact of a pair is about the gap between its spheres divided by the speed.
         let y = [0.0, 1e13, 2e13, 3e13, 4e13][k];
         let (x, speed) = (3.7 * scale, 2.9 * scale);
         text += &format!("0,{y},0,{scale},{speed},0,0\n{x},{y},0,{scale},0,0,0\n");
@@ -130,7 +131,7 @@ fn output_replaces_a_file_only_on_success_and_leaves_no_other_file() -> Test {
     Ok(())
 }
 
-/// The reader of a pipe may close it early, as `head` does.
+/// The tool succeeds although the reader of its output closes the pipe early, as `head` does.
 #[test]
 fn a_closed_pipe_is_not_an_error() -> Test {
     let folder = Folder::new("pipe")?;
@@ -143,7 +144,7 @@ fn a_closed_pipe_is_not_an_error() -> Test {
     Ok(())
 }
 
-/// The progress bar appears on a terminal only, not in files and pipes.
+/// The progress bar appears only on a terminal. It is never written to a file or a pipe.
 #[test]
 fn no_progress_bar_is_written_to_a_pipe() -> Test {
     let mut child = start(&["-"])?;

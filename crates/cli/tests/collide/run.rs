@@ -10,13 +10,13 @@ use std::process::{Child, Command};
 
 pub(crate) type Test = Result<(), Box<dyn Error>>;
 
-/// Two spheres that touch at t = 0.3, and one far from both.
+/// CSV of three spheres: two that touch at time 0.3, and one that is far from both.
 pub(crate) const CSV: &str =
     "x,y,z,radius,vx,vy,vz\n0,0,0,1,10,0,0\n5,0,0,1,0,0,0\n0,90,0,1,0,0,0\n";
-/// The list of the pairs of [`CSV`].
+/// The list of pairs of the world [`CSV`].
 pub(crate) const PAIRS: &str = "a,b,toi,depth\n0,1,0.3,0.0\n";
 
-/// The outcome of a run.
+/// The exit code and the output of a run of the tool.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -24,8 +24,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Fails the test unless the run ended with this exit code, printed an `error:` message with
-    /// these parts to standard error, and printed nothing to standard output.
+    /// Fails the test unless the run ended with the exit code `code`, printed an `error:` message
+    /// that contains all `parts` to standard error, and printed nothing to standard output.
     pub(crate) fn expect_error(&self, name: &str, code: i32, parts: &[&str]) {
         let Self { stdout, stderr, .. } = self;
         assert_eq!(self.code, Some(code), "{name}: {stderr}{stdout}");
@@ -41,11 +41,11 @@ impl Run {
     }
 }
 
-/// Path of the tool.
+/// Path of the executable of the tool `carom`.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_carom");
 
-/// Runs `carom collide` with `input` on standard input, for a step of 1 unless the arguments have
-/// `--dt`.
+/// Runs `carom collide` with `input` on standard input. The time step is 1, unless the arguments
+/// contain `--dt`.
 pub(crate) fn run_with(
     args: &[impl AsRef<OsStr>],
     input: &[u8],
@@ -59,14 +59,15 @@ pub(crate) fn run_with(
     run_command(command, input, env)
 }
 
-/// Runs `carom` with these arguments and no others.
+/// Runs `carom` with the given arguments and no others.
 pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     let mut command = Command::new(BINARY);
     command.args(args);
     run_command(command, b"", &[])
 }
 
-/// Starts `carom collide` for a step of 1 on the CPU. The test holds the other ends of its pipes.
+/// Starts `carom collide` on the CPU, with a time step of 1. Standard input, standard output and
+/// standard error are pipes, whose other ends the caller holds.
 pub(crate) fn start(args: &[&str]) -> std::io::Result<Child> {
     Command::new(BINARY)
         .arg("collide")
@@ -89,7 +90,8 @@ fn run_command(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // The tool may end before it has read all of its input. Writing to it then fails.
+    // The tool may end before it has read all of its input. Writing to it then fails, and the
+    // failure is ignored.
     let _ = child
         .stdin
         .take()
@@ -137,7 +139,7 @@ impl Folder {
             .into())
     }
 
-    /// Runs `carom collide` with an input on the CPU, and returns the list that it wrote.
+    /// Runs `carom collide` on the CPU with the file `input`, and returns the list of pairs.
     pub(crate) fn pairs(&self, input: &str) -> Result<String, Box<dyn Error>> {
         let output = self.path("pairs.csv")?;
         run(&[input, "--backend", "cpu", "--output", &output])?.expect_success(input);
@@ -147,7 +149,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Files that remain in the system's folder for temporary files do no harm.
+        // A failure to remove the folder is ignored. Files that remain in the system's folder for
+        // temporary files do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of `--verify`, with and without a graphics adapter.
+//! Tests of the option `--verify`, with and without a graphics adapter.
 
 use crate::run::{CSV, Folder, Test, run_with};
 use serde_json::Value;
@@ -16,8 +16,8 @@ fn crowd() -> String {
     rows
 }
 
-/// Environment variables of two runs: one with the adapters of this machine and, on Linux, one
-/// without any adapter.
+/// Environment variables for two runs. The first run has the graphics adapters of this machine. The
+/// second run has, on Linux, no graphics adapter.
 const ADAPTERS: [&[(&str, &str)]; 2] = [
     &[],
     &[
@@ -56,8 +56,8 @@ fn verify_checks_with_and_without_an_adapter() -> Test {
     Ok(())
 }
 
-/// With too many spheres to test every pair, the two backends are compared. Without an adapter
-/// nothing can be checked, which must be an error.
+/// If a world has too many spheres for a test of every pair, `--verify` compares the lists of the
+/// two backends. Without a graphics adapter, it cannot check anything, which must be an error.
 #[test]
 fn verify_never_passes_unchecked() -> Test {
     let folder = Folder::new("unchecked")?;

@@ -1,15 +1,16 @@
-//! Tests with files that were written by NumPy and LAMMPS.
+//! Tests with input files that were written by NumPy and LAMMPS.
 
 use crate::run::{Folder, Test, run};
 use std::error::Error;
 use std::fs;
 
-/// Returns the path of a test file.
+/// Returns the path of a file in the folder `tests/data`.
 pub(crate) fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs `carom collide` with a test file, and returns the lines of the list without the header.
+/// Runs `carom collide` with a file in `tests/data`, and returns the lines of the list of pairs
+/// without the header.
 fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
     let output = folder.path("list.csv")?;
     let input = data(name);
@@ -23,8 +24,8 @@ fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Bo
         .collect())
 }
 
-/// Fails unless two lists have the same pairs and almost the same numbers. The numbers may differ
-/// slightly, because scaled coordinates are rounded differently.
+/// Fails the test unless two lists have the same pairs and almost the same numbers. The numbers may
+/// differ slightly, because scaled coordinates are rounded differently.
 fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
     assert!(
         expected.len() >= 10,

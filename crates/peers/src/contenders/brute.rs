@@ -3,11 +3,12 @@
 use super::Contender;
 use crate::step::{Ball, Found, World, impact, index, pair};
 
-/// Largest number of spheres for which brute force runs. With more it takes far longer than the
-/// other contenders.
+/// Largest number of spheres for which brute force runs. With more spheres, brute force takes far
+/// longer than the other contenders.
 const MOST: usize = 20_000;
 
-/// Tests every pair: first the swept balls, then the spheres.
+/// Brute force. For every pair, it tests the bounding balls of the motions, and then the moving
+/// spheres if these balls overlap.
 pub(crate) struct BruteForce;
 
 impl Contender for BruteForce {
@@ -30,7 +31,8 @@ impl Contender for BruteForce {
                 if ball.meets(other)
                     && let Some(toi) = impact(&spheres[a], &spheres[b], dt)
                 {
-                    // The loops visit the pairs in the order of the sorted list.
+                    // The loops visit the pairs in the order of the sorted list, so the list needs
+                    // no sort.
                     pairs.push(pair(index(a), index(b), toi));
                 }
             }

@@ -5,7 +5,7 @@ use carom::{Backend, Detector, Options, Step};
 use super::Contender;
 use crate::step::{Found, World};
 
-/// carom's detector on the CPU. It is kept from step to step.
+/// carom's detector on the CPU. The same detector runs all steps.
 pub(crate) struct Carom {
     detector: Detector,
     threads: usize,

@@ -6,9 +6,10 @@ use kiddo::{ImmutableKdTree, SquaredEuclidean};
 use super::Contender;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// A k-d tree of the centres of the swept balls. Each ball queries the centres within twice its own
-/// radius, and keeps only balls that are smaller (or of equal radius and lower index). So each pair
-/// is found once, and a large ball enlarges no query but its own.
+/// A k-d tree of the centres of the swept balls, which are the bounding balls of the spheres'
+/// motions. Each ball queries the centres within twice its own radius, and keeps only balls that
+/// are smaller (or of equal radius and lower index). So each pair is found once, and a large ball
+/// enlarges no query but its own.
 pub(crate) struct Kiddo;
 
 impl Contender for Kiddo {

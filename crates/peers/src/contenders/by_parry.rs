@@ -8,13 +8,14 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// A tree that is rebuilt in each step.
+/// parry3d's tree, rebuilt from nothing in each step.
 #[derive(Default)]
 pub(crate) struct Parry {
     workspace: BvhWorkspace,
 }
 
-/// The tree of the previous step. Each step updates every leaf and refits the whole tree.
+/// parry3d's tree, kept from the previous step. Each step updates every leaf and refits the whole
+/// tree.
 #[derive(Default)]
 pub(crate) struct ParryKept {
     workspace: BvhWorkspace,
@@ -31,7 +32,8 @@ fn build(World { spheres, dt }: World<'_>) -> Bvh {
     Bvh::from_iter(BvhBuildStrategy::Binned, leaves)
 }
 
-/// Traverses the tree against itself, and tests each pair of leaves whose boxes overlap.
+/// Finds all pairs of leaves whose boxes overlap, by traversing the tree against itself, and tests
+/// the two spheres of each pair.
 fn traverse(tree: &Bvh, workspace: &mut BvhWorkspace, world: World<'_>) -> Found {
     let mut pairs = Vec::new();
     let mut candidates = 0;

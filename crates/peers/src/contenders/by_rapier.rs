@@ -1,5 +1,6 @@
-//! rapier3d's broad phase as a contender, without the rest of rapier3d. Its colliders are the swept
-//! boxes. There are no bodies, and the margin for predicted contacts is 0.
+//! rapier3d's broad phase as a contender, without the rest of rapier3d. The colliders are the swept
+//! boxes, which are the bounding boxes of the spheres' motions. There are no rigid bodies, and the
+//! margin for predicted contacts is 0.
 
 use std::collections::HashSet;
 
@@ -12,20 +13,21 @@ use rapier3d::prelude::{
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// A broad phase that is rebuilt in each step.
+/// rapier3d's broad phase, rebuilt from nothing in each step.
 pub(crate) struct Rapier;
 
-/// The broad phase of the previous step, updated with every box. It reports only the pairs that
-/// were added or removed, so a set holds the pairs of the previous step.
+/// rapier3d's broad phase, kept from the previous step. Each step updates every box. The broad
+/// phase reports only the pairs that were added or removed, so the contender keeps the set of all
+/// pairs of overlapping boxes.
 #[derive(Default)]
 pub(crate) struct RapierKept {
-    /// State after the previous step.
+    /// State at the end of the step before the timed step.
     last: Option<State>,
-    /// Copy of `last`, which the timed step updates.
+    /// Copy of `last` that the timed step updates.
     state: Option<State>,
 }
 
-/// A broad phase, its colliders, and the pairs of overlapping boxes.
+/// A broad phase, its colliders, and the set of the pairs of overlapping boxes.
 #[derive(Clone)]
 struct State {
     colliders: ColliderSet,
@@ -49,15 +51,16 @@ fn aabb(bounds: &Bounds) -> Aabb {
     )
 }
 
-/// Makes a broad phase of all swept boxes. Returns it with the events of its first update, which
-/// report every pair of overlapping boxes.
+/// Makes a broad phase of all swept boxes and updates it once. Returns the broad phase and the
+/// events of this update, which report every pair of overlapping boxes.
 fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPhasePairEvent>)> {
     let mut colliders = ColliderSet::new();
     let mut handles = Vec::with_capacity(spheres.len());
     for (i, sphere) in spheres.iter().enumerate() {
         let aabb = aabb(&Bounds::new(sphere, dt));
         let half = aabb.half_extents();
-        // Colliders without bodies are fixed. By default, pairs of fixed colliders are ignored.
+        // Colliders without rigid bodies are fixed. By default, rapier3d ignores pairs of fixed
+        // colliders, so all collision types are activated.
         let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
             .translation(aabb.center())
             .active_collision_types(ActiveCollisionTypes::all());
@@ -87,7 +90,7 @@ fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPha
 }
 
 impl State {
-    /// Updates every box and the set of pairs to the given step.
+    /// Updates every box to the given step, and then the set of the pairs of overlapping boxes.
     fn update(&mut self, World { spheres, dt }: World<'_>) {
         let parameters = parameters(dt);
         for (sphere, &handle) in spheres.iter().zip(&self.handles) {
@@ -106,7 +109,7 @@ impl State {
         self.heed(&events);
     }
 
-    /// Adds and removes pairs according to `events`.
+    /// Adds pairs to the set of overlapping boxes, or removes pairs from it, as `events` reports.
     fn heed(&mut self, events: &[BroadPhasePairEvent]) {
         for event in events {
             match event {
@@ -157,7 +160,8 @@ impl Contender for RapierKept {
     fn prepare(&mut self, world: World<'_>) -> anyhow::Result<()> {
         if self.last.is_none() {
             let past = |steps| before(world, steps);
-            // The broad phase defers some work to its next update, so two steps precede this one.
+            // The broad phase defers some work of an update to the next update. So the state before
+            // the timed step is the result of two earlier steps, not only one.
             let (mut state, events) = fill(World {
                 spheres: &past(2.0),
                 ..world

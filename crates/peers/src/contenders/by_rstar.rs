@@ -6,7 +6,8 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
-/// A tree of the swept boxes. Each step loads it in bulk and joins it with itself.
+/// An R*-tree of the swept boxes, which are the bounding boxes of the spheres' motions. Each step
+/// builds the tree by bulk loading and joins it with itself.
 pub(crate) struct Rstar;
 
 impl Contender for Rstar {
@@ -22,7 +23,8 @@ impl Contender for Rstar {
         let tree = RTree::bulk_load(leaves.collect());
         let mut pairs = Vec::new();
         let mut candidates = 0;
-        // The join returns each pair in both orders, and each sphere with itself.
+        // The join returns each pair in both orders, and each sphere with itself. Only pairs in
+        // increasing order are kept.
         for (one, other) in tree.intersection_candidates_with_other_tree(&tree) {
             if one.data < other.data {
                 candidates += 1;

@@ -6,8 +6,8 @@ use super::Contender;
 use super::grid::PlainGrid;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// Cell lists of the swept balls. Cells are as wide as the largest ball, and are rebuilt in each
-/// step.
+/// Cell lists of the swept balls, which are the bounding balls of the spheres' motions. Each step
+/// rebuilds the cells, which are as wide as the largest ball.
 pub(crate) struct Zelll;
 
 #[derive(Clone, Copy, Default)]
@@ -28,8 +28,8 @@ impl Contender for Zelll {
     }
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
-        // zelll has about as many cells as the plain grid, but empty cells take no memory. So only
-        // the number of candidates is limited.
+        // zelll has about as many cells as the contender `plain-grid`, but its empty cells take no
+        // memory. So this check limits only the number of candidates, not the number of cells.
         PlainGrid::crowded(world)
     }
 

@@ -1,6 +1,6 @@
-//! A textbook grid as a contender: one level, dense, with cells as wide as the widest swept box.
-//! Where all spheres have similar sizes and speeds, it is the simplest method, and so the baseline
-//! there.
+//! A textbook grid as a contender. It is one dense grid whose cells are as wide as the widest swept
+//! box (the bounding box of a sphere's motion). Where all spheres have similar sizes and speeds,
+//! this is the simplest method, so it is the baseline for such scenes.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,10 +13,10 @@ use carom::{Collision, Sphere};
 use super::{Contender, MOST_CANDIDATES};
 use crate::step::{Ball, Found, World, impact, index, pair, sorted};
 
-/// Largest number of cells. Their starts take one gibibyte.
+/// Largest number of cells in the grid. The array of the cells' starts then takes one gibibyte.
 const MOST_CELLS: f64 = (1_u64 << 28) as f64;
 
-/// The grid. It keeps the memory of its arrays from step to step, but not their contents.
+/// The grid. Its arrays keep their memory, but not their contents, from step to step.
 #[derive(Default)]
 pub(crate) struct PlainGrid {
     /// For each sphere: the index of its cell.
@@ -25,16 +25,17 @@ pub(crate) struct PlainGrid {
     starts: Vec<u32>,
     /// Indices of the spheres, sorted by cell.
     order: Vec<u32>,
-    /// The spheres, in the same order.
+    /// The spheres, sorted by cell.
     sorted: Vec<Sphere>,
-    /// The swept balls of the spheres, in the same order. They are tested before the spheres.
+    /// The bounding balls of the spheres' motions, sorted by cell. A pair of balls is tested before
+    /// the two spheres.
     balls: Vec<Ball>,
-    /// Pairs in the order in which they are found.
+    /// Pairs of touching spheres, in the order in which they are found.
     pairs: Vec<Collision>,
 }
 
-/// Position, size and number of the cells. A layer of empty cells surrounds the spheres, so that
-/// every cell that holds a sphere has all its neighbours.
+/// Position of the grid, size of its cells, and number of cells along each axis. A layer of empty
+/// cells surrounds the spheres, so that every cell with a sphere has all 26 neighbours.
 struct Layout {
     low: [f32; 3],
     cells_per_length: f32,
@@ -56,8 +57,8 @@ impl Layout {
             }
         }
         let largest = low.iter().chain(&high).fold(half, |x, y| x.max(y.abs()));
-        // The margin keeps two touching spheres in the same or neighbouring cells in spite of
-        // rounding.
+        // The margin ensures that two touching spheres are in the same cell or in neighbouring
+        // cells in spite of rounding.
         let cells_per_length = 1.0 / (2.0 * half + 16.0 * f32::EPSILON * largest);
         let size = [0, 1, 2].map(|k| ((high[k] - low[k]) * cells_per_length) as usize + 3);
         Self {
@@ -79,9 +80,9 @@ impl Layout {
         (z * self.size[1] + y) * self.size[0] + x
     }
 
-    /// Returns the index offsets from a cell to four neighbours. Each is the middle of a row of
-    /// three cells along x. These rows and the next cell along x are the half of the neighbourhood
-    /// with larger indices.
+    /// Returns the differences in index between a cell and four of its neighbours. Each of the four
+    /// is the middle of a row of three cells along x. These four rows and the next cell along x are
+    /// the 13 neighbours with larger indices than the cell.
     fn rows(&self) -> [usize; 4] {
         let row = self.size[0];
         let layer = row * self.size[1];
@@ -90,8 +91,9 @@ impl Layout {
 }
 
 impl PlainGrid {
-    /// Returns the reason to refuse the step if neighbouring cells hold more than
-    /// [`MOST_CANDIDATES`] pairs. A grid with more than [`MOST_CELLS`] cells is not examined.
+    /// Returns a reason to refuse the step if the grid would have more than [`MOST_CANDIDATES`]
+    /// pairs of spheres in the same or neighbouring cells, otherwise `None`. Also returns `None`,
+    /// without a count of the pairs, if the grid would have more than [`MOST_CELLS`] cells.
     pub(crate) fn crowded(world: World<'_>) -> Option<String> {
         let layout = Layout::new(world);
         if layout.cells() > MOST_CELLS {
@@ -99,11 +101,13 @@ impl PlainGrid {
         }
         let mut grid = Self::default();
         grid.bin(world, &layout);
-        // Before the grid is filled, the start of a cell is one element further on (see `bin`).
+        // `bin` stores the start of cell c in `starts[c + 1]`. Only filling the grid, which is not
+        // done here, moves it to `starts[c]`.
         let count = |from: usize, to: usize| u64::from(grid.starts[to + 1] - grid.starts[from + 1]);
         let of_cell = |&cell: &u32| {
             let cell = cell as usize;
-            // On average, half of the spheres in a sphere's own cell follow it.
+            // A sphere is tested only against the later spheres of its own cell, which are half of
+            // that cell's spheres on average.
             let own = count(cell, cell + 1) / 2 + count(cell + 1, cell + 2);
             let rows = layout
                 .rows()
@@ -117,13 +121,15 @@ impl PlainGrid {
         })
     }
 
-    /// Computes the cell of each sphere, and from the number of spheres in each cell the starts:
-    /// that of cell c is `starts[c + 1]`. Filling the grid moves each start to the end of its cell,
-    /// after which the start of cell c is `starts[c]`.
+    /// Computes the cell of each sphere, counts the spheres in each cell, and computes from the
+    /// counts where each cell starts in the sorted arrays. The start of cell c is in
+    /// `starts[c + 1]`. Filling the grid advances this element to the end of cell c, which is the
+    /// start of cell c + 1. So after that, the start of cell c is in `starts[c]`.
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();
-        // Two elements more than there are cells, for the counts are stored two further on.
+        // The array has two elements more than there are cells, because the number of spheres in
+        // cell c is counted in element c + 2.
         self.starts
             .resize(layout.size.iter().product::<usize>() + 2, 0);
         self.cell_of.clear();
@@ -174,7 +180,8 @@ impl Contender for PlainGrid {
         let pairs = &mut self.pairs;
         pairs.clear();
         let mut candidates = 0;
-        // Overlapping balls are collected without a branch, because it would often be mispredicted.
+        // The indices of overlapping balls are collected in `near` without a branch, because a
+        // branch would often be mispredicted.
         let mut near: Vec<u32> = Vec::new();
         let mut test_against = |i: usize, ranges: &[(usize, usize)]| {
             let ball = balls[i];
@@ -200,7 +207,8 @@ impl Contender for PlainGrid {
         let rows = layout.rows();
         let mut i = 0;
         while i < balls.len() {
-            // All spheres of a cell have the same neighbouring cells.
+            // The ranges of the neighbouring cells are looked up once per cell, because they are
+            // the same for all spheres of the cell.
             let cell = layout.cell_of(&in_cells[i], dt);
             let start = |cell: usize| starts[cell] as usize;
             let (end, next) = (start(cell + 1), start(cell + 2));

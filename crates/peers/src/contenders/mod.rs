@@ -1,4 +1,4 @@
-//! The contenders, one file each.
+//! The contenders of the benchmark, one file each.
 
 mod brute;
 mod by_carom;
@@ -12,7 +12,7 @@ mod plane_sweep;
 
 use crate::step::{Found, World};
 
-/// A method that finds the pairs of a step.
+/// A contender: a method that finds the pairs of a step.
 pub(crate) trait Contender {
     /// Returns the name of the contender in tables and on the command line.
     fn name(&self) -> &'static str;
@@ -22,24 +22,26 @@ pub(crate) trait Contender {
         1
     }
 
-    /// Returns the reason why the contender does not run this step, or `None` if it does. Not
-    /// timed.
+    /// Returns the reason why the contender does not run this step, or `None` if it does run it.
+    /// This call is not timed.
     fn refusal(&self, _world: World<'_>) -> Option<String> {
         None
     }
 
-    /// Makes the state that a simulation would have kept from the previous step. Not timed.
+    /// Makes the state that a simulation would have kept from the previous step. This call is not
+    /// timed.
     fn prepare(&mut self, _world: World<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// Finds the pairs of the step. Only this call is timed. It includes the conversion of the
-    /// spheres to the contender's own format and the sort of the pairs.
+    /// Finds the pairs of the step. Of the methods of a contender, only this one is timed. Its time
+    /// includes the conversion of the spheres to the contender's own format and the sort of the
+    /// pairs.
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found>;
 }
 
-/// Largest estimated number of candidates with which a contender runs. More would take minutes, and
-/// give no information that a smaller step does not give.
+/// Largest estimated number of candidates with which a contender runs. A step with more candidates
+/// would take minutes, and would show nothing that a smaller step does not show.
 const MOST_CANDIDATES: u64 = 1 << 33;
 
 /// Names and descriptions of all contenders, in the order in which they run.
@@ -88,7 +90,8 @@ pub(crate) const NAMES: [(&str, &str); 12] = [
     ),
 ];
 
-/// Returns the contenders of the given name: for `carom` one per number of threads, otherwise one.
+/// Returns the contenders that run under the given name. For the name `carom`, there is one
+/// contender per number of threads. For any other name, there is one contender.
 ///
 /// # Errors
 ///
@@ -120,7 +123,7 @@ pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<d
     Ok(vec![one])
 }
 
-/// Placeholder for a peer that has no CPU code.
+/// Placeholder for the peer dynamis-broadphase, which has no code for the CPU.
 struct Dynamis;
 
 impl Contender for Dynamis {

@@ -13,18 +13,19 @@ use ab_glyph::{FontRef, InvalidFont};
 
 use super::{HEIGHT, WIDTH};
 
-/// Red, green and blue.
+/// A colour: red, green and blue, each from 0 to 255.
 pub(crate) type Colour = [u8; 3];
-/// Distances from the top left corner in pixels: to the right, and downwards.
+/// A position in the picture: the distances from the top left corner in pixels, to the right and
+/// downwards.
 pub(crate) type Place = [f32; 2];
 
-/// If less than this fraction of the paper shows at a pixel, the pixel counts as covered. The
+/// A pixel counts as completely covered if less than this fraction of it is still uncovered. The
 /// difference is invisible.
 const NOTHING: f32 = 0.002;
 
 pub(crate) struct Canvas {
     /// For each pixel: red, green and blue of the shapes painted so far, and the fraction of the
-    /// paper that still shows.
+    /// pixel that no shape covers yet.
     pixels: Vec<[f32; 4]>,
     pub(super) font: FontRef<'static>,
 }
@@ -38,16 +39,17 @@ impl Canvas {
         })
     }
 
-    /// Paints a line with round ends, behind everything painted before.
+    /// Paints a line with round ends, behind all shapes painted before.
     pub(crate) fn line(&mut self, [from, to]: [Place; 2], width: f32, colour: Colour) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-        // The squared length must not be 0, because the nearest point on the line is found by a
-        // division by it. A disc is a line of length 0.
+        // The squared length of the line must not be 0, because the search for the point of the
+        // line nearest to a pixel divides by it. A disc is a line of length 0.
         let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
         let reach = width / 2.0 + 0.5;
         for row in pixels_between([from[1], to[1]], reach, HEIGHT) {
             let y = row as f32 + 0.5 - from[1];
-            // The part of the line within reach of this row.
+            // The x coordinates of the two ends of the part of the line that is at most `reach`
+            // above or below the centres of this row of pixels.
             let part = [y - reach, y + reach].map(|y| from[0] + (y / dy).clamp(0.0, 1.0) * dx);
             for column in pixels_between(part, reach, WIDTH) {
                 let pixel = &mut self.pixels[row * WIDTH + column];
@@ -56,19 +58,19 @@ impl Canvas {
                     let along = ((x * dx + y * dy) / squared).clamp(0.0, 1.0);
                     let [x, y] = [x - along * dx, y - along * dy];
                     let coverage = reach - (x * x + y * y).sqrt();
-                    // A line thinner than a pixel is drawn paler instead.
+                    // A line thinner than a pixel is painted paler instead of narrower.
                     cover(pixel, colour, coverage.min(width));
                 }
             }
         }
     }
 
-    /// Paints a disc, behind everything painted before.
+    /// Paints a disc, behind all shapes painted before.
     pub(crate) fn disc(&mut self, centre: Place, radius: f32, colour: Colour) {
         self.line([centre, centre], 2.0 * radius, colour);
     }
 
-    /// Paints one pixel, unless it is outside the picture.
+    /// Paints the fraction `coverage` of one pixel. Does nothing for a place outside the picture.
     pub(crate) fn dot(&mut self, [x, y]: Place, colour: Colour, coverage: f32) {
         if (0.0..WIDTH as f32).contains(&x) && (0.0..HEIGHT as f32).contains(&y) {
             let pixel = &mut self.pixels[y as usize * WIDTH + x as usize];
@@ -76,7 +78,8 @@ impl Canvas {
         }
     }
 
-    /// Returns the finished picture on paper of this colour: red, green and blue of each pixel.
+    /// Returns the finished picture on paper of the colour `paper`: red, green and blue of each
+    /// pixel.
     pub(crate) fn on(&self, paper: Colour) -> Vec<u8> {
         let on_paper = |&[red, green, blue, left]: &[f32; 4]| {
             let painted = [red, green, blue];
@@ -86,7 +89,8 @@ impl Canvas {
     }
 }
 
-/// Paints the fraction `coverage` of the part of a pixel that still shows the paper.
+/// Adds a shape to a pixel, behind the shapes painted before. The shape covers the fraction
+/// `coverage` of the part of the pixel that is still uncovered.
 fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     let left = pixel[3] * (1.0 - coverage.clamp(0.0, 1.0));
     let left = if left < NOTHING { 0.0 } else { left };
@@ -97,9 +101,9 @@ fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     pixel[3] = left;
 }
 
-/// Returns the pixels from 0 to `end` whose distance from the interval between two coordinates is
-/// at most `reach`.
+/// Returns the range of the pixels, from 0 to `end`, whose distance from the interval between the
+/// coordinates `a` and `b` is at most `reach`.
 fn pixels_between([a, b]: [f32; 2], reach: f32, end: usize) -> Range<usize> {
-    // `as` clamps a negative number to 0.
+    // The cast to `usize` clamps a negative number to 0.
     (a.min(b) - reach) as usize..((a.max(b) + reach).ceil() as usize).min(end)
 }

@@ -1,5 +1,5 @@
-//! Colours of the spheres. A colour stands for a number of contacts at the start of the step, or
-//! for a range of such numbers.
+//! Colours of the spheres in the picture. A colour stands for the number of contacts that a sphere
+//! has at the start of the step, or for a range of such numbers.
 
 use std::ops::RangeInclusive;
 
@@ -7,21 +7,23 @@ use carom::Collision;
 
 use super::canvas::Colour;
 
-/// Maximum number of colours for spheres with contacts. More could not be distinguished by eye.
+/// Maximum number of colours for spheres with contacts. More colours could not be distinguished by
+/// eye.
 const MOST: u32 = 8;
 /// Colour of spheres without contacts.
 const ALONE: Colour = [204, 204, 204];
 
-/// A division of the spheres into classes by their number of contacts. Each class has a colour.
+/// A division of the spheres into classes by their number of contacts at the start of the step.
+/// Each class has a colour.
 pub(crate) struct Classes {
-    /// Number of contacts of each sphere.
+    /// Number of contacts of each sphere at the start of the step.
     contacts: Vec<u32>,
-    /// Smallest number of contacts in each class, beginning with 0, and the largest number plus
-    /// one.
+    /// Smallest number of contacts in each class, in ascending order from 0. The last entry is the
+    /// largest number of contacts of all spheres, plus one.
     bounds: Vec<u32>,
 }
 
-/// A class, as the legend shows it.
+/// A row of the legend: a class of spheres that have the same colour.
 pub(crate) struct Class {
     pub(crate) contacts: RangeInclusive<u32>,
     pub(crate) colour: Colour,
@@ -37,8 +39,8 @@ impl Classes {
         if end <= MOST + 1 {
             bounds.extend(1..=end);
         } else {
-            // The bounds form a geometric sequence, because small numbers of contacts are common
-            // and large numbers are rare.
+            // The bounds of the classes form a geometric sequence, because small numbers of
+            // contacts are common and large numbers are rare.
             let ratio = f64::from(end).powf(1.0 / f64::from(MOST));
             for i in 0..=MOST {
                 #[allow(clippy::cast_possible_truncation, reason = "at most `end`")]
@@ -53,7 +55,7 @@ impl Classes {
         self.colour(self.class_of(self.contacts[sphere as usize]))
     }
 
-    /// Returns all classes, in ascending order of contacts.
+    /// Returns all classes of spheres, in ascending order of the number of contacts.
     pub(crate) fn list(&self) -> Vec<Class> {
         let ranges = self
             .bounds
@@ -77,7 +79,7 @@ impl Classes {
         self.bounds.partition_point(|&first| first <= contacts) - 1
     }
 
-    /// Returns the colour of a class. More contacts have a darker colour.
+    /// Returns the colour of a class of spheres. Spheres with more contacts have a darker colour.
     fn colour(&self, class: usize) -> Colour {
         if class == 0 {
             return ALONE;
@@ -88,7 +90,7 @@ impl Classes {
     }
 }
 
-/// Returns the number of pairs that contain each sphere.
+/// Returns, for each sphere, the number of pairs that contain it.
 pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
     let mut contacts = vec![0; spheres];
     for pair in pairs {

@@ -1,4 +1,5 @@
-//! The legend: the meaning of the colours, and the numbers of spheres and pairs of each colour.
+//! The legend of the picture: the meaning of the colours, and the numbers of spheres and pairs of
+//! each colour.
 
 use super::canvas::{Canvas, Place};
 use super::classes::Classes;
@@ -10,9 +11,9 @@ use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene};
 const START: f32 = RIGHT + 34.0;
 /// Right edge of the legend, in pixels.
 const END: f32 = WIDTH as f32 - 30.0;
-/// Distance of two baselines, in pixels.
+/// Distance between the baselines of two rows of the legend, in pixels.
 const ROW: f32 = 36.0;
-/// Font size.
+/// Font size of the legend.
 const SIZE: f32 = 22.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
@@ -54,7 +55,7 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
 
 struct Legend<'a> {
     canvas: &'a mut Canvas,
-    /// Baseline of the last row.
+    /// Baseline of the row written last, in pixels from the top of the picture.
     y: f32,
 }
 
@@ -66,7 +67,8 @@ impl Legend<'_> {
         self.canvas.line([[START, y], [END, y]], 1.0, FAINT);
     }
 
-    /// Writes a row. Returns the place at which its symbol begins.
+    /// Writes a row of the legend: a label and a number. Returns the position at which the coloured
+    /// symbol in front of the label begins.
     fn row(&mut self, label: &str, count: usize) -> Place {
         self.y += ROW;
         self.write(START + 54.0, label, &count.to_string());

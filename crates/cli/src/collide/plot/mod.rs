@@ -1,4 +1,4 @@
-//! `--plot`: a picture of the spheres and of the pairs that touch.
+//! The option `--plot`: draws a picture of the spheres and of the pairs that touch.
 
 mod axes;
 mod canvas;
@@ -19,10 +19,12 @@ use classes::Classes;
 use text::Align;
 use view::View;
 
-/// Size of the picture in pixels, for every world. A long world leaves room at its sides.
+/// Size of the picture in pixels. It is the same for every world, so a long, narrow world fills
+/// only a part of the plot area.
 const WIDTH: usize = 1600;
 const HEIGHT: usize = 1200;
-/// Border of the plot area. Its lines pass through the centres of pixels, which keeps them sharp.
+/// Edges of the plot area, in pixels from the top left corner of the picture. The lines of its
+/// border pass through the centres of pixels, which keeps them sharp.
 const LEFT: f32 = 165.5;
 const TOP: f32 = 110.5;
 const RIGHT: f32 = 1225.5;
@@ -31,14 +33,14 @@ const BOTTOM: f32 = 1110.5;
 const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [34, 34, 34];
 const FAINT: Colour = [176, 176, 176];
-/// Colours of the lines of pairs. Black and orange also differ in brightness, so that a
-/// colour-blind reader can distinguish them.
+/// Colours of the lines that join the two spheres of a pair. Black and orange also differ in
+/// brightness, so that a colour-blind reader can distinguish them.
 const AT_THE_START: Colour = [0, 0, 0];
 const LATER: Colour = [230, 85, 0];
 
-/// The contents of a picture.
+/// The spheres and pairs that a picture shows.
 pub(crate) struct Picture<'a> {
-    /// Name of the input.
+    /// Name of the input, which is written above the plot area.
     pub(crate) source: &'a str,
     pub(crate) spheres: &'a [Sphere],
     pub(crate) dt: f32,
@@ -61,7 +63,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// Returns red, green and blue of each pixel, row by row from the top.
+    /// Draws the picture. Returns red, green and blue of each pixel, row by row from the top.
     fn pixels(&self) -> anyhow::Result<Vec<u8>> {
         let mut canvas = Canvas::new().context("cannot read the built-in font")?;
         let room = WIDTH as f32 - LEFT - 30.0;

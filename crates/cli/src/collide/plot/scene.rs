@@ -1,4 +1,4 @@
-//! Draws the spheres and the pairs, from front to back.
+//! Draws the spheres and the pairs into the picture, from front to back.
 
 use std::f32::consts::PI;
 
@@ -10,24 +10,26 @@ use super::classes::{Classes, contacts};
 use super::view::View;
 use super::{AT_THE_START, LATER, PAPER, Picture};
 
-/// Spheres with a smaller radius than this, in pixels, are drawn as dots so that they are visible.
+/// Spheres with a smaller radius than this, in pixels, are drawn as dots of a visible size.
 const LEAST_RADIUS: f32 = 0.75;
-/// Total area of the dots in pixels, as long as the radius of a dot stays within its limits.
+/// Total area of all dots, in square pixels, from which the radius of a dot is computed. The radius
+/// is then limited to a range from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Length in pixels of the part of a pair's line inside a sphere, if the other sphere is very
-/// small.
+/// Inside a large sphere of a pair, only a part of the pair's line is drawn. This is the length of
+/// the part in pixels, unless the diameter of the smaller sphere of the pair is larger. In this
+/// case, the diameter is the length.
 const MOST_WITHIN: f32 = 12.0;
-/// Discs of at least this radius, in pixels, have a darker rim.
+/// Discs of at least this radius, in pixels, are drawn with a darker rim.
 const RIMMED: f32 = 4.0;
 
-/// Returns the number of spheres that are drawn as dots.
+/// Returns the number of spheres that are drawn as dots, because they would be too small to see.
 pub(crate) fn too_small(spheres: &[Sphere], view: &View) -> usize {
     let small = |sphere: &&Sphere| view.pixels(f64::from(sphere.radius)) < LEAST_RADIUS;
     spheres.iter().filter(small).count()
 }
 
-/// Draws the spheres and the pairs. The line of a pair is in front of its two spheres, and behind
-/// every sphere that is nearer than both.
+/// Draws the spheres and the pairs. The line of a pair is in front of the two spheres of the pair,
+/// and behind every sphere that is nearer to the viewer than both.
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
     let spheres = picture.spheres;
     let dots = too_small(spheres, view).max(1) as f32;
@@ -40,13 +42,14 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Spheres at the same depth lie side by side; in a two-dimensional world, all spheres do. The
-    // pairs of all of them are drawn first, so that no sphere hides the pair of another.
+    // Spheres at the same depth lie side by side. In a two-dimensional world, all spheres have the
+    // same depth. The pairs of all spheres at one depth are drawn before these spheres, and so in
+    // front of them. Otherwise, a sphere could hide the pair of another.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
             let [a, b] = [pair.a, pair.b].map(|i| i as usize);
-            // The lines of a sphere with many pairs are thin, so that the sphere remains visible.
+            // If a sphere has many pairs, their lines are thin, so that the sphere remains visible.
             let crowd = crowds[a].max(crowds[b]);
             connect(
                 canvas,
@@ -66,14 +69,15 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     }
 }
 
-/// Sorts by nearness, the nearest first. Each nearness is returned with its index.
+/// Sorts spheres or pairs by their nearness to the viewer, the nearest first. Returns the nearness
+/// and the index of each.
 fn from_front(nearness: impl Iterator<Item = f32>) -> Vec<(f32, u32)> {
     let mut order: Vec<_> = nearness.zip(0..).collect();
     order.par_sort_unstable_by(|(near, i), (other, j)| other.total_cmp(near).then(i.cmp(j)));
     order
 }
 
-/// Draws a sphere. The radius is in pixels.
+/// Draws a sphere as a disc, which has a darker rim if it is large enough. The radius is in pixels.
 pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colour) {
     if radius < RIMMED {
         canvas.disc(centre, radius, colour);
@@ -84,8 +88,8 @@ pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colo
 }
 
 /// Draws the line of a pair from centre to centre. Inside a sphere that is much larger than the
-/// other, only the part near its surface is drawn. Otherwise lines would cover a large sphere that
-/// touches many small ones.
+/// other sphere of the pair, only the part of the line near the surface is drawn. Otherwise lines
+/// would cover a large sphere that touches many small ones.
 fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, later: bool) {
     let [from, to] = [view.place(a), view.place(b)];
     let radii = [a, b].map(|sphere| view.pixels(f64::from(sphere.radius)));
@@ -102,10 +106,11 @@ fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, l
     line(canvas, ends, width.max(0.7), later);
 }
 
-/// Draws the line of a pair, in the colour of pairs that touch at the start or meet later.
+/// Draws the line of a pair. `later` selects the colour: that of pairs that meet later, or that of
+/// pairs that touch at the start.
 pub(crate) fn line(canvas: &mut Canvas, ends: [Place; 2], width: f32, later: bool) {
     canvas.line(ends, width, if later { LATER } else { AT_THE_START });
-    // The light border of a thick line separates it from dark spheres.
+    // A thick line has a light border, which separates the line from dark spheres.
     if width > 2.0 {
         canvas.line(ends, width + 2.0, PAPER);
     }

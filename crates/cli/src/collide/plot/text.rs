@@ -1,12 +1,12 @@
-//! Text. It is drawn here because the crate `plotters` spaces letters unevenly: it places them on
-//! whole pixels and leaves out their left side bearings.
+//! Draws text. The crate `plotters` is not used, because it spaces letters unevenly: it places them
+//! on whole pixels and leaves out their left side bearings.
 
 use ab_glyph::{Font, ScaleFont, point};
 
 use super::INK;
 use super::canvas::{Canvas, Place};
 
-/// The part of a text that is at the given place.
+/// Alignment of a text: whether its left end, its middle or its right end is at the given place.
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
     Left,
@@ -15,7 +15,8 @@ pub(crate) enum Align {
 }
 
 impl Canvas {
-    /// Writes a text whose baseline passes through `place`. `size` is the height of a line.
+    /// Writes a text whose baseline passes through `place`. `size` is the height of a line of text
+    /// in pixels.
     pub(crate) fn write(&mut self, text: &str, size: f32, place: Place, align: Align) {
         let font = self.font.clone().into_scaled(size);
         let mut x = match align {
@@ -37,8 +38,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a text that begins at `place`. The beginning of a text wider than `width` is replaced
-    /// by an ellipsis.
+    /// Writes a text that begins at `place`. If the text is wider than `width`, an ellipsis
+    /// replaces its beginning.
     pub(crate) fn write_within(&mut self, text: &str, size: f32, place: Place, width: f32) {
         let mut shown = text.to_owned();
         let mut rest = text.chars();

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::input::Peer;
 use crate::picture::{Area, FONT, GREY, logarithmic, number, picture};
 
-/// Number of panels side by side.
+/// Number of panels in each row of the picture.
 const COLUMNS: usize = 2;
 
 /// Colour of contenders that take longer than carom.
@@ -14,7 +14,8 @@ const LONGER: RGBColor = RGBColor(0, 114, 178);
 /// Colour of contenders that take less time than carom.
 const SHORTER: RGBColor = RGBColor(213, 94, 0);
 
-/// Returns the picture, as SVG, of all scenes with `n` spheres.
+/// Returns an SVG picture of the bar charts of all scenes, one panel each, for the runs with `n`
+/// spheres.
 pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<String> {
     let peers: Vec<&Peer> = peers.iter().filter(|peer| peer.n == n).collect();
     let mut panels: Vec<(&str, Vec<&Peer>)> = Vec::new();
@@ -42,8 +43,8 @@ pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<Stri
     })
 }
 
-/// Draws the bars of one scene. `ratios` are those of all scenes, so that all panels have the same
-/// axes and their bars can be compared.
+/// Draws the panel of one scene. `ratios` contains the ratios of all scenes and sets the range of
+/// the axis, so all panels have the same axis and their bars can be compared.
 fn panel(
     area: &Area<'_>,
     scene: &str,
@@ -71,7 +72,8 @@ fn panel(
     let field = chart.plotting_area();
     for (k, peer) in peers.iter().enumerate() {
         let [top, bottom] = [k, k + 1].map(|row| row as f64);
-        // Writes text `from` pixels from the position of the value `x`: to its left if negative.
+        // Writes text at a distance of |`from`| pixels from the position of the value `x`. The text
+        // is to the left of that position if `from` is negative, otherwise to the right.
         let write = |text: String, x: f64, from: i32, colour: &RGBColor| {
             let end = if from < 0 { HPos::Right } else { HPos::Left };
             let style = TextStyle::from(FONT).color(colour);
@@ -94,7 +96,8 @@ fn panel(
     Ok(())
 }
 
-/// Returns the label of a bar: the contender, and its number of threads unless it is 1.
+/// Returns the label of a bar: the name of the contender, and its number of threads unless that is
+/// 1.
 fn name(peer: &Peer) -> String {
     match peer.threads {
         1 => peer.contender.clone(),
@@ -102,8 +105,8 @@ fn name(peer: &Peer) -> String {
     }
 }
 
-/// Formats a ratio with at most three significant digits, the precision of the measurement. Ratios
-/// of 1000 and more keep all digits before the point.
+/// Formats a ratio of times with at most three significant digits, because the measurement is no
+/// more precise. Ratios of 1000 and more keep all digits before the decimal point.
 fn three_digits(ratio: f64) -> String {
     match ratio {
         99.5.. => number(ratio.round()),

@@ -1,4 +1,4 @@
-//! The JSON lines of `carom bench` and `carom-peers`: the fields that the plots need.
+//! The fields of the JSON lines of `carom bench` and `carom-peers` that the plots need.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::picture::number;
 
-/// The lines of all files.
+/// The parsed lines of all input files.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) runs: Vec<Run>,
     pub(crate) peers: Vec<Peer>,
 }
 
-/// A line of `carom bench`.
+/// One output line of `carom bench`.
 #[derive(Deserialize)]
 pub(crate) struct Run {
     scene: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Run {
     median_seconds: f64,
 }
 
-/// A line of `carom-peers`.
+/// One output line of `carom-peers`.
 #[derive(Deserialize)]
 pub(crate) struct Peer {
     pub(crate) scene: String,
@@ -43,8 +43,8 @@ pub(crate) struct Peer {
     pub(crate) ratio: Option<f64>,
 }
 
-/// A property, besides the scene, in which two runs can differ: a parameter of the step, or the
-/// hardware that computes it.
+/// A property, besides the scene, in which two runs of `carom bench` can differ: a parameter of the
+/// step, or the hardware that computes the step.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Part {
     N,
@@ -73,8 +73,9 @@ impl Part {
 }
 
 impl Run {
-    /// Returns the run's position on the axis of a part. `None` if the part has no axis, or if the
-    /// run is of a file, which has no parameters.
+    /// Returns the value of a property of this run, as the x coordinate in a chart. Returns `None`
+    /// if the property is not plotted on an axis, or if the spheres of the run came from a file,
+    /// which has no scene parameters.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
@@ -86,19 +87,21 @@ impl Run {
         }
     }
 
-    /// Returns the median time of a step divided by the number of spheres.
+    /// Returns the median time of a step divided by the number of spheres, in nanoseconds.
     pub(crate) fn nanoseconds_a_sphere(&self) -> f64 {
         self.median_seconds / self.n.max(1) as f64 * 1e9
     }
 
-    /// Returns whether two runs have the same scene and differ in no part except possibly `but`.
+    /// Returns whether two runs have the same scene and the same value of every property except
+    /// possibly the property `but`.
     pub(crate) fn is_like(&self, other: &Self, but: Part) -> bool {
         let mut others = Part::ALL.into_iter().filter(|&part| part != but);
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// Returns the label of the run's line in a chart: the scene, and each part except `but` in
-    /// which some run of this scene in `among` differs.
+    /// Returns the label of this run's line in a chart: the scene, and each property in which the
+    /// runs of this scene in `among` differ. The property `but`, which is on the x axis, is left
+    /// out.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
@@ -113,8 +116,9 @@ impl Run {
         words.join(", ")
     }
 
-    /// Returns the text above a chart: the number of spheres, rest, backend and threads, as far as
-    /// all runs have the same. Leaves out the part `but`.
+    /// Returns the text above a chart. Of the properties number of spheres, rest, backend and
+    /// number of threads, the text has each one that is the same in all runs. The property `but`,
+    /// which is on the x axis, is left out.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
@@ -129,7 +133,8 @@ impl Run {
         words.join(", ")
     }
 
-    /// Describes one part of the run in words. Empty where there is nothing to state.
+    /// Describes one property of this run in words. The text is empty if there is nothing to state,
+    /// such as for spheres that are not at rest.
     fn word(&self, part: Part) -> String {
         let of = |name, value: Option<f64>| {
             value.map_or(String::new(), |value| format!("{name} {}", number(value)))
@@ -152,12 +157,12 @@ impl Run {
     }
 }
 
-/// Reads all files. A line with the key `contender` is from `carom-peers`. Any other line is from
-/// `carom bench`.
+/// Reads the JSON lines of all files. A line with the key `contender` is from `carom-peers`. Any
+/// other line is from `carom bench`.
 ///
 /// # Errors
 ///
-/// Returns an error if a file cannot be read, or if a line is not from either program.
+/// Returns an error if a file cannot be read, or if a line is from neither program.
 pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     let mut lines = Lines::default();
     for path in files {
@@ -179,7 +184,7 @@ pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     Ok(lines)
 }
 
-/// Parses one line and appends it to `lines`.
+/// Parses one JSON line and appends it to `lines`.
 fn take(line: &str, lines: &mut Lines) -> serde_json::Result<()> {
     let value: Value = serde_json::from_str(line)?;
     if value.get("contender").is_some() {

@@ -25,18 +25,20 @@ use picture::{linear, logarithmic};
 ///
 /// From lines of `carom bench`: the time per sphere against the number of spheres (n.svg), the
 /// density (density.svg), the ratio of the radii (ratio.svg) and the distance that bullets move
-/// (bullets.svg). Each plot needs two or more lines that differ in this value only. Of lines with
-/// equal parameters, the last one counts. From lines of `carom-peers`: the time of each contender
-/// relative to carom's, one plot for each number of spheres N (peers-N.svg).
+/// (bullets.svg). Each plot needs two or more lines that differ only in the parameter on its x
+/// axis. Of lines with equal parameters, the last one counts.
+///
+/// From lines of `carom-peers`: the time of each contender relative to carom's, one plot for each
+/// number of spheres N (peers-N.svg).
 #[derive(Parser)]
 struct Arguments {
-    /// Files of JSON lines from either program.
+    /// Files of JSON lines from `carom bench` or `carom-peers --json`.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Folder for the plots. Files with the names of plots are overwritten.
+    /// Folder for the plots. Files in it that have the name of a plot are overwritten.
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
-    /// Text below each plot, such as the machine and the date.
+    /// Text below each plot, for example the machine and the date.
     #[arg(long, default_value = "")]
     caption: String,
 }
@@ -105,8 +107,9 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns a series for each group of two or more runs that differ in `part` only, and the text of
-/// the properties that all these runs share. Of runs with equal parameters, the last one counts.
+/// Returns the lines of a chart with the property `part` on the x axis, and the text of the
+/// properties that all plotted runs share. Each line is a group of two or more runs that differ in
+/// `part` only. Of runs with equal parameters, the last one counts.
 fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
     let mut groups: Vec<(&Run, Vec<(f64, f64)>)> = Vec::new();
     for run in runs {

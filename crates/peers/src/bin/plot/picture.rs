@@ -1,4 +1,4 @@
-//! Functions that all plots share: the frame with title and caption, axes, and the format of
+//! Functions that all plots share. They draw the title and the caption, make axes, and format
 //! numbers.
 
 use std::ops::Range;
@@ -12,8 +12,8 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(crate) const GREY: RGBColor = RGBColor(102, 102, 102);
 pub(crate) const FONT: (&str, u32) = ("sans-serif", 15);
 
-/// Returns a picture as SVG: `title` and `about` above a drawing of the given size in pixels, and
-/// `caption` below it. `draw` makes the drawing.
+/// Returns an SVG picture with a drawing of the given size in pixels. `title` and `about` are above
+/// the drawing, and `caption` is below it. `draw` makes the drawing.
 pub(crate) fn picture(
     (width, height): (u32, u32),
     [title, about, caption]: [&str; 3],
@@ -28,7 +28,7 @@ pub(crate) fn picture(
     let mut svg = String::new();
     let size = (width, HEAD + height + LINE * (lines + 2));
     let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-    // The background is white so that the plot is readable on a dark page.
+    // The background is white so that the plot is readable on a dark web page.
     area.fill(&WHITE)?;
     let grey = TextStyle::from(FONT).color(&GREY);
     area.draw_text(title, &("sans-serif", 20).into(), (LEFT, 12))?;
@@ -43,14 +43,15 @@ pub(crate) fn picture(
     Ok(svg)
 }
 
-/// Returns a linear axis from 0 to slightly more than the largest value.
+/// Returns a linear axis from 0 to slightly more than the largest of the values.
 pub(crate) fn linear(values: impl Iterator<Item = f64>) -> Range<f64> {
     let high = values.fold(0.0, f64::max);
     0.0..if high > 0.0 { 1.05 * high } else { 1.0 }
 }
 
-/// Returns a logarithmic axis that begins and ends at round numbers. Its ticks are set here,
-/// because plotters sets them at powers of ten only, of which a short axis has hardly any.
+/// Returns a logarithmic axis that begins and ends at round numbers and contains all values. This
+/// function sets the ticks, because the crate plotters sets them at powers of ten only, and a short
+/// axis contains hardly any of these.
 pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> WithKeyPoints<LogCoord<f64>> {
     let (low, high) = values
         .filter(|x| *x > 0.0)
@@ -75,8 +76,9 @@ pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> WithKeyPoints<Lo
         .with_key_points(ticks)
 }
 
-/// Formats a number with at most three decimals, and with spaces between thousands if it has more
-/// than four digits before the point. Numbers below 0.001 and from 10⁹ are in scientific notation.
+/// Formats a number with at most three decimals. Groups of three digits are separated by spaces if
+/// the number has more than four digits before the decimal point. Numbers below 0.001, and from 10⁹
+/// on, are in scientific notation.
 pub(crate) fn number(x: f64) -> String {
     if x != 0.0 && !(1e-3..1e9).contains(&x.abs()) {
         return format!("{x:e}");
@@ -85,7 +87,7 @@ pub(crate) fn number(x: f64) -> String {
     let whole = digits.find('.').unwrap_or(digits.len());
     if whole > 4 {
         for place in (1..whole).rev().filter(|k| (whole - k).is_multiple_of(3)) {
-            // U+202F is a narrow space at which no line is broken.
+            // U+202F is a narrow no-break space.
             digits.insert(place, '\u{202f}');
         }
     }
@@ -109,7 +111,8 @@ mod tests {
         assert_eq!(ticks(&[3.0, 90.0]), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(ticks(&[0.05, 0.1]), ["0.05", "0.1"]);
         assert_eq!(ticks(&[10.0]), ["10", "20"]);
-        // Without any value that a logarithmic axis can show, the axis can still be drawn.
+        // A logarithmic axis cannot show 0. If 0 is the only value, the result must still be an
+        // axis that can be drawn.
         assert_eq!(logarithmic([0.0].into_iter()).bold_points().len(), 2);
         assert_eq!(linear([].into_iter()), 0.0..1.0);
         assert!(linear([0.01, 0.6].into_iter()).contains(&0.6));
