@@ -57,7 +57,12 @@ fn main() -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        say(&format!("error: {error:#}"));
+        let message = format!("error: {error:#}");
+        say(&message);
+        // The library's errors name its own options.
+        if message.contains("`Backend::Cpu`") {
+            say("note: in this tool, `Backend::Cpu` is the option `--backend cpu`");
+        }
         ExitCode::FAILURE
     })
 }

@@ -48,6 +48,7 @@ fn the_tool_refuses_the_gpu() -> std::io::Result<()> {
     assert!(!refused.status.success());
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(message.contains("feature `gpu`"), "{message}");
+    assert!(message.contains("--backend cpu"), "{message}");
     let done = run("auto")?;
     assert!(
         done.status.success(),
