@@ -24,9 +24,9 @@ impl CollisionBuffers {
     /// again. The new buffers meet that requirement already. [`changes`](Self::changes) continue
     /// from the last step whose list was complete.
     ///
-    /// In a world of N spheres, the number of spheres and time segments together is limited to 16 N
-    /// + 2¹⁸, to N + N²/32 and to 2³¹, and to what the device can bind. If a step required more
-    /// segments, the following steps use longer segments instead.
+    /// In a world of N spheres, the number of spheres and time segments together is limited to
+    /// `16 N + 2¹⁸`, to `N + N²/32` and to 2³¹, and to what the device can bind. If a step required
+    /// more segments, the following steps use longer segments instead.
     ///
     /// # Errors
     /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of this

@@ -4,13 +4,13 @@ use crate::run::{Folder, Test, run};
 use std::error::Error;
 use std::fs;
 
-/// Returns the path of a file in the folder `tests/data`.
+/// Returns the path of a file in the folder `crates/cli/tests/data`.
 pub(crate) fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs `carom collide` with a file in `tests/data`, and returns the lines of the list of pairs
-/// without the header.
+/// Runs `carom collide` with a file in `crates/cli/tests/data`, and returns the lines of the list of
+/// pairs without the header.
 fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
     let output = folder.path("list.csv")?;
     let input = data(name);
