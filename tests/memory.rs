@@ -60,8 +60,8 @@ fn run(
     sum
 }
 
-/// Calls `count`, which runs `STEPS` steps and returns their allocations, until the steps allocate
-/// nothing but blocks of rayon's queue.
+/// Calls `count` until it returns no more allocations than rayon needs for the blocks of its queue.
+/// `count` runs `STEPS` steps and returns the allocations of these steps.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
     // Several calls are necessary: rayon's threads must have started, and each of them must have
     // run the largest task once. Twenty calls are the limit.

@@ -35,7 +35,8 @@ fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
             let [toi, depth] = single(expected.into());
             assert!(exactly.rounds_to_toi(toi), "{toi:?}");
             assert!(exactly.rounds_to_depth(depth), "{depth:?}");
-            // The integers must not accept a neighbouring float32 as the rounded value.
+            // The integer arithmetic must reject the float32 next to the correctly rounded time
+            // or depth.
             assert!(!exactly.rounds_to_toi(toi.next_up()), "{toi:?}");
             assert!(!exactly.rounds_to_depth(depth.next_up()), "{depth:?}");
             assert!(

@@ -1,4 +1,4 @@
-//! The command line of the example.
+//! The arguments that the example `embed` accepts on its command line.
 
 use std::path::PathBuf;
 

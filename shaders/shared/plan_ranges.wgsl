@@ -210,8 +210,8 @@ fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     return half_cell < reference;
 }
 
-// Stores in a size range the number of proxies of all ranges that search it. All ranges must have
-// been made.
+// Stores in a size range the number of proxies that look for candidates among its proxies: the
+// proxies of all ranges that search it. Call this when all ranges have been made.
 fn count_finer(range: u32, ranges: u32) {
     var finer = 0.0;
     for (var k = 0u; k < ranges; k++) {

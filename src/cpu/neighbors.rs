@@ -21,8 +21,8 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 const RANGES_AT_ONCE: usize = 16;
 
 /// A row of neighbouring cells along x, in one level and one time slab, for which a range of the
-/// sorted proxies was looked up. Outside the level's box, several rows may share slots, so each
-/// proxy of the range has to be compared with the row.
+/// sorted proxies was looked up. Outside the level's box, where cells share slots by a hash, the
+/// range may hold proxies of other rows, so the cell of each proxy has to be compared with the row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,

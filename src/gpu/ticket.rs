@@ -1,4 +1,5 @@
-//! Tickets: readbacks in flight, which arrive with the application's own submissions.
+//! Tickets: readbacks in flight. Their results arrive when the device has executed the application's
+//! submission.
 
 use std::fmt::{Debug, Formatter};
 use std::future::poll_fn;

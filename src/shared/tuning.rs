@@ -121,7 +121,8 @@ pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 /// Number of cells that a proxy searches in its own level: half of the 26 neighbouring cells,
 /// and its own cell.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
-/// Largest number of cells of a coarser level that are in reach of a proxy: 4 along each axis.
+/// Largest number of cells of a coarser level that are in reach of a proxy: 4 along each of the
+/// three axes, so 4³ in all.
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
 /// Largest number of slots per proxy on the CPU. The CPU allocates its slot table after the plan

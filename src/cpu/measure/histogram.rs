@@ -24,7 +24,7 @@ pub(crate) struct SizeClass {
     /// sample. A proxy counts as inside if the middles of the first and of the last time segment of
     /// its sphere are within that box.
     pub(crate) inside: u32,
-    /// Largest half cell of a proxy: half the edge of the smallest cell that the proxy fits.
+    /// Half the edge of the smallest cell that fits every proxy of the size class.
     pub(crate) half_cell: f32,
     /// Lower and upper corner, in the frame, of the box around the middles of the proxies.
     pub(crate) bounds: [Vec3; 2],
