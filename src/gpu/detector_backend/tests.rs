@@ -1,0 +1,300 @@
+//! Tests of the GPU backend of `Detector`, with access to its buffers.
+
+use super::super::filter_on_gpu::adapter as gpu;
+use super::*;
+use crate::Sphere;
+use crate::blocking::block_on;
+use crate::cpu::measure;
+use crate::cpu::plan::plan;
+use crate::gpu::shader::layout::{Counters, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace};
+use crate::reuse::ReusedVec;
+use crate::shared::sets::Sets;
+use crate::shared::tag::SEGMENT_BITS;
+use crate::shared::units::Units;
+use crate::step::UncheckedStep;
+
+const LIMITS: Limits = Limits {
+    candidates: 1 << 34,
+    pairs: 1 << 28,
+};
+
+/// Returns `count` spheres of equal size at random places in a cube. Most of them move slowly.
+/// Every fiftieth moves by up to the edge of the cube along each axis.
+fn world(count: usize) -> Vec<Sphere> {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let side = (count as f32 * 10.0).cbrt();
+    let mut place = |scale: f32| [0; 3].map(|_| rng.f32() * scale);
+    (0..count)
+        .map(|i| {
+            let speed = if i % 50 == 0 { side } else { 0.5 };
+            Sphere::new(place(side), 0.5).with_velocity(place(speed))
+        })
+        .collect()
+}
+
+/// Returns the reported pairs, sorted and without repeats.
+fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<ReportedPair>) {
+    let step = UncheckedStep {
+        spheres,
+        sets: Sets::One,
+        dt: 1.0,
+    };
+    step.check()
+        .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn fresh_buffers_full_of_noise_give_the_same_list() {
+    let spheres = world(5000);
+    let expected = pairs(&run(&mut gpu(), &spheres));
+    assert!(expected.len() > 1000);
+    for seed in 0..4 {
+        let mut gpu = gpu();
+        gpu.noise = Some(seed);
+        assert_eq!(pairs(&run(&mut gpu, &spheres)), expected);
+    }
+}
+
+#[test]
+fn a_first_capacity_of_one_still_gives_the_full_list() {
+    let spheres = world(5000);
+    let expected = run(&mut gpu(), &spheres);
+    assert!(
+        expected.0.proxies > 5000 + 1,
+        "no sphere is cut into segments"
+    );
+    let mut gpu = gpu().with_first_capacities(Some(1), Some(1));
+    assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
+    let grown = gpu.buffers.as_ref().map(CollisionBuffers::options);
+    assert!(grown.is_some_and(|options| options.pairs > Some(1) && options.segments > Some(1)));
+}
+
+#[test]
+fn dispatches_wider_than_an_axis_are_folded() {
+    let spheres = world(5000);
+    let mut gpu = gpu();
+    let expected = pairs(&run(&mut gpu, &spheres));
+    for widest in [9, 13, 30] {
+        gpu.limits().max_compute_workgroups_per_dimension = widest;
+        assert_eq!(
+            pairs(&run(&mut gpu, &spheres)),
+            expected,
+            "at most {} an axis",
+            widest
+        );
+    }
+}
+
+/// Reads the contents of the buffer that is bound to the shader variable `name`.
+fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
+    let Some(buffers) = &gpu.buffers else {
+        panic!("carom has not created its buffers");
+    };
+    let named = &buffers.buffers.named;
+    let buffer = (named.buffer(name)).unwrap_or_else(|error| panic!("{error}"));
+    let mut read = Vec::new();
+    let part = (buffer, 0, buffer.size());
+    read_now::read(
+        &gpu.device,
+        &gpu.queue,
+        encoder(&gpu.device),
+        &[part],
+        &mut read,
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    read
+}
+
+/// Returns spheres with radii over many octaves. One workgroup of `measure_sizes` then has more
+/// size classes than fit the hash table in its workgroup memory.
+fn of_all_sizes(count: usize) -> Vec<Sphere> {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
+    (0..count)
+        .map(|i| {
+            let radius = 1e-6 * ((i * 37 % 60) as f32 * 0.5).exp2();
+            let velocity = place().map(|x| x * ((i % 7) as f32 - 6.0).exp2());
+            Sphere::new(place(), radius).with_velocity(velocity)
+        })
+        .collect()
+}
+
+/// Returns the spheres of [`world`], but the spheres with an index in `bullets` move by `far`
+/// along x, and by a quarter and a half of `far` along y and z.
+fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
+    let mut spheres = world(3000);
+    for sphere in &mut spheres[bullets] {
+        sphere.velocity = [far, 0.25 * far, -0.5 * far];
+    }
+    spheres
+}
+
+#[test]
+fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
+    let worlds = [
+        ("a gas", world(5000), 0),
+        ("a gas of two sets", world(5000), 1234),
+        ("sixty sizes", of_all_sizes(3000), 0),
+        ("sixty sizes in two sets", of_all_sizes(3000), 700),
+        (
+            "most segments a sphere can have",
+            with_bullets(600..603, 1e7),
+            0,
+        ),
+        ("a workgroup of bullets", with_bullets(256..512, 2000.0), 0),
+        ("one sphere", world(1), 0),
+    ];
+    for (name, spheres, split) in worlds {
+        let mut gpu = gpu();
+        gpu.noise = Some(1);
+        let sets = match split {
+            0 => Sets::One,
+            first => Sets::Two { first },
+        };
+        let step = UncheckedStep {
+            spheres: &spheres,
+            sets,
+            dt: 1.0,
+        };
+        step.check()
+            .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+
+        // Compute the size classes and time segments on the CPU, with the GPU's frame and the
+        // GPU's length of segments.
+        let own: GpuSpace = contents(&gpu, "space")[0];
+        let scale = &Units::default().scale(1.0);
+        let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
+        let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
+        space.segment = own.segment.max(shortest);
+        space.frame.origin = own.frame.origin.into();
+        space.frame.drift = own.frame.drift.into();
+        space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
+        let mut kept = measure::SizesMemory::default();
+        let sizes = measure::measure_sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+
+        let class_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
+        let expected: Vec<u32> = sizes.class_of.iter().map(|&class| class.into()).collect();
+        assert!(
+            class_of[..spheres.len()] == expected,
+            "{name}: other size classes"
+        );
+
+        let classes: Vec<GpuSizeClass> = contents(&gpu, "size_classes");
+        let counters: Counters = contents(&gpu, "counters")[0];
+        let mut used = vec![0; counters.used.len()];
+        for (number, expected) in sizes.classes {
+            used[number / 32] |= 1_u32 << (number % 32);
+            let class = &classes[*number];
+            assert_eq!(
+                (class.count, class.inside),
+                (expected.count, expected.inside),
+                "{name}, size class {number}"
+            );
+            let close = |found: f32, expected: f32| {
+                assert!(
+                    (found - expected).abs() <= 1e-5 * expected.abs().max(1e-3),
+                    "{name}, size class {number}: {found} is not {expected}"
+                );
+            };
+            close(f32::from_bits(class.half_cell), expected.half_cell);
+            // A bound is stored as a word such that the words, as unsigned integers, have the
+            // order of the float32 bounds: the sign bit of a positive number is flipped, and
+            // all bits of a negative number.
+            let float = |word: u32| match word >> 31 {
+                1 => f32::from_bits(word & 0x7fff_ffff),
+                _ => f32::from_bits(!word),
+            };
+            for axis in 0..3 {
+                close(-float(class.low[axis]), expected.bounds[0][axis]);
+                close(float(class.high[axis]), expected.bounds[1][axis]);
+            }
+        }
+        let total: u64 = classes.iter().map(|class| u64::from(class.count)).sum();
+        let proxies = spheres.len() + sizes.segments.len();
+        assert_eq!(total, proxies as u64, "{name}: more size classes");
+        assert!(counters.used[..] == used, "{name}: other bits");
+        if name.starts_with("most segments") {
+            assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
+        }
+
+        // Compute the plan of levels on the CPU, from the GPU's correlation curve.
+        space.log_others = own.log_others;
+        let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
+        let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
+        let own: GpuPlan = contents(&gpu, "plan")[0];
+        assert_eq!(own.levels as usize, expected.levels.len(), "{name}");
+        for &(number, _) in sizes.classes {
+            let level = u32::from(expected.level_of_class[number]);
+            assert_eq!(
+                own.level_of_size_class[number], level,
+                "{name}, size class {number}"
+            );
+        }
+
+        let segments: Vec<GpuSegment> = contents(&gpu, "segments");
+        let further = sizes.segments.len();
+        let found = segments[..further].iter();
+        let mut found: Vec<_> = found.map(|own| (own.sphere, own.number)).collect();
+        found.sort_unstable();
+        let expected = sizes.segments.iter();
+        let mut expected: Vec<_> = expected.map(|own| (own.sphere, own.number)).collect();
+        expected.sort_unstable();
+        assert_eq!(counters.segments, [further as u32, 0], "{name}");
+        assert!(found == expected, "{name}: other segments");
+    }
+}
+
+#[test]
+fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
+    // One axis of a dispatch allows 65 535 workgroups of 64 invocations. These are 4 194 240
+    // invocations, fewer than the 2²² spheres of this test. A binding of 128 MiB can hold 2²²
+    // spheres or proxies, which take 32 bytes each.
+    let count = 1 << 22;
+    let spheres: Vec<Sphere> = (0..count)
+        .map(|i: u32| {
+            Sphere::new(
+                [(i % 2048) as f32, (i / 2048) as f32, 0.0],
+                if i % 1000 == 1 { 0.6 } else { 0.45 },
+            )
+        })
+        .collect();
+    let found = pairs(&run(&mut gpu(), &spheres));
+    let in_reach = |i: u32| {
+        // In the square grid of spheres, a large sphere touches its neighbours in the same row
+        // and in the same column.
+        let (x, y) = (i % 2048, i / 2048);
+        [
+            (x > 0).then(|| i - 1),
+            (x < 2047 && i + 1 < count).then(|| i + 1),
+            (y > 0).then(|| i - 2048),
+            (i + 2048 < count).then(|| i + 2048),
+        ]
+    };
+    let mut expected: Vec<(u32, u32)> = (0..count)
+        .filter(|i| i % 1000 == 1)
+        .flat_map(|i| {
+            in_reach(i)
+                .into_iter()
+                .flatten()
+                .map(move |j| (i.min(j), i.max(j)))
+        })
+        .collect();
+    expected.sort_unstable();
+    expected.dedup();
+    assert!(
+        found == expected,
+        "{} pairs, not {}",
+        found.len(),
+        expected.len()
+    );
+}
