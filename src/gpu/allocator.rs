@@ -159,6 +159,7 @@ impl<'a> Allocator<'a> {
         }
     }
 
+    /// Creates the buffer of one level of a table, with room for `words` words.
     fn scan_level(
         &mut self,
         what: &'static str,

@@ -77,15 +77,15 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct BadField {
     pub(crate) name: &'static str,
-    /// Description of the error: the predicate of a sentence whose subject is the name of the
-    /// field.
+    /// Description of the error, written to follow the field's name: "is `abc`, but must be a
+    /// finite number".
     pub(crate) what: String,
 }
 
 impl Columns {
     /// Finds the columns to read. `names` are the names of all columns of the file. Each entry of
-    /// `centers` consists of three names that the coordinates may have. The first entry whose names
-    /// all exist is used.
+    /// `centers` is a set of names that the three coordinates may have, such as x, y, z. The first
+    /// entry with a column for each of its three names is used.
     pub(crate) fn find(
         names: &[String],
         centers: &[[&'static str; 3]],
@@ -98,8 +98,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // The error message names a coordinate whose column is missing. If only some of the
-            // three columns of an entry of `centers` exist, the coordinate is from this entry.
+            // The error message names a missing column. It is from an entry of `centers` of which
+            // some columns exist, if there is such an entry.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));

@@ -6,7 +6,7 @@ use std::str::FromStr;
 const SHOWN: usize = 40;
 
 /// Parses a decimal number and rounds it once, to the nearest float32. The error message quotes the
-/// field. The message is the predicate of a sentence whose subject is the field's name.
+/// field, and is written to follow the field's name: "is `abc`, but must be a finite number".
 pub(crate) fn parse(field: &[u8]) -> Result<f32, String> {
     decimal(field, f32::is_finite, "a float32 holds at most 3.4e38")
 }

@@ -101,8 +101,8 @@ fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     pixel[3] = left;
 }
 
-/// Returns the range of the pixels, from 0 to `end`, whose distance from the interval between the
-/// coordinates `a` and `b` is at most `reach`.
+/// Returns the pixels between the coordinates `a` and `b`, and those at most `reach` beyond either
+/// of them, clipped to the range from 0 to `end`.
 fn pixels_between([a, b]: [f32; 2], reach: f32, end: usize) -> Range<usize> {
     // The cast to `usize` clamps a negative number to 0.
     (a.min(b) - reach) as usize..((a.max(b) + reach).ceil() as usize).min(end)
