@@ -21,6 +21,13 @@ pub struct Collisions {
     /// leave out. Each pair is listed once. The list is sorted by the indices (a, b), unless
     /// [`sort_by_time`](Self::sort_by_time) has sorted it otherwise.
     pub pairs: Vec<Collision>,
+    /// For each pair, the image of sphere b that sphere a touches in a periodic domain
+    /// ([`Domain`](crate::Domain)). The list is empty for a step in open space.
+    ///
+    /// A pair of spheres is listed once for each image that touches, sorted by the image. A sphere
+    /// that touches an image of itself has a = b, and an image of which the first component that
+    /// is not 0 is positive.
+    pub images: Vec<[i32; 3]>,
     /// Statistics of the step.
     pub statistics: Statistics,
     sphere_count: usize,
@@ -30,7 +37,7 @@ pub struct Collisions {
 impl Default for Collisions {
     /// Returns an empty list, the result of a step without spheres.
     fn default() -> Self {
-        Self::new(Vec::new(), 0, Sets::One, Statistics::default())
+        Self::new(Vec::new(), Vec::new(), 0, Sets::One, Statistics::default())
     }
 }
 
@@ -38,6 +45,7 @@ impl Collisions {
     /// Combines the pairs and the statistics of a step.
     pub(crate) fn new(
         pairs: Vec<Collision>,
+        images: Vec<[i32; 3]>,
         sphere_count: usize,
         sets: Sets,
         statistics: Statistics,
@@ -48,6 +56,7 @@ impl Collisions {
         };
         Self {
             pairs,
+            images,
             statistics,
             sphere_count,
             second_set_start,
@@ -92,6 +101,7 @@ impl Collisions {
         };
         Ok(Self {
             pairs,
+            images: Vec::new(),
             statistics,
             sphere_count,
             second_set_start,

@@ -34,7 +34,7 @@ impl Collision {
             time,
             normal,
             approach,
-        } = first_touch(a, b).unwrap_or(Touch {
+        } = first_touch(a, b, ()).unwrap_or(Touch {
             time: self.toi.into(),
             normal: DVec3::X,
             approach: 0.0,

@@ -258,6 +258,7 @@ impl Detector {
         let UncheckedStep { spheres, sets, .. } = step;
         let Collisions {
             mut pairs,
+            mut images,
             statistics: Statistics {
                 mut reason, stages, ..
             },
@@ -274,7 +275,17 @@ impl Detector {
             ..Statistics::default()
         };
         let threads = Threads(self.pool.as_ref());
-        if let Some(gpu) = &mut self.gpu {
+        let periodic = !step.domain.is_open();
+        if periodic && self.options.backend == Backend::Gpu {
+            return Err(Error::Unsupported {
+                what: "periodic domains",
+                place: "on the GPU yet",
+            });
+        }
+        if periodic && self.gpu.is_some() {
+            statistics.reason = "periodic domains run on the CPU".to_owned();
+        }
+        if let Some(gpu) = self.gpu.as_mut().filter(|_| !periodic) {
             let step = threads.run(spheres.len(), || step.check())?;
             match gpu.run(step, limits, wait).await {
                 Ok((mut outcome, mut reported)) => {
@@ -287,7 +298,8 @@ impl Detector {
                     statistics.backend = ActiveBackend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());
                     let statistics = completed(statistics, outcome, &pairs);
-                    return Ok(Collisions::new(pairs, spheres.len(), sets, statistics));
+                    images.clear();
+                    return Ok(Collisions::new(pairs, images, spheres.len(), sets, statistics));
                 }
                 Err(
                     error @ (Error::DeviceLimit { .. } | Error::Device { .. } | Error::DeviceLost),
@@ -299,11 +311,11 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let work = || cpu.run(step.check()?, limits, threads, &mut pairs, stages);
+        let work = || cpu.run(step.check()?, limits, threads, &mut pairs, &mut images, stages);
         let outcome = threads.run(spheres.len(), work)?;
         statistics.backend = ActiveBackend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);
-        Ok(Collisions::new(pairs, spheres.len(), sets, statistics))
+        Ok(Collisions::new(pairs, images, spheres.len(), sets, statistics))
     }
 }
 

@@ -35,6 +35,51 @@ pub enum Error {
         /// Length of the step that was passed.
         dt: f32,
     },
+    /// The domain has a number out of range, or its periodic edges span no cell.
+    #[error("the domain is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidDomain {
+        /// What is wrong with the domain, and what to do.
+        problem: String,
+    },
+    /// A sphere lies too many cells outside a periodic domain, or crosses too many cells in one
+    /// step.
+    #[error(
+        "sphere {index}{} passes more than {limit} cells away from the periodic domain; wrap its \
+         position into the cell, shorten the time step, or enlarge the cell",
+        in_set(*.set)
+    )]
+    #[non_exhaustive]
+    ImageOutOfRange {
+        /// Index of the sphere in its slice, from 0.
+        index: usize,
+        /// Number of the sphere's set, 0 or 1, in a step of two sets. `None` for one set.
+        set: Option<usize>,
+        /// Largest number of cells.
+        limit: i32,
+    },
+    /// The spheres reach into so many cells of a periodic domain that their images exceed the
+    /// memory that carom uses for them.
+    #[error(
+        "the spheres have {needed} images in the periodic cell, but the limit is {limit}; enlarge \
+         the cell, shorten the time step, or use smaller spheres"
+    )]
+    #[non_exhaustive]
+    TooManyImages {
+        /// Number of images that reach into the cell.
+        needed: u64,
+        /// Largest number of images.
+        limit: u64,
+    },
+    /// A backend cannot do what the step requests.
+    #[error("{what} are not available {place}; use a `Detector` with `Backend::Cpu`")]
+    #[non_exhaustive]
+    Unsupported {
+        /// What the step requests.
+        what: &'static str,
+        /// Where it is not available.
+        place: &'static str,
+    },
     /// There are more spheres than an index of 30 bits can address.
     #[error("{count} spheres exceed the limit of {limit}; split the world into several steps")]
     #[non_exhaustive]

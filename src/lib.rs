@@ -105,6 +105,7 @@ mod collisions;
 mod contact;
 mod cpu;
 mod detector;
+mod domain;
 mod error;
 mod exact;
 #[cfg(feature = "gpu")]
@@ -131,6 +132,7 @@ pub use collision::Collision;
 pub use collisions::Collisions;
 pub use contact::Contact;
 pub use detector::Detector;
+pub use domain::Domain;
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;

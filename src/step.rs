@@ -12,7 +12,7 @@ use crate::limits::MAX_SPHERES;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
-use crate::{Error, Sphere};
+use crate::{Domain, Error, Sphere};
 
 /// One time step: the moving spheres and the length of the step.
 ///
@@ -33,6 +33,7 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
     pub(crate) first: &'a S,
     pub(crate) second: Option<&'a S>,
     pub(crate) dt: f32,
+    pub(crate) domain: Domain,
 }
 
 impl<'a> Step<'a> {
@@ -46,6 +47,7 @@ impl<'a> Step<'a> {
             first: spheres,
             second: None,
             dt,
+            domain: Domain::default(),
         }
     }
 
@@ -60,6 +62,7 @@ impl<'a> Step<'a> {
             first,
             second: Some(second),
             dt,
+            domain: Domain::default(),
         }
     }
 }
@@ -78,6 +81,22 @@ impl<'a, S: ?Sized> Step<'a, S> {
     /// Returns the length of the step, in the unit of time of the velocities.
     pub fn dt(&self) -> f32 {
         self.dt
+    }
+
+    /// Returns the same step in a domain. Without this call, a step is in open space.
+    ///
+    /// In a periodic domain, sphere a also touches the images of sphere b, and of itself. Each
+    /// entry of [`Collisions::images`](crate::Collisions::images) is the image of sphere b of a
+    /// pair. The domain may be another one in every step.
+    #[must_use]
+    pub fn in_domain(mut self, domain: &Domain) -> Self {
+        self.domain = *domain;
+        self
+    }
+
+    /// Returns the domain of the step.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
     }
 }
 
@@ -114,6 +133,7 @@ impl Step<'_> {
                 spheres: first,
                 sets: Sets::One,
                 dt: self.dt,
+                domain: self.domain,
             });
         };
         let spheres = both.enough(first.len() + second.len(), "a copy of both sets")?;
@@ -124,6 +144,7 @@ impl Step<'_> {
             spheres,
             sets: Sets::Two { first: first.len() },
             dt: self.dt,
+            domain: self.domain,
         })
     }
 }
@@ -134,12 +155,14 @@ pub(crate) struct UncheckedStep<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
+    pub(crate) domain: Domain,
 }
 
 impl<'a> UncheckedStep<'a> {
     /// Checks the length of the step and the number of spheres, but not the values of the spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
+        self.domain.check()?;
         if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
             return Err(Error::TooManySpheres {
                 count: self.spheres.len(),
@@ -152,7 +175,12 @@ impl<'a> UncheckedStep<'a> {
     /// Checks the whole step, including the values of every sphere.
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {
         self.check_size()?;
-        let Self { spheres, sets, dt } = self;
+        let Self {
+            spheres,
+            sets,
+            dt,
+            domain,
+        } = self;
         let summary = match sets {
             Sets::One => check_spheres(spheres, dt, None)?,
             Sets::Two { first } => {
@@ -165,6 +193,7 @@ impl<'a> UncheckedStep<'a> {
             spheres: if self.has_pairs() { spheres } else { &[] },
             sets,
             dt,
+            domain,
             summary,
         })
     }
@@ -187,5 +216,6 @@ pub(crate) struct CheckedStep<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
+    pub(crate) domain: Domain,
     pub(crate) summary: InputSummary,
 }

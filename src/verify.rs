@@ -200,7 +200,7 @@ fn compare(
             if reach[index].is_far(&other_reach[b]) || one.ignores(other) {
                 continue;
             }
-            let Some(touch) = impact(one, other, dt).0 else {
+            let Some(touch) = impact(one, other, (), dt).0 else {
                 continue;
             };
             let b = b as u32;

@@ -9,6 +9,7 @@
 use bytemuck::Zeroable;
 
 use super::buckets::Buckets;
+use super::images::ProxySpace;
 use super::measure::Sizes;
 use super::plan::Plan;
 use crate::limits::CHUNK;
@@ -24,8 +25,8 @@ use crate::{Error, Sphere};
 pub(crate) struct Binned {
     /// Slot of the proxy's cell in the slot table.
     pub(crate) slot: u32,
-    /// Index of the proxy's sphere.
-    pub(crate) sphere: u32,
+    /// The word of the proxy in its [`ProxySpace`]: in open space the index of its sphere.
+    pub(crate) word: u32,
     /// Tag of the proxy: its level and its time segment, packed by [`make_tag`]. The flag
     /// [`INSIDE`] is set if all cells that the proxy searches in its own level lie within the
     /// level's box, where each cell has a slot of its own.
@@ -38,24 +39,27 @@ pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,
     space: &Space,
+    proxy_space: impl ProxySpace,
     sizes: &Sizes<'_>,
     plan: &Plan,
     binned: &mut Buckets<Binned>,
 ) -> Result<(), Error> {
-    let proxies = spheres.len() + sizes.segments.len();
+    let proxies = proxy_space.count(sizes);
     let make = |chunk: usize, binned: &mut Vec<Binned>| {
         let begin = chunk * CHUNK;
         let end = proxies.min(begin + CHUNK);
         binned.extend((begin..end).map(|proxy| {
+            let (of, word) = proxy_space.proxy(sizes, proxy);
             let Segment {
                 sphere,
                 number: segment,
-            } = sizes.segment(proxy);
+            } = of;
             let class = usize::from(sizes.class_of[sphere as usize]);
             let power = class_power(class);
             let number = plan.level_of_class[class];
             let level = &plan.levels[usize::from(number)];
-            let path = scale.path(&spheres[sphere as usize], &space.frame);
+            let sphere = &spheres[sphere as usize];
+            let path = proxy_space.path(scale, &space.frame, sphere, word);
             let cell = level.cell_of(path.at(Cut { power, segment }.middle()));
             let tag = make_tag(number.into(), power, segment);
             let slot = level.slot_of(cell, slab_of(tag, level.time_power));
@@ -66,7 +70,7 @@ pub(crate) fn bin(
             };
             Binned {
                 slot,
-                sphere,
+                word,
                 tag: tag | inside,
             }
         }));

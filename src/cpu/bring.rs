@@ -8,6 +8,7 @@ use arrayvec::ArrayVec;
 
 use super::bin::Binned;
 use super::buckets::{Buckets, MAX_BUCKETS};
+use super::images::ProxySpace;
 use super::parts::take;
 use super::sorted_sphere::SortedSphere;
 use crate::Sphere;
@@ -17,6 +18,7 @@ use crate::limits::CHUNK;
 /// spheres are in the order in which the proxies were added to the bucket.
 pub(super) fn bring_to_buckets(
     spheres: &[Sphere],
+    space: impl ProxySpace,
     binned: &Buckets<Binned>,
     mut brought: &mut [SortedSphere],
 ) {
@@ -24,7 +26,7 @@ pub(super) fn bring_to_buckets(
     let mut unfilled: ArrayVec<_, MAX_BUCKETS> = (0..binned.count).map(of_bucket).collect();
     let chunks = 0..binned.chunks();
     let piece = chunks.len().div_ceil(4 * rayon::current_num_threads());
-    bring_chunks(spheres, binned, chunks, piece, &mut unfilled);
+    bring_chunks(spheres, space, binned, chunks, piece, &mut unfilled);
 }
 
 /// Copies the spheres of the proxies in the chunks `chunks` to their buckets. `unfilled` has the
@@ -33,6 +35,7 @@ pub(super) fn bring_to_buckets(
 /// copied by a task of its own.
 fn bring_chunks(
     spheres: &[Sphere],
+    space: impl ProxySpace,
     binned: &Buckets<Binned>,
     chunks: Range<usize>,
     piece: usize,
@@ -50,8 +53,8 @@ fn bring_chunks(
             first.push(take(part, counts.sum()));
         }
         rayon::join(
-            || bring_chunks(spheres, binned, before, piece, &mut first),
-            || bring_chunks(spheres, binned, after, piece, unfilled),
+            || bring_chunks(spheres, space, binned, before, piece, &mut first),
+            || bring_chunks(spheres, space, binned, after, piece, unfilled),
         );
         return;
     }
@@ -64,8 +67,9 @@ fn bring_chunks(
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let items = binned.items_of(chunk, bucket);
-            for (proxy, &Binned { sphere, .. }) in take(part, items.len()).iter_mut().zip(items) {
-                *proxy = SortedSphere::new(&spheres[sphere as usize], sphere);
+            for (proxy, &Binned { word, .. }) in take(part, items.len()).iter_mut().zip(items) {
+                let sphere = space.sphere(word) as usize;
+                *proxy = SortedSphere::new(&spheres[sphere], word);
             }
         }
     }

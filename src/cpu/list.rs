@@ -10,6 +10,7 @@ use wide::i32x4;
 use super::buckets::Buckets;
 use super::parts::{for_each_part, take};
 use super::scan::places;
+use crate::exact::{ImageCollision, Listed};
 use crate::lanes::LANES;
 use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
@@ -17,10 +18,10 @@ use crate::{Collision, Error};
 
 /// Fills `list` with all items of `pairs`, sorted by index a and then by index b. In `pairs` they
 /// are sorted into buckets by a. `ends` is scratch memory.
-pub(crate) fn list(
-    pairs: &Buckets<Collision>,
+pub(crate) fn list<L: SortRow>(
+    pairs: &Buckets<L>,
     ends: &ScratchPool<u32>,
-    list: &mut Vec<Collision>,
+    list: &mut Vec<L>,
 ) -> Result<(), Error> {
     let buckets = 0..pairs.count;
     let list = resized(list, pairs.len(buckets.clone()), LIST)?;
@@ -29,17 +30,39 @@ pub(crate) fn list(
         let range = pairs.range(bucket..bucket + 1);
         let mut ends = ends.take();
         let ends = ends.enough(range.len(), "the table of pairs by sphere")?;
-        let row = |pair: &Collision| pair.a as usize - range.start;
+        let row = |pair: &L| pair.pair().a as usize - range.start;
         places(pairs.items(bucket), ends, 0, row, |place, pair| {
             part[place] = *pair;
         });
         let mut begin = 0;
         for &mut end in ends {
-            sort_row(&mut part[begin as usize..end as usize]);
+            L::sort_row(&mut part[begin as usize..end as usize]);
             begin = end;
         }
         Ok(())
     })
+}
+
+/// An entry of a list whose rows, the entries with one index a, can be sorted.
+pub(crate) trait SortRow: Listed {
+    /// Sorts distinct pairs that all have the same index a by their index b, and by their image.
+    fn sort_row(row: &mut [Self]);
+}
+
+impl SortRow for Collision {
+    #[inline(always)]
+    fn sort_row(row: &mut [Self]) {
+        sort_row(row);
+    }
+}
+
+impl SortRow for ImageCollision {
+    #[inline(always)]
+    fn sort_row(row: &mut [Self]) {
+        if row.len() > 1 {
+            row.sort_unstable_by_key(|listed| (listed.pair().b, listed.image));
+        }
+    }
 }
 
 /// Sorts distinct pairs that all have the same index a, which are called a row, by their index b.

@@ -7,6 +7,7 @@ mod bin;
 mod bring;
 mod buckets;
 mod clock;
+mod images;
 mod list;
 pub(crate) mod measure;
 mod neighbors;

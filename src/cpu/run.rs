@@ -8,14 +8,15 @@
 use super::bin::{Binned, bin};
 use super::buckets::Buckets;
 use super::clock::StageClock;
-use super::list::list;
+use super::images::{ImageList, Lattice, OpenSpace, PeriodicSpace, ProxySpace, cell};
+use super::list::{SortRow, list};
 use super::measure::{Sizes, SizesMemory, SpaceMemory, measure_sizes, measure_space};
 use super::neighbors::Grids;
 use super::pairs::{FoundPairs, PairCounts, PairSearch, find_pairs, tally};
 use super::plan::{Plan, plan};
 use super::scatter::scatter;
 use super::sorted_proxies::SortedProxies;
-use crate::exact::decide_reported;
+use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::limits::{Limits, most_proxies};
 use crate::outcome::{Outcome, StageTimes};
 use crate::reuse::{ReusedVec, ScratchPool};
@@ -24,15 +25,24 @@ use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::{Scale, Units};
 use crate::step::CheckedStep;
 use crate::threads::Threads;
-use crate::{Collision, Error};
+use crate::memory::{LIST, resized};
+use crate::{Collision, Error, Sphere};
 
 /// The CPU backend. It keeps memory from step to step, but no results.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Cpu {
     space: SpaceMemory,
     sizes: SizesMemory,
     level_of_class: ReusedVec<u8>,
+    /// The proxies of a step in a periodic domain.
+    images: ImageList,
     stages: StageMemory,
+    /// Pairs of steps in open space.
+    open: PairMemory<Collision>,
+    /// Pairs of steps in periodic domains.
+    periodic: PairMemory<ImageCollision>,
+    /// The list of pairs of a step in a periodic domain.
+    listed: Vec<ImageCollision>,
 }
 
 /// Memory of the stages after `plan`, kept from step to step.
@@ -40,15 +50,28 @@ pub(crate) struct Cpu {
 struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
-    found: FoundPairs,
-    /// Pairs that the `decide` stage has found to touch.
-    decided: ReusedVec<Collision>,
     /// Scratch memory of the `list` stage.
     ends: ScratchPool<u32>,
 }
 
+/// Memory for the pairs of a step, kept from step to step.
+struct PairMemory<L: Listed> {
+    found: FoundPairs<L>,
+    /// Pairs that the `decide` stage has found to touch.
+    decided: ReusedVec<L>,
+}
+
+impl<L: Listed> Default for PairMemory<L> {
+    fn default() -> Self {
+        Self {
+            found: FoundPairs::default(),
+            decided: ReusedVec::default(),
+        }
+    }
+}
+
 /// Input of the stages that come after `plan`.
-struct Planned<'a> {
+struct Planned<'a, S> {
     step: CheckedStep<'a>,
     limits: Limits,
     threads: Threads<'a>,
@@ -56,12 +79,14 @@ struct Planned<'a> {
     space: &'a Space,
     sizes: &'a Sizes<'a>,
     plan: &'a Plan<'a>,
+    proxy_space: S,
     /// Number of proxies.
     proxies: usize,
 }
 
 impl Cpu {
-    /// Runs all stages and fills `pairs` with the pairs that touch. `times` is a vector for the
+    /// Runs all stages and fills `pairs` with the pairs that touch, and in a periodic domain
+    /// `images` with the image of sphere b of each pair. `times` is a vector for the
     /// durations of the stages, whose memory is reused.
     pub(crate) fn run(
         &mut self,
@@ -69,16 +94,29 @@ impl Cpu {
         limits: Limits,
         threads: Threads<'_>,
         pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
         times: StageTimes,
     ) -> Result<Outcome, Error> {
         let mut clock = StageClock::start(times);
         let (spheres, sets) = (step.spheres, step.sets);
-        let scale = &Units::new(step.dt, step.summary.extent()).scale(step.dt);
-        let space = &measure_space(spheres, scale, &mut self.space);
+        let extent = step.summary.extent().max(step.domain.extent());
+        let scale = &Units::new(step.dt, extent).scale(step.dt);
+        let lattice = Lattice::new(&step.domain, scale)?;
+        let space = &measure_space(spheres, scale, lattice.as_ref(), &mut self.space);
+        let cell = cell(lattice.as_ref(), &space.frame, scale);
+        let cell = cell.as_ref();
         let most = most_proxies(spheres.len());
-        let sizes = &measure_sizes(spheres, scale, space, sets, most, &mut self.sizes)?;
+        let sizes = &measure_sizes(spheres, scale, space, cell, sets, most, &mut self.sizes)?;
+        let proxies = match cell {
+            None => spheres.len() + sizes.segments.len(),
+            Some(cell) => {
+                let path = |sphere: &Sphere| scale.path(sphere, &space.frame);
+                let class_of = sizes.class_of;
+                self.images.fill(&step, scale, cell, path, class_of)?;
+                self.images.len()
+            }
+        };
         clock.lap("measure");
-        let proxies = spheres.len() + sizes.segments.len();
         let slots = (proxies * CPU_MAX_SLOTS_PER_PROXY).clamp(1024, 1 << 31);
         let level_of_class = &mut self.level_of_class;
         let plan = &plan(space, sizes.classes, sets, slots as u32, level_of_class);
@@ -91,12 +129,31 @@ impl Cpu {
             space,
             sizes,
             plan,
+            proxy_space: OpenSpace,
             proxies,
         };
+        let stages = &mut self.stages;
+        images.clear();
         // Whether the remaining stages use several threads depends on the number of proxies, not of
         // spheres, because few spheres may be cut into many time segments.
-        let stages = &mut self.stages;
-        let counts = threads.run(proxies, || planned.run(stages, pairs, &mut clock))?;
+        let counts = match cell {
+            None => {
+                let found = &mut self.open;
+                threads.run(proxies, || planned.run(stages, found, pairs, &mut clock))?
+            }
+            Some(cell) => {
+                let planned = planned.in_space(PeriodicSpace {
+                    cell,
+                    domain: &step.domain,
+                    images: &self.images,
+                });
+                let (found, listed) = (&mut self.periodic, &mut self.listed);
+                let counts =
+                    threads.run(proxies, || planned.run(stages, found, listed, &mut clock))?;
+                split(listed, pairs, images)?;
+                counts
+            }
+        };
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
         Ok(Outcome {
             proxies: proxies as u64,
@@ -111,27 +168,79 @@ impl Cpu {
 
     /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
-        self.space.bytes() + self.sizes.bytes() + self.level_of_class.bytes() + self.stages.bytes()
+        self.space.bytes()
+            + self.sizes.bytes()
+            + self.level_of_class.bytes()
+            + self.images.bytes()
+            + self.stages.bytes()
+            + self.open.bytes()
+            + self.periodic.bytes()
+            + self.listed.capacity() * size_of::<ImageCollision>()
     }
+}
+
+impl<L: Listed> PairMemory<L> {
+    /// Returns the size in bytes of the memory that is kept from step to step.
+    fn bytes(&self) -> usize {
+        self.found.bytes() + self.decided.bytes()
+    }
+}
+
+/// Divides a list into its pairs and their images.
+fn split(
+    listed: &[ImageCollision],
+    pairs: &mut Vec<Collision>,
+    images: &mut Vec<[i32; 3]>,
+) -> Result<(), Error> {
+    let own = resized(pairs, listed.len(), LIST)?;
+    own.iter_mut().zip(listed).for_each(|(pair, listed)| *pair = *listed.pair());
+    let own = resized(images, listed.len(), LIST)?;
+    own.iter_mut().zip(listed).for_each(|(image, listed)| *image = listed.image);
+    Ok(())
 }
 
 impl StageMemory {
     /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
-        self.binned.bytes()
-            + self.sorted.bytes()
-            + self.found.bytes()
-            + self.decided.bytes()
-            + self.ends.bytes()
+        self.binned.bytes() + self.sorted.bytes() + self.ends.bytes()
     }
 }
 
-impl Planned<'_> {
+impl<'a, S> Planned<'a, S> {
+    /// Returns the same input with other proxies.
+    fn in_space<T>(self, proxy_space: T) -> Planned<'a, T> {
+        let Self {
+            step,
+            limits,
+            threads,
+            scale,
+            space,
+            sizes,
+            plan,
+            proxies,
+            ..
+        } = self;
+        Planned {
+            step,
+            limits,
+            threads,
+            scale,
+            space,
+            sizes,
+            plan,
+            proxy_space,
+            proxies,
+        }
+    }
+}
+
+impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
     /// Runs the stages that come after `plan`, and fills `pairs` with the pairs that touch.
     fn run(
         &self,
         memory: &mut StageMemory,
-        pairs: &mut Vec<Collision>,
+        found: &mut PairMemory<S::Listed>,
+        pairs: &mut Vec<S::Listed>,
         clock: &mut StageClock,
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
@@ -142,21 +251,21 @@ impl Planned<'_> {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
         }
-        let mut counts = find_pairs(&search, self.limits.pairs, &mut memory.found)?;
+        let mut counts = find_pairs(&search, self.limits.pairs, &mut found.found)?;
         clock.lap("pairs");
         let FoundPairs {
             pairs: certain,
             shared,
             ..
-        } = &mut memory.found;
-        let decided = memory.decided.empty();
+        } = &mut found.found;
+        let decided = found.decided.empty();
         let count = shared.len();
         let decide = || decide_reported(&self.step, shared, decided);
         let of_shared = self.threads.run(count, decide)?;
         counts.grazing = counts.grazing.plus(of_shared);
         self.limits
             .allow_pairs(counts.pairs + decided.len() as u64)?;
-        certain.add(decided, |pair| pair.a)?;
+        certain.add(decided, |pair| pair.pair().a)?;
         list(certain, &memory.ends, pairs)?;
         clock.lap("decide");
         Ok(counts)
@@ -169,18 +278,23 @@ impl Planned<'_> {
             scale, space, plan, ..
         } = self;
         let spheres = self.step.spheres;
-        bin(spheres, scale, space, self.sizes, plan, &mut memory.binned)?;
+        let proxy_space = self.proxy_space;
+        let binned = &mut memory.binned;
+        bin(spheres, scale, space, proxy_space, self.sizes, plan, binned)?;
         clock.lap("bin");
         let StageMemory { binned, sorted, .. } = memory;
         let slots = plan.slots as usize;
         let proxies = self.proxies;
-        let fullest = scatter(spheres, scale, &space.frame, slots, proxies, binned, sorted)?;
+        let frame = &space.frame;
+        let fullest = scatter(
+            spheres, scale, frame, proxy_space, slots, proxies, binned, sorted,
+        )?;
         clock.lap("scatter");
         Ok(fullest)
     }
 
     /// Returns the input of the search for pairs in the filled grids.
-    fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a> {
+    fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a, S> {
         PairSearch {
             grids: Grids {
                 levels: &self.plan.levels,
@@ -188,12 +302,13 @@ impl Planned<'_> {
                 starts: &sorted.starts,
                 sets: self.step.sets,
             },
+            space: self.proxy_space,
             frame: &self.space.frame,
             sorted,
             proxies: self.proxies,
             step: self.step,
             scale: self.scale,
-            cut: !self.sizes.segments.is_empty(),
+            cut: self.sizes.cut,
             groups: self.step.summary.groups(),
         }
     }

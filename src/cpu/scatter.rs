@@ -15,6 +15,7 @@ use super::balls::Balls;
 use super::bin::Binned;
 use super::bring::bring_to_buckets;
 use super::buckets::Buckets;
+use super::images::ProxySpace;
 use super::parts::{for_each_part, take};
 use super::scan::places;
 use super::sorted_proxies::SortedProxies;
@@ -38,6 +39,7 @@ pub(crate) fn scatter(
     spheres: &[Sphere],
     scale: &Scale,
     frame: &Frame,
+    space: impl ProxySpace,
     slots: usize,
     proxies: usize,
     binned: &Buckets<Binned>,
@@ -47,7 +49,7 @@ pub(crate) fn scatter(
     let in_order = sorted.spheres.enough(proxies, "the sorted proxies")?;
     let scattered = binned.chunks_a_bucket() > FEW_CHUNKS;
     if scattered {
-        bring_to_buckets(spheres, binned, in_order);
+        bring_to_buckets(spheres, space, binned, in_order);
     }
     // The first slot begins at 0. Each other slot begins where the slot before it ends, so the
     // table continues with the ends of the slots.
@@ -64,7 +66,7 @@ pub(crate) fn scatter(
     for_each_part(0..binned.count, all, take, |bucket, mut part| {
         let mut order = sorted.orders.take();
         let order = order.enough(part.spheres.len(), "the order of the proxies")?;
-        let most = part.sort(bucket, binned, scattered, order);
+        let most = part.sort(bucket, space, binned, scattered, order);
         let brought = if scattered { part.spheres.len() } else { 0 };
         let mut unsorted = sorted.unsorted.take();
         let unsorted = unsorted.enough(brought, "the proxies to sort")?;
@@ -78,7 +80,7 @@ pub(crate) fn scatter(
         Ok(())
     })?;
     let (spheres, tags) = (&sorted.spheres[..proxies], &sorted.tags[..proxies]);
-    fill_balls(spheres, tags, scale, frame, &mut sorted.balls)?;
+    fill_balls(spheres, tags, scale, frame, space, &mut sorted.balls)?;
     Ok(fullest.into_inner())
 }
 
@@ -110,12 +112,13 @@ impl<'a> BucketPart<'a> {
 
     /// Sorts the proxies of a bucket by slot. Writes where each slot of the bucket ends, the slot
     /// of each proxy, and `order`. For each sorted proxy, `order` has the index to read its sphere
-    /// from, the index of the sphere, and the tag. If the spheres were copied to the buckets
+    /// from, the word of the proxy, and the tag. If the spheres were copied to the buckets
     /// (`brought`), the index to read from is a place in the bucket. Otherwise it is the index of
     /// the sphere. Returns the number of proxies in the fullest slot.
     fn sort(
         &mut self,
         bucket: usize,
+        space: impl ProxySpace,
         binned: &Buckets<Binned>,
         brought: bool,
         order: &mut [[u32; 3]],
@@ -127,11 +130,11 @@ impl<'a> BucketPart<'a> {
             self.ends,
             self.before,
             |binned| (binned.slot - first_slot) as usize,
-            |place, &Binned { slot, sphere, tag }| {
+            |place, &Binned { slot, word, tag }| {
                 let place = place - self.before as usize;
-                let from = if brought { number } else { sphere };
+                let from = if brought { number } else { space.sphere(word) };
                 number += 1;
-                order[place] = [from, sphere, tag];
+                order[place] = [from, word, tag];
                 self.slots[place] = slot;
             },
         )
@@ -141,9 +144,9 @@ impl<'a> BucketPart<'a> {
     /// `order` has the tag, and the index in `source` from which to read the sphere.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
-        for ((own_tag, own_sphere), &[from, sphere, tag]) in targets.zip(order) {
+        for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {
             *own_tag = tag;
-            *own_sphere = SortedSphere::new(&source[from as usize], sphere);
+            *own_sphere = SortedSphere::new(&source[from as usize], word);
         }
     }
 }
@@ -154,6 +157,7 @@ fn fill_balls(
     tags: &[u32],
     scale: &Scale,
     frame: &Frame,
+    space: impl ProxySpace,
     balls: &mut ReusedVec<Balls>,
 ) -> Result<(), Error> {
     let blocks = spheres.len().div_ceil(LANES);
@@ -167,7 +171,8 @@ fn fill_balls(
             // The last block may have fewer than [`LANES`] proxies. The contents of its remaining
             // lanes do not matter.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
-            let paths = scale.paths(from_fn(|k| &spheres[lane(k)]), frame);
+            let words = from_fn(|k| spheres[lane(k)].word);
+            let paths = space.paths(scale, frame, from_fn(|k| &spheres[lane(k)]), words);
             *balls = Balls::new(&paths, from_fn(|k| Cut::of_tag(tags[lane(k)])));
         });
     Ok(())

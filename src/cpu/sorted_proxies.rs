@@ -22,7 +22,7 @@ pub(crate) struct SortedProxies {
     /// Slots of the proxies' cells.
     pub(crate) slots: ReusedVec<u32>,
     /// Scratch memory for sorting a bucket. For each proxy in sorted order: the index to read its
-    /// sphere from, the index of the sphere in the step, and the tag.
+    /// sphere from, the word of the proxy, and the tag.
     pub(super) orders: ScratchPool<[u32; 3]>,
     /// Scratch memory for the spheres that were copied to a bucket, before they are sorted.
     pub(super) unsorted: ScratchPool<SortedSphere>,

@@ -17,19 +17,20 @@ pub(crate) struct SortedSphere {
     pub(crate) radius: f32,
     /// The sphere's velocity.
     pub(crate) velocity: [f32; 3],
-    /// The sphere's index.
-    pub(crate) sphere: u32,
+    /// The word of the proxy in its [`ProxySpace`](super::images::ProxySpace): in open space the
+    /// index of the sphere.
+    pub(crate) word: u32,
 }
 
 impl SortedSphere {
-    /// Copies a sphere and attaches its index.
+    /// Copies a sphere and attaches the word of a proxy.
     #[inline(always)]
-    pub(crate) fn new(sphere: &impl MovingSphere, index: u32) -> Self {
+    pub(crate) fn new(sphere: &impl MovingSphere, word: u32) -> Self {
         Self {
             center: sphere.center(),
             radius: sphere.radius(),
             velocity: sphere.velocity(),
-            sphere: index,
+            word,
         }
     }
 }

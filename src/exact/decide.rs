@@ -4,11 +4,12 @@ use rayon::prelude::*;
 
 use super::answer::{Arithmetic, Impact};
 use super::impact::impact;
+use super::listed::{Listed, Report};
 use crate::memory::{LIST, resized};
 use crate::reduce::sort::sort;
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
-use crate::{Collision, Error, Sphere};
+use crate::{Collision, Domain, Error, Sphere};
 
 /// Flag in [`ReportedPair::b`]: the filter of a GPU could not decide the pair, or several time
 /// segments may report it.
@@ -64,43 +65,50 @@ const MISS: Collision = Collision {
 };
 
 /// Decides the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted
-/// and without repeats. `spheres` returns the two spheres of a pair. Pairs for which it returns
+/// and without repeats. The second sphere of a pair is displaced in `domain` by the image of its
+/// report. `spheres` returns the two spheres of a pair. Pairs for which it returns
 /// `None` are left out.
-pub(crate) fn decide_reported_with(
+pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
+    domain: &Domain,
     dt: f32,
-    reported: &mut Vec<ReportedPair>,
-    pairs: &mut Vec<Collision>,
+    reported: &mut Vec<R>,
+    pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
     // Several reports of one pair may differ in the flag [`GRAZING`]. `sort` keeps an arbitrary one
     // of them. This affects only the count of grazing pairs, because every pair is decided below in
     // any case.
-    sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
+    sort(reported, |report| {
+        let ReportedPair { a, b } = report.pair();
+        (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
+    });
     let grazing = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)
         .zip(reported.par_chunks(TASK))
         .map(|(pairs, reported)| {
             let mut grazing = Grazing::default();
-            for (pair, &ReportedPair { a, b }) in pairs.iter_mut().zip(reported) {
-                *pair = MISS;
+            for (pair, report) in pairs.iter_mut().zip(reported) {
+                *pair = R::Listed::new(MISS, report.image());
+                let ReportedPair { a, b } = report.pair();
                 let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
                 let Some([one, other]) = spheres(a, b) else {
                     continue;
                 };
-                let (impact, arithmetic) = impact(&one, &other, dt);
+                let (impact, arithmetic) = impact(&one, &other, report.shift(domain), dt);
                 if !certain {
                     grazing.count(arithmetic);
                 }
                 match impact {
                     Some(Impact { toi, depth }) => {
-                        *pair = Collision {
+                        let collision = Collision {
                             a,
                             b: b.saturating_sub(b_offset),
                             toi,
                             depth,
                         };
+                        *pair = R::Listed::new(collision, report.image());
                     }
                     None if certain => log_false_hit(a, b),
                     None => {}
@@ -109,7 +117,7 @@ pub(crate) fn decide_reported_with(
             grazing
         })
         .reduce(Grazing::default, Grazing::plus);
-    pairs.retain(|pair| pair.a != MISS.a);
+    pairs.retain(|pair| pair.pair().a != MISS.a);
     Ok(grazing)
 }
 
@@ -122,12 +130,12 @@ fn log_false_hit(a: u32, b: u32) {
 
 /// Decides the reported pairs of a step whose spheres are on the host. See
 /// [`decide_reported_with`].
-pub(crate) fn decide_reported(
+pub(crate) fn decide_reported<R: Report>(
     step: &CheckedStep<'_>,
-    reported: &mut Vec<ReportedPair>,
-    pairs: &mut Vec<Collision>,
+    reported: &mut Vec<R>,
+    pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let sphere = |index: u32| step.spheres.get(index as usize).copied();
     let two = |a, b| Some([sphere(a)?, sphere(b)?]);
-    decide_reported_with(two, step.sets, step.dt, reported, pairs)
+    decide_reported_with(two, step.sets, &step.domain, step.dt, reported, pairs)
 }

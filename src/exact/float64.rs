@@ -17,6 +17,7 @@ use std::cmp::Ordering;
 use glam::{DVec3, Vec3Swizzles};
 
 use super::answer::{Impact, Touch};
+use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
 /// Largest relative error of one operation, 2⁻⁵³: half a unit in the last place of 1.
@@ -58,20 +59,33 @@ pub(super) struct Float64 {
     r: f64,
     /// p·p with 5 rounding errors, and r² with 3.
     squares: [f64; 2],
+    /// Bound of the error of p beyond its 1 rounding error. It is 0 unless the second sphere is
+    /// displaced in a periodic domain.
+    off: DVec3,
 }
 
 impl Float64 {
     #[inline(always)]
-    pub(super) fn new<S: MovingSphere>(a: &S, b: &S) -> Self {
+    pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
         let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
-        let p = vector(b.center()) - vector(a.center());
+        let away = vector(b.center()) - vector(a.center());
+        let (p, off) = match shift.translation() {
+            Some(translation) => translation.add(a.center(), b.center(), away),
+            None => (away, DVec3::ZERO),
+        };
         let r = f64::from(a.radius()) + f64::from(b.radius());
         Self {
             p,
             v: vector(b.velocity()) - vector(a.velocity()),
             r,
             squares: [p.length_squared(), r * r],
+            off,
         }
+    }
+
+    /// Bound of the error of p·p that comes from `off`.
+    fn square_off(&self) -> f64 {
+        self.off.dot(2.0 * self.p.abs() + self.off)
     }
 
     /// c = p·p − r², for the relative position p and the sum r of the radii. It is positive when
@@ -80,7 +94,7 @@ impl Float64 {
         let [pp, rr] = self.squares;
         Bounded {
             value: pp - rr,
-            error: 8.0 * U * (pp + rr),
+            error: 8.0 * U * (pp + rr) + self.square_off(),
         }
     }
 
@@ -89,7 +103,7 @@ impl Float64 {
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
-            error: 8.0 * U * self.p.abs().dot(self.v.abs()),
+            error: (8.0 * U * self.p.abs() + self.off).dot(self.v.abs()),
         }
     }
 
@@ -100,7 +114,8 @@ impl Float64 {
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
-        let off = 8.0 * U * (p.abs().yzx() * v.abs().zxy() + p.abs().zxy() * v.abs().yzx());
+        let of_p = 8.0 * U * p.abs() + self.off;
+        let off = of_p.yzx() * v.abs().zxy() + of_p.zxy() * v.abs().yzx();
         let moved = off.dot(2.0 * cross.abs() + off);
         let [cross, rrvv] = [cross.length_squared(), self.squares[1] * v.length_squared()];
         Bounded {
@@ -115,7 +130,7 @@ impl Float64 {
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
-        let off = 8.0 * U * (self.p.abs() + shift.abs());
+        let off = 8.0 * U * (self.p.abs() + shift.abs()) + self.off;
         let [qq, rr] = [q.length_squared(), self.squares[1]];
         Bounded {
             value: qq - rr,
@@ -157,7 +172,7 @@ impl Float64 {
             } else {
                 0.0
             },
-            error: 16.0 * U * sum,
+            error: 16.0 * U * sum + self.off.element_sum(),
         };
         let depth = depth.round([0.0, f64::MAX])?;
         Some(Impact { toi: 0.0, depth })
@@ -228,7 +243,7 @@ impl Float64 {
         let off = [
             time.error / time.value,
             discriminant.error / root / reach,
-            8.0 * U * p.length() / self.r,
+            (8.0 * U * p.length() + self.off.element_sum()) / self.r,
         ];
         let told = off.iter().all(|&off| off < 1e-9);
         told.then(|| Touch {

@@ -3,35 +3,42 @@
 use super::answer::{Arithmetic, Impact, Touch};
 use super::float64::Float64;
 use super::integers::Integers;
+use super::shift::Shift;
 use super::two_pairs::just_touch;
 use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
 /// Returns the time of impact and the depth of two spheres in a step of duration `dt`, or `None` if
-/// they do not touch. Also returns the arithmetic by which the pair was decided.
-pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
+/// they do not touch. `shift` displaces the second sphere. Also returns the arithmetic by which the
+/// pair was decided.
+pub(crate) fn impact<S: MovingSphere>(
+    a: &S,
+    b: &S,
+    shift: impl Shift,
+    dt: f32,
+) -> (Option<Impact>, Arithmetic) {
     // This test comes first because arithmetic with an error bound cannot prove that two spheres
     // just touch. Only pairs that certainly just touch pass this test.
-    if just_touch([[a, b]; 2]) != 0 {
+    if just_touch([[a, b]; 2], [shift; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }
-    let pair = Float64::new(a, b);
+    let pair = Float64::new(a, b, shift);
     match pair.impact(dt) {
         Some(answer) => (answer, Arithmetic::Float64),
         None => (
-            Integers::new(a, b).impact(dt, pair.guess()),
+            Integers::new(a, b, shift).impact(dt, pair.guess()),
             Arithmetic::Integers,
         ),
     }
 }
 
 /// The first touch of two spheres at any time from the start of the step on; `None` if they never
-/// touch.
-pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
-    let pair = Float64::new(a, b);
+/// touch. `shift` displaces the second sphere.
+pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<Touch> {
+    let pair = Float64::new(a, b, shift);
     pair.first_touch()
-        .or_else(|| Integers::new(a, b).first_touch())
+        .or_else(|| Integers::new(a, b, shift).first_touch())
 }
 
 /// Returns the time at which two spheres first touch during a step of duration `dt`, or `None` if
@@ -67,5 +74,5 @@ pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Er
             });
         }
     }
-    Ok(impact(a, b, dt).0.map(|impact| impact.toi))
+    Ok(impact(a, b, (), dt).0.map(|impact| impact.toi))
 }

@@ -16,6 +16,7 @@ use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
 use super::answer::{Impact, Touch};
+use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
 /// A number in the form m·2^e, where m is odd, or m and e are both 0.
@@ -92,7 +93,7 @@ pub(super) struct Integers {
 }
 
 impl Integers {
-    pub(super) fn new<S: MovingSphere>(a: &S, b: &S) -> Self {
+    pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
         let dyadic = |x: f32| Dyadic::from(f64::from(x));
         let lengths: [Dyadic; 8] = from_fn(|k| {
             let sphere = if k < 4 { a } else { b };
@@ -100,10 +101,22 @@ impl Integers {
         });
         let speeds: [Dyadic; 6] =
             from_fn(|k| dyadic(if k < 3 { a.velocity() } else { b.velocity() }[k % 3]));
-        let (length, speed) = (unit_of(&lengths), unit_of(&speeds));
+        let products: [[(f32, i32); 3]; 3] = match shift.translation() {
+            Some(translation) => from_fn(|axis| translation.products(axis)),
+            None => Default::default(),
+        };
+        let edges = products.as_flattened().iter().map(|&(edge, _)| dyadic(edge));
+        let length = edges.fold(unit_of(&lengths), |unit, edge| unit.min(unit_of(&[edge])));
+        let speed = unit_of(&speeds);
         let lengths = lengths.map(|x| in_units(x, length));
         let speeds = speeds.map(|x| in_units(x, speed));
-        let p = from_fn(|k| &lengths[k + 4] - &lengths[k]);
+        let p = from_fn(|axis| {
+            let away = &lengths[axis + 4] - &lengths[axis];
+            let products = products[axis].iter().filter(|&&(edge, times)| edge != 0.0 && times != 0);
+            products.fold(away, |sum, &(edge, times)| {
+                sum + in_units(dyadic(edge), length) * IBig::from(times)
+            })
+        });
         let r = &lengths[3] + &lengths[7];
         Self {
             outside: dot(&p, &p) - &r * &r,
@@ -323,7 +336,7 @@ mod tests {
         // Two spheres with the same centre: the depth is the sum of the radii, 2²⁴ + 1 or 2²⁴ + 3.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let [a, b] = [16_777_216.0, less].map(|radius| Sphere::new([0.0; 3], radius));
-            let found = Integers::new(&a, &b).impact(1.0, 0.0);
+            let found = Integers::new(&a, &b, ()).impact(1.0, 0.0);
             let expected = Impact {
                 toi: 0.0,
                 depth: even,
@@ -335,7 +348,7 @@ mod tests {
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);
-            let found = Integers::new(&point, &other).impact(1e9, 0.0);
+            let found = Integers::new(&point, &other, ()).impact(1e9, 0.0);
             let expected = Impact {
                 toi: even,
                 depth: 0.0,

@@ -20,6 +20,8 @@ mod decide;
 mod float64;
 mod impact;
 mod integers;
+mod listed;
+mod shift;
 mod two_pairs;
 
 #[cfg(test)]
@@ -30,4 +32,6 @@ pub(crate) use self::decide::decide_reported_with;
 pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
 pub use self::impact::time_of_impact;
 pub(crate) use self::impact::{first_touch, impact};
-pub(crate) use self::two_pairs::sweep;
+pub(crate) use self::listed::{ImageCollision, Listed, Report};
+pub(crate) use self::shift::{Translation};
+pub(crate) use self::two_pairs::{Swept, sweep};

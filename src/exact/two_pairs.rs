@@ -6,9 +6,12 @@
     reason = "rounding to float32 is intended"
 )]
 
+use std::array::from_fn;
+
 use wide::{f32x4, f64x2};
 
 use super::answer::Impact;
+use super::shift::Shift;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
@@ -61,17 +64,21 @@ struct Terms {
     closing: f64x2,
     /// Discriminant (p·v)² − c·v² of the equation for the time of impact, where c = p·p − r².
     discriminant: f64x2,
+    /// Mask of the pairs for which p has more than one rounding error. The bounds of the swept test
+    /// do not hold for them.
+    inexact: usize,
 }
 
 impl Terms {
     #[inline(always)]
-    fn new<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> Self {
+    fn new<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> Self {
         let [[x, y, z, radius], [u, v, w, _]] = side_by_side(pairs);
         let difference = |x| {
             let [from, to] = sides(x);
             to - from
         };
         let (p, v) = (three([x, y, z], difference), three([u, v, w], difference));
+        let (p, inexact) = displaced([x, y, z], p, shifts);
         let [r, other] = sides(radius);
         let r = r + other;
         let (pp, rr, vv) = (dot(p, p), r * r, dot(v, v));
@@ -85,16 +92,46 @@ impl Terms {
             sum,
             closing,
             discriminant: closing * closing - outside * vv,
+            inexact,
         }
     }
 }
 
-/// Applies the swept test to two pairs in a step of duration `dt`. The constants [`SIGN`],
+/// Adds the displacements `shifts` to the differences `away` of the positions of two pairs. Also
+/// returns a mask of the pairs for which another operation than this addition has rounded.
+#[inline(always)]
+fn displaced<T: Shift>(
+    positions: [f32x4; 3],
+    away: [f64x2; 3],
+    shifts: [T; 2],
+) -> ([f64x2; 3], usize) {
+    let [Some(one), Some(next)] = [shifts[0].translation(), shifts[1].translation()] else {
+        return (away, 0);
+    };
+    let mut off = f64x2::splat(0.0);
+    let p = from_fn(|axis| {
+        let [from, to] = sides(positions[axis]);
+        // The rounding error of `away` by Knuth's two-sum.
+        let part = away[axis] - to;
+        off |= (to - (away[axis] - part)) - (from + part);
+        away[axis] + f64x2::new([one.by[axis], next.by[axis]])
+    });
+    let off = off.to_array();
+    let inexact = |lane: usize, exact: bool| usize::from(off[lane] != 0.0 || !exact) << lane;
+    (p, inexact(0, one.exact) | inexact(1, next.exact))
+}
+
+/// Applies the swept test to two pairs in a step of duration `dt`. `shifts` displaces the second
+/// sphere of each pair. The constants [`SIGN`],
 /// [`VALUE`] and [`OFF`] replace error bounds that would be computed for each pair. docs/exact.md
 /// (section 4) has the proof.
 #[inline(always)]
-pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
-    let terms = Terms::new(pairs);
+pub(crate) fn sweep<S: MovingSphere, T: Shift>(
+    pairs: [[&S; 2]; 2],
+    shifts: [T; 2],
+    dt: f32,
+) -> Swept {
+    let terms = Terms::new(pairs, shifts);
     let zero = f64x2::splat(0.0);
     let later = terms.outside.simd_gt(zero);
     let certain = leaves(SIGN, terms.outside, terms.sum);
@@ -103,7 +140,7 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     // they move apart. If the discriminant is 0 and its sign is certain, their relative velocity is
     // 0, so they never touch either.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
-    let misses = bits(certain & later & certain_later & never);
+    let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
         return Swept {
             misses,
@@ -113,7 +150,7 @@ pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     // In worlds where spheres just touch, most pairs of spheres do. So this test recognizes two
     // such pairs at once. If only one of the two pairs just touches, it is left to `impact`,
     // because recognizing it here would slow down all other pairs.
-    if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs) == 3 {
+    if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
             just: 3,
@@ -162,9 +199,9 @@ impl Terms {
         let least = value * f64x2::splat(1.0 - OFF);
         let most = value * f64x2::splat(1.0 + OFF);
         let end = either(f64x2::splat(dt.into()), f64x2::splat(f64::MAX));
-        let misses = misses | bits(told & least.simd_gt(end));
-        let within = bits(told & most.simd_le(end));
-        let grazing = (uncertain | bits(told) & !within) & !misses;
+        let misses = misses | bits(told & least.simd_gt(end)) & !self.inexact;
+        let within = bits(told & most.simd_le(end)) & !self.inexact;
+        let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
         // Both the time and the depth are computed, without a branch, which would often be
         // mispredicted.
@@ -190,7 +227,10 @@ impl Terms {
 /// coordinates of similar magnitude. A pair is recognized only if none of its sums and squares is
 /// rounded.
 #[inline(never)]
-pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
+pub(super) fn just_touch<S: MovingSphere, T: Shift>(
+    pairs: [[&S; 2]; 2],
+    shifts: [T; 2],
+) -> usize {
     // Mask of the bits of a float64 beyond its first 26 digits. The square of a number with at most
     // 26 digits has at most 52 digits and is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
@@ -208,7 +248,15 @@ pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
         let [from, to] = sides(x);
         sum(to, zero - from)
     };
-    let [x, y, z] = [less(x), less(y), less(z)];
+    let mut p = [less(x), less(y), less(z)];
+    let mut inexact = 0;
+    if let [Some(one), Some(next)] = [shifts[0].translation(), shifts[1].translation()] {
+        for axis in 0..3 {
+            p[axis] = sum(p[axis], f64x2::new([one.by[axis], next.by[axis]]));
+        }
+        inexact = usize::from(!one.exact) | usize::from(!next.exact) << 1;
+    }
+    let [x, y, z] = p;
     let [r, other] = sides(radius);
     let r = sum(r, other);
     let xy = sum(x * x, y * y);
@@ -216,7 +264,7 @@ pub(super) fn just_touch<S: MovingSphere>(pairs: [[&S; 2]; 2]) -> usize {
     let off = off | (x | y | z | r) & past;
     let bits = two([pp - r * r, off], |x| two(x.to_array(), f64::to_bits));
     let is = |lane: usize| usize::from(bits[0][lane] == 0 && bits[1][lane] == 0) << lane;
-    is(0) | is(1)
+    (is(0) | is(1)) & !inexact
 }
 
 /// Transposes the spheres of two pairs. The result has one vector for each 32-bit word of a sphere.

@@ -10,7 +10,7 @@ use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
-use crate::{ActiveBackend, Collision, Collisions, Error, Sphere, Statistics};
+use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statistics};
 
 /// Data of a recorded step that is needed to decode its readbacks.
 #[derive(Clone, Debug)]
@@ -212,7 +212,14 @@ impl Read {
         let mut pairs = Vec::new();
         // `Sets::One` leaves the index b unchanged. With two sets, the index b of a pair that was
         // read back already counts from the start of the second set.
-        let grazing = decide_reported_with(spheres, Sets::One, dt, &mut reported, &mut pairs)?;
+        let grazing = decide_reported_with(
+            spheres,
+            Sets::One,
+            &Domain::open(),
+            dt,
+            &mut reported,
+            &mut pairs,
+        )?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
                 // Adding 0.0 turns −0 into 0, so that a `dt` of −0 also gives a time of impact of
@@ -242,7 +249,7 @@ impl Read {
             ..Statistics::default()
         };
         Ok(ExactStep {
-            collisions: Collisions::new(pairs, summary.spheres as usize, sets, statistics),
+            collisions: Collisions::new(pairs, Vec::new(), summary.spheres as usize, sets, statistics),
             summary,
         })
     }

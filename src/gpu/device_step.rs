@@ -1,7 +1,7 @@
 //! Constructors of steps whose spheres are in the application's buffers.
 
 use super::device_spheres::DeviceSpheres;
-use crate::Step;
+use crate::{Domain, Step};
 
 impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
     /// Requests every pair of `spheres` that touches during a step of length `dt`, for
@@ -15,6 +15,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
             first: spheres,
             second: None,
             dt,
+            domain: Domain::default(),
         }
     }
 
@@ -32,6 +33,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
             first,
             second: Some(second),
             dt,
+            domain: Domain::default(),
         }
     }
 }

@@ -55,6 +55,7 @@ impl<'a> From<CheckedStep<'a>> for HostStep<'a> {
             sets,
             dt,
             summary,
+            ..
         } = step;
         Self {
             parts: [spheres, &[]],

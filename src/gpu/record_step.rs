@@ -33,16 +33,28 @@ impl RecordableSpheres for DeviceSpheres<'_> {}
 
 impl sealed::Recordable for [Sphere] {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let &Step { first, second, dt } = step;
-        buffers.ready_host(&HostStep::checked(first, second, dt)?)
+        open_space(step)?;
+        buffers.ready_host(&HostStep::checked(step.first, step.second, step.dt)?)
     }
 }
 
 impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let &Step { first, second, dt } = step;
-        check_dt(dt)?;
-        buffers.ready_device(first, second, dt)
+        open_space(step)?;
+        check_dt(step.dt)?;
+        buffers.ready_device(step.first, step.second, step.dt)
+    }
+}
+
+/// Returns an error if the step is in a periodic domain.
+fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
+    if step.domain.is_open() {
+        Ok(())
+    } else {
+        Err(Error::Unsupported {
+            what: "periodic domains",
+            place: "in `CollisionBuffers` yet",
+        })
     }
 }
 

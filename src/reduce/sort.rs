@@ -4,12 +4,8 @@
 
 use rayon::prelude::*;
 
-/// Sorts pairs by index a, then by index b, and removes repeats. `indices` returns `[a, b]` of a
-/// pair.
-pub(crate) fn sort<T: Send>(pairs: &mut Vec<T>, indices: impl Fn(&T) -> [u32; 2] + Sync) {
-    pairs.par_sort_unstable_by_key(|pair| {
-        let [a, b] = indices(pair);
-        (u64::from(a) << 32) | u64::from(b)
-    });
-    pairs.dedup_by_key(|pair| indices(pair));
+/// Sorts pairs by their keys and removes repeats, which have equal keys.
+pub(crate) fn sort<T: Send, K: Ord>(pairs: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
+    pairs.par_sort_unstable_by_key(&key);
+    pairs.dedup_by_key(|pair| key(pair));
 }

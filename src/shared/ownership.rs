@@ -24,17 +24,29 @@ pub(crate) const TIME: f32 = 8.0;
 pub(crate) const STILL: f32 = 3.0;
 
 /// Whether two time segments own the pair of their spheres. `tags` has the tags of their proxies.
+/// `displaced` is the relative position of the spheres if it is not the difference of their centres.
 /// The owners are the two segments that contain the time of closest approach. If the spheres touch
 /// at all, they touch at that time, so the grid finds the proxies of these segments. docs/exact.md
 /// (section 3) has the proof.
-pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> Ownership {
-    let p = Vec3::from(j.center) - Vec3::from(i.center);
+pub(crate) fn ownership(
+    [i, j]: [&ScaledSphere; 2],
+    displaced: Option<Displaced>,
+    tags: [u32; 2],
+    dt: f32,
+) -> Ownership {
+    let displaced = displaced.unwrap_or_else(|| Displaced {
+        p: Vec3::from(j.center) - Vec3::from(i.center),
+        certain: true,
+    });
+    let p = displaced.p;
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();
     // Duration of the step, in units of the shortest possible time segment.
     let finest = (1_u32 << SEGMENT_BITS) as f32;
     let speed = v.abs().max_element();
-    let (low, high) = if speed * dt <= STILL * EPSILON * p.abs().max_element() {
+    let (low, high) = if !displaced.certain {
+        (0.0, finest)
+    } else if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
         // The relative velocity is too small to compute the time of closest approach. So this time
@@ -58,6 +70,14 @@ pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> 
         }
     }
     ownership
+}
+
+/// The relative position of two spheres of which the second one is displaced in a periodic domain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Displaced {
+    pub(crate) p: Vec3,
+    /// Whether the relative error of `p` is at most ε. Otherwise all segments may own the pair.
+    pub(crate) certain: bool,
 }
 
 /// Whether the two time segments that form a candidate own the pair of their spheres.

@@ -8,7 +8,7 @@ use super::filter::EPSILON;
 use super::scaled_sphere::ScaledSphere;
 use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
-use crate::lanes::{LANES, Real, dot, each, largest, three};
+use crate::lanes::{LANES, Real, dot, each, four, largest, three};
 
 /// Margin added to the half extent h of a proxy, in units of ε·(W + h), where W is the largest
 /// coordinate that the sphere may pass in the frame. The margin covers the rounding errors in
@@ -49,6 +49,45 @@ impl SpherePath {
     }
 }
 
+impl SpherePath {
+    /// Returns the same path with another centre at the start of the step, and with its radius
+    /// enlarged by `slack`.
+    pub(crate) fn displaced(mut self, center: [f32; 3], slack: f32) -> Self {
+        self.center = center;
+        self.radius += slack;
+        self
+    }
+
+    /// Returns the displacement of the sphere during the step.
+    pub(crate) fn shift(&self) -> [f32; 3] {
+        self.shift
+    }
+
+    /// Places the paths of [`LANES`] spheres side by side.
+    pub(crate) fn side_by_side(paths: [Self; LANES]) -> SpherePath<f32x4> {
+        let all = |of: fn(&Self) -> f32| f32x4::from(four(paths, |path| of(&path)));
+        SpherePath {
+            center: [
+                all(|path| path.center[0]),
+                all(|path| path.center[1]),
+                all(|path| path.center[2]),
+            ],
+            radius: all(|path| path.radius),
+            velocity: [
+                all(|path| path.velocity[0]),
+                all(|path| path.velocity[1]),
+                all(|path| path.velocity[2]),
+            ],
+            shift: [
+                all(|path| path.shift[0]),
+                all(|path| path.shift[1]),
+                all(|path| path.shift[2]),
+            ],
+            dt: all(|path| path.dt),
+        }
+    }
+}
+
 impl SpherePath<f32x4> {
     /// Computes the paths of [`LANES`] spheres. The spheres are in the units of the grids and have
     /// been transposed by [`rows`](crate::lanes::rows).
@@ -77,6 +116,12 @@ impl<T: Real> SpherePath<T> {
         }
     }
 
+    /// Radius of the sphere.
+    #[inline(always)]
+    pub(crate) fn radius(&self) -> T {
+        self.radius
+    }
+
     /// Largest displacement of the sphere during the step along any axis.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
@@ -97,9 +142,7 @@ impl<T: Real> SpherePath<T> {
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
-        let half = self.radius + length * half;
-        let reach = half + T::of(margin * EPSILON) * (far + half);
-        reach.max(T::of(0.5 * SMALLEST_CELL))
+        reach(far, self.radius, length, half, margin)
     }
 
     /// The vector from the middle of a time segment to its end. `half` is half the length of the
@@ -124,6 +167,15 @@ impl<T: Real> SpherePath<T> {
     }
 }
 
+/// Half extent of a time segment, plus a margin for rounding: see [`SpherePath::reach`], for which
+/// `far` is W, the largest coordinate that the sphere may pass.
+#[inline(always)]
+fn reach<T: Real>(far: T, radius: T, length: T, half: T, margin: f32) -> T {
+    let half = radius + length * half;
+    let reach = half + T::of(margin * EPSILON) * (far + half);
+    reach.max(T::of(0.5 * SMALLEST_CELL))
+}
+
 /// One of the 2^`power` time segments into which a path is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
@@ -134,6 +186,12 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
+    /// The whole path.
+    pub(crate) const WHOLE: Self = Self {
+        power: 0,
+        segment: 0,
+    };
+
     /// The time segment of the proxy with this tag.
     pub(crate) fn of_tag(tag: u32) -> Self {
         Self {
@@ -193,6 +251,17 @@ impl ProxySize {
         Self {
             power,
             half_cell: path.reach(path.extent(), cut.half(), MARGIN),
+        }
+    }
+
+    /// Returns the size of the proxies of a path like [`new`](Self::new), if the sphere may pass
+    /// coordinates of up to `far` in the frame, and rounding may enlarge its radius by `slack`.
+    pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
+        let power = Self::new(path, length).power;
+        let half = Cut { power, segment: 0 }.half();
+        Self {
+            power,
+            half_cell: reach(far, path.radius + slack, path.extent(), half, MARGIN),
         }
     }
 

@@ -56,6 +56,11 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
+    /// Converts a length from the caller's units to the units of the grids.
+    pub(crate) fn length(&self, x: f32) -> f64 {
+        f64::from(x) * self.factors.map_or(1.0, |[length, _]| length)
+    }
+
     /// Converts a sphere from the caller's units to the units of the grids.
     #[inline(always)]
     pub(crate) fn sphere(&self, given: &impl MovingSphere) -> ScaledSphere {

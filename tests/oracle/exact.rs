@@ -90,12 +90,23 @@ pub(crate) struct Exact {
 
 impl Exact {
     pub(crate) fn new(a: &Sphere, b: &Sphere) -> Self {
+        Self::of_image(a, b, &[[0.0; 3]; 3], [0; 3])
+    }
+
+    /// Displaces the second sphere by the sum of three edges, each times a component of `image`.
+    pub(crate) fn of_image(a: &Sphere, b: &Sphere, edges: &[[f32; 3]; 3], image: [i32; 3]) -> Self {
         let ([ax, ay, az], [bx, by, bz]) = (a.center, b.center);
-        let (lengths, length) = alike([ax, ay, az, bx, by, bz, a.radius, b.radius]);
+        let [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]] = *edges;
+        let (lengths, length) = alike([
+            ax, ay, az, bx, by, bz, a.radius, b.radius, a0, a1, a2, b0, b1, b2, c0, c1, c2,
+        ]);
         let ([ax, ay, az], [bx, by, bz]) = (a.velocity, b.velocity);
         let (speeds, speed) = alike([ax, ay, az, bx, by, bz]);
         Self {
-            p: from_fn(|k| &lengths[k + 3] - &lengths[k]),
+            p: from_fn(|k| {
+                let edges = (0..3).map(|e| &lengths[8 + 3 * e + k] * image[e]);
+                &lengths[k + 3] - &lengths[k] + edges.sum::<BigInt>()
+            }),
             r: &lengths[6] + &lengths[7],
             length,
             v: from_fn(|k| &speeds[k + 3] - &speeds[k]),

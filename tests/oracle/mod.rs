@@ -21,6 +21,7 @@
 pub(crate) mod check;
 pub(crate) mod exact;
 pub(crate) mod filter;
+pub(crate) mod periodic;
 pub(crate) mod times;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -67,7 +67,7 @@ fn balls_of_touching_spheres_meet() {
         };
         let (spheres, nearest) = pair(&mut rng, &frame);
         let [one, other] = &spheres;
-        if impact(one, other, 1.0).0.is_none() {
+        if impact(one, other, (), 1.0).0.is_none() {
             continue;
         }
         touching += 1;

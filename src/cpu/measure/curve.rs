@@ -13,6 +13,7 @@ use super::ranks::{median, trimmed_range};
 use super::segment_length::segment_length;
 use super::spacing::{Octaves, sampled};
 use crate::Sphere;
+use crate::cpu::images::Lattice;
 use crate::reuse::ReusedVec;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Frame, SpherePath};
@@ -50,7 +51,12 @@ impl SpaceMemory {
 }
 
 /// Estimates from a sample how the spheres lie in space.
-pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut SpaceMemory) -> Space {
+pub(crate) fn measure_space(
+    spheres: &[Sphere],
+    scale: &Scale,
+    lattice: Option<&Lattice>,
+    memory: &mut SpaceMemory,
+) -> Space {
     let SpaceMemory {
         sample,
         centers,
@@ -60,7 +66,10 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
     } = memory;
     let dt = scale.dt;
     let count = sample_size(spheres.len());
-    let of_sample = (0..count).map(|k| scale.sphere(sampled(spheres, count, k)));
+    let of_sample = (0..count).map(|k| {
+        let sphere = scale.sphere(sampled(spheres, count, k));
+        lattice.map_or(sphere, |lattice| wrapped(&sphere, lattice, dt))
+    });
     let sample = &*sample.refill(of_sample);
     // The positions half way through the step represent the whole step, even if the spheres burst
     // apart or rush together. In such steps, the spheres are much denser at the start or at the
@@ -95,6 +104,15 @@ pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut Spac
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
     }
     space
+}
+
+/// Returns the image of a sphere that is in the cell of a periodic domain half way through the step.
+/// Spheres that have diffused far apart would otherwise look less dense than they are.
+fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
+    let center = Vec3::from(sphere.center).as_dvec3();
+    let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
+    let center = center + lattice.wrapping(half_way);
+    ScaledSphere::new(center.as_vec3().to_array(), sphere.radius, sphere.velocity)
 }
 
 /// Returns the frame, and the trimmed box. This is the box, in the frame, that contains most of the

@@ -12,6 +12,7 @@ use wide::f32x4;
 
 use super::histogram::{Histogram, RunningClass};
 use crate::Sphere;
+use crate::cpu::images::Cell;
 use crate::lanes::LANES;
 use crate::shared::segments::{Cut, ProxySize};
 use crate::shared::space::Space;
@@ -23,6 +24,8 @@ pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
     pub(super) length: f32,
+    /// The cell of a periodic domain; `None` in open space.
+    pub(super) cell: Option<&'a Cell>,
 }
 
 impl Sizer<'_> {
@@ -51,13 +54,22 @@ impl Sizer<'_> {
 
     /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32) -> u16 {
-        let path = self.scale.path(sphere, &self.space.frame);
-        let size = ProxySize::new(&path, self.length);
+        let mut path = self.scale.path(sphere, &self.space.frame);
+        let mut size = ProxySize::new(&path, self.length);
+        let outside = self.cell.filter(|cell| !cell.is_inside(&path));
+        if let Some(cell) = outside {
+            let scaled = self.scale.sphere(sphere);
+            size = cell.proxy_size(&scaled, &path, self.length);
+            path = cell.wrapped(&scaled, &path);
+        }
         let ProxySize { power, half_cell } = size;
         let count = 1 << power;
         let ends =
             [0, count - 1].map(|segment| Vec3::from(path.at(Cut { power, segment }.middle())));
-        let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        let [mut low, mut high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        if let Some(cell) = outside {
+            [low, high] = cell.wrap_box([low, high]);
+        }
         let trimmed = self.space.trimmed;
         let inside = low.cmpge(trimmed[0]).all() && high.cmple(trimmed[1]).all();
         let proxies = RunningClass {
@@ -72,7 +84,7 @@ impl Sizer<'_> {
     }
 
     /// Adds [`LANES`] spheres of set `set` to the histogram and returns their size classes, if none
-    /// of the spheres is cut. The classes are the same as those from [`Sizer::add`]. If a sphere is
+    /// of the spheres is cut and all certainly stay inside the cell. The classes are the same as those from [`Sizer::add`]. If a sphere is
     /// cut, adds nothing and returns `None`.
     #[inline(always)]
     fn add_uncut(
@@ -82,6 +94,9 @@ impl Sizer<'_> {
         set: u32,
     ) -> Option<[u16; LANES]> {
         let paths = self.scale.paths(spheres.each_ref(), &self.space.frame);
+        if self.cell.is_some_and(|cell| cell.are_inside(&paths) != 15) {
+            return None;
+        }
         let half_cell = ProxySize::of_uncut(&paths, self.length)?;
         let whole = Cut {
             power: 0,

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::histogram::{Histogram, HistogramMemory, RunningClass, SizeClass};
 use super::segment_list::list_segments;
 use super::sizer::Sizer;
+use crate::cpu::images::Cell;
 use crate::limits::CHUNK;
 use crate::reuse::ReusedVec;
 use crate::shared::segments::Segment;
@@ -45,8 +46,10 @@ pub(crate) struct Sizes<'a> {
     pub(crate) class_of: &'a [u16],
     /// The time segments of all spheres, except the first segment of each. With N spheres, proxy
     /// number k < N is sphere k or its first segment, and proxy number N + k is entry k of this
-    /// list.
+    /// list. In a periodic domain the list is empty.
     pub(crate) segments: &'a [Segment],
+    /// Whether any sphere is cut into several time segments.
+    pub(crate) cut: bool,
     /// The size classes that have proxies, each with its number, in ascending order of the numbers.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
@@ -71,6 +74,7 @@ pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
     space: &Space,
+    cell: Option<&Cell>,
     sets: Sets,
     max_proxies: u64,
     memory: &'a mut SizesMemory,
@@ -82,12 +86,14 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    let mut length = space.segment;
+    // A segment that is longer than the cell has many images in it.
+    let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
     let (histogram, proxies) = loop {
         let sizer = Sizer {
             space,
             scale,
             length,
+            cell,
         };
         let histogram = count(&sizer, spheres, sets, class_of, histograms);
         let counts = histogram.classes.iter().map(|(_, class)| class.count);
@@ -100,8 +106,19 @@ pub(crate) fn measure_sizes<'a>(
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
+    if cell.is_some() {
+        // Images just outside the cell lie at most half an extent beyond it.
+        for (_, class) in &mut *classes {
+            class.bounds[0] -= class.half_cell;
+            class.bounds[1] += class.half_cell;
+        }
+    }
     classes.sort_unstable_by_key(|&(number, _)| number);
-    let further = (proxies - spheres.len() as u64) as usize;
+    // In a periodic domain, the images of all proxies are listed instead.
+    let further = match cell {
+        None => (proxies - spheres.len() as u64) as usize,
+        Some(_) => 0,
+    };
     let segments = segments.enough(further, "the segments of the spheres")?;
     if !segments.is_empty() {
         list_segments(class_of, segments)?;
@@ -109,6 +126,7 @@ pub(crate) fn measure_sizes<'a>(
     Ok(Sizes {
         class_of,
         segments,
+        cut: proxies > spheres.len() as u64,
         classes,
     })
 }

@@ -11,17 +11,18 @@ use std::sync::{Mutex, PoisonError};
 use super::found::{FoundPairs, PairCounts, Progress};
 use super::search::PairSearch;
 use super::task::Task;
-use crate::exact::ReportedPair;
+use crate::cpu::images::ProxySpace;
+use crate::exact::{Listed, Report};
 use crate::memory::out_of_memory;
-use crate::{Collision, Error};
+use crate::Error;
 
 /// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
 /// more than `limit` of them, or too many reports for the `decide` stage
 /// ([`Progress::is_too_much`]).
-pub(crate) fn find_pairs(
-    search: &PairSearch<'_>,
+pub(crate) fn find_pairs<S: ProxySpace>(
+    search: &PairSearch<'_, S>,
     limit: u64,
-    found: &mut FoundPairs,
+    found: &mut FoundPairs<S::Listed>,
 ) -> Result<PairCounts, Error> {
     let FoundPairs {
         pairs,
@@ -30,7 +31,7 @@ pub(crate) fn find_pairs(
     } = found;
     let progress = Progress::new(limit);
     let all = Mutex::new((PairCounts::default(), shared.empty()));
-    let make = |number: usize, pairs: &mut Vec<Collision>| {
+    let make = |number: usize, pairs: &mut Vec<S::Listed>| {
         let mut reports = reports.take();
         let mut task = Task::new(search, &progress, pairs, reports.empty());
         for index in search.of_task(number) {
@@ -43,7 +44,7 @@ pub(crate) fn find_pairs(
         append(all.1, reports)
     };
     let first_set = search.step.sets.first_len(search.step.spheres.len());
-    pairs.fill(search.tasks(), first_set, first_set, make, |pair| pair.a)?;
+    pairs.fill(search.tasks(), first_set, first_set, make, |pair| pair.pair().a)?;
     if progress.is_too_much() {
         return Err(Error::TooManyPairs {
             needed: progress.all(),
@@ -58,10 +59,10 @@ pub(crate) fn find_pairs(
 }
 
 /// Appends `reports`, which come from one task, to `shared`, the reports of all tasks.
-fn append(shared: &mut Vec<ReportedPair>, reports: &[ReportedPair]) -> Result<(), Error> {
+fn append<R: Report>(shared: &mut Vec<R>, reports: &[R]) -> Result<(), Error> {
     let more = reports.len();
     let room = shared.try_reserve(more);
-    room.map_err(|_| out_of_memory::<ReportedPair>(shared.len() + more, "the pairs to decide"))?;
+    room.map_err(|_| out_of_memory::<R>(shared.len() + more, "the pairs to decide"))?;
     shared.extend_from_slice(reports);
     Ok(())
 }

@@ -2,23 +2,31 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::Collision;
 use crate::cpu::buckets::Buckets;
-use crate::exact::{Grazing, ReportedPair};
+use crate::exact::{Grazing, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 /// The pairs that the `pairs` stage has found. The memory is kept from step to step.
-#[derive(Debug, Default)]
-pub(crate) struct FoundPairs {
+pub(crate) struct FoundPairs<L: Listed> {
     /// Pairs that touch, sorted into buckets by index a.
-    pub(crate) pairs: Buckets<Collision>,
+    pub(crate) pairs: Buckets<L>,
     /// Reports for the `decide` stage, of pairs that several time segments may report.
-    pub(crate) shared: ReusedVec<ReportedPair>,
+    pub(crate) shared: ReusedVec<L::Report>,
     /// Scratch memory for the reports of each task.
-    pub(super) reports: ScratchPool<ReportedPair>,
+    pub(super) reports: ScratchPool<L::Report>,
 }
 
-impl FoundPairs {
+impl<L: Listed> Default for FoundPairs<L> {
+    fn default() -> Self {
+        Self {
+            pairs: Buckets::default(),
+            shared: ReusedVec::default(),
+            reports: ScratchPool::default(),
+        }
+    }
+}
+
+impl<L: Listed> FoundPairs<L> {
     /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.pairs.bytes() + self.shared.bytes() + self.reports.bytes()

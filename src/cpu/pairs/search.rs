@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::cpu::balls::Ball;
+use crate::cpu::images::ProxySpace;
 use crate::cpu::neighbors::{Grids, Searcher};
 use crate::cpu::sorted_proxies::SortedProxies;
 use crate::shared::segments::{Frame, SpherePath};
@@ -12,9 +13,11 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 
 /// The input of a search for all pairs: the grids, and the proxies in them.
-pub(crate) struct PairSearch<'a> {
+pub(crate) struct PairSearch<'a, S> {
     /// The grids of the step, filled with its proxies.
     pub(crate) grids: Grids<'a>,
+    /// Which spheres and images the proxies are.
+    pub(crate) space: S,
     /// The frame: the moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
     /// The proxies in the order of their slots in the grids.
@@ -31,7 +34,7 @@ pub(crate) struct PairSearch<'a> {
     pub(crate) groups: bool,
 }
 
-impl PairSearch<'_> {
+impl<S: ProxySpace> PairSearch<'_, S> {
     /// Returns the proxy that has this index among the sorted proxies, in the form that a search
     /// for its neighbours needs. `ball` is the proxy's bounding sphere.
     #[inline(always)]
@@ -50,7 +53,7 @@ impl PairSearch<'_> {
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
         let given = &self.sorted.spheres[searcher.index];
-        searches.then(|| self.scale.path(given, self.frame))
+        searches.then(|| self.space.path(self.scale, self.frame, given, given.word))
     }
 
     /// Returns the cell and the tag of the proxy that has this index among the sorted proxies.

@@ -8,10 +8,12 @@
 use super::found::Progress;
 use super::near::NearPairs;
 use super::search::PairSearch;
-use crate::exact::{GRAZING, Grazing, Impact, ReportedPair, impact, sweep};
+use crate::cpu::images::ProxySpace;
+use crate::exact::{GRAZING, Grazing, Impact, Listed, Report, ReportedPair, impact};
 use crate::lanes::two;
 use crate::memory::out_of_memory;
 use crate::shared::ownership::{Ownership, ownership};
+use crate::shared::segments::Cut;
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
@@ -20,27 +22,27 @@ use crate::{Collision, Error};
 const PREFETCHED: usize = 64;
 
 /// Applies the swept test to pairs, and lists the pairs that touch.
-pub(super) struct Sweeper<'a> {
-    search: &'a PairSearch<'a>,
+pub(super) struct Sweeper<'a, S: ProxySpace> {
+    search: &'a PairSearch<'a, S>,
     /// Counts of the pairs and reports that all tasks have found so far.
     progress: &'a Progress,
     /// List of the pairs that touch.
-    pairs: &'a mut Vec<Collision>,
+    pairs: &'a mut Vec<S::Listed>,
     /// Reports for the `decide` stage, of pairs that several time segments may report.
-    shared: &'a mut Vec<ReportedPair>,
+    shared: &'a mut Vec<<S::Listed as Listed>::Report>,
     grazing: Grazing,
     /// `Ok`, or the error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
-impl<'a> Sweeper<'a> {
+impl<'a, S: ProxySpace> Sweeper<'a, S> {
     /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for the
     /// `decide` stage to `shared`.
     pub(super) fn new(
-        search: &'a PairSearch<'a>,
+        search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
-        pairs: &'a mut Vec<Collision>,
-        shared: &'a mut Vec<ReportedPair>,
+        pairs: &'a mut Vec<S::Listed>,
+        shared: &'a mut Vec<<S::Listed as Listed>::Report>,
     ) -> Self {
         Self {
             search,
@@ -54,7 +56,7 @@ impl<'a> Sweeper<'a> {
 
     /// Returns the number of grazing pairs and the reports for the `decide` stage, or the error if
     /// memory ran out.
-    pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportedPair]), Error> {
+    pub(super) fn finish(self) -> Result<(Grazing, &'a [<S::Listed as Listed>::Report]), Error> {
         self.memory?;
         Ok((self.grazing, self.shared))
     }
@@ -70,10 +72,10 @@ impl<'a> Sweeper<'a> {
         // touch or not, so the list needs room for one pair more.
         let room = count + 1;
         if self.pairs.try_reserve(room).is_err() {
-            self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
+            self.memory = Err(out_of_memory::<S::Listed>(begin + room, "the pairs found"));
             return;
         }
-        self.pairs.resize(begin + room, Collision::default());
+        self.pairs.resize(begin + room, S::Listed::default());
         // If the number of pairs is odd, the last swept test reads one entry beyond them. That
         // entry has to contain valid indices.
         near.searchers[count] = 0;
@@ -85,7 +87,7 @@ impl<'a> Sweeper<'a> {
             // Prefetches the second proxy of each pair of the block, so that the cache misses
             // overlap.
             let ahead = near.found[block..end].iter();
-            let ahead = ahead.map(|&other| spheres[other as usize].sphere);
+            let ahead = ahead.map(|&other| spheres[other as usize].word);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
             for first in (block..end).step_by(2) {
                 let there = if first + 1 < end { 3 } else { 1 };
@@ -118,12 +120,18 @@ impl<'a> Sweeper<'a> {
         begin: usize,
         mut hits: usize,
     ) -> usize {
-        let PairSearch { sorted, step, .. } = self.search;
+        let PairSearch {
+            sorted,
+            step,
+            space,
+            ..
+        } = self.search;
         let b_offset = step.sets.b_offset() as u32;
         let places = two([first, first + 1], |k| [near.searchers[k], near.found[k]]);
         let sphere = |place: u32| &sorted.spheres[place as usize];
         let spheres = two(places, |places| two(places, sphere));
-        let mut swept = sweep(spheres, step.dt);
+        let words = two(spheres, |spheres| two(spheres, |sphere| sphere.word));
+        let mut swept = space.sweep(spheres, words, step.dt);
         if swept.misses == 3 {
             return hits;
         }
@@ -150,14 +158,16 @@ impl<'a> Sweeper<'a> {
         // Writes both pairs, whether they touch or not. A branch for each pair would often be
         // mispredicted.
         for lane in 0..2 {
-            let [a, b] = two(spheres[lane], |sphere| sphere.sphere);
+            // Two proxies that are one image of one sphere are no pair, and are removed below.
+            let ([a, b], image) = space.named(words[lane]);
             let Impact { toi, depth } = swept.impacts[lane];
-            self.pairs[begin + hits] = Collision {
-                a: a.min(b),
-                b: a.max(b).wrapping_sub(b_offset),
+            let pair = Collision {
+                a,
+                b: b.wrapping_sub(b_offset),
                 toi,
                 depth,
             };
+            self.pairs[begin + hits] = S::Listed::new(pair, image);
             near.searchers[hits] = places[lane][0];
             near.found[hits] = places[lane][1];
             hits += swept.hits >> lane & there >> lane & 1;
@@ -174,9 +184,15 @@ impl<'a> Sweeper<'a> {
         if !self.is_own(places) {
             return None;
         }
-        let PairSearch { sorted, step, .. } = self.search;
+        let PairSearch {
+            sorted,
+            step,
+            space,
+            ..
+        } = self.search;
         let [one, other] = places.map(|place| &sorted.spheres[place as usize]);
-        let (impact, arithmetic) = impact(one, other, step.dt);
+        let shift = space.shift([one.word, other.word]);
+        let (impact, arithmetic) = impact(one, other, shift, step.dt);
         if grazing {
             self.grazing.count(arithmetic);
         }
@@ -187,7 +203,7 @@ impl<'a> Sweeper<'a> {
     /// groups may exclude it or other time segments may own it.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
-        self.search.groups || self.search.cut
+        S::ASKS_WHOSE || self.search.groups || self.search.cut
     }
 
     /// Removes the pairs that do not pass [`Sweeper::is_own`] from the `hits` pairs listed from
@@ -208,33 +224,51 @@ impl<'a> Sweeper<'a> {
     /// open which segments these are, reports the pair for the `decide` stage, and returns false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
-        let PairSearch { sorted, step, .. } = self.search;
+        let PairSearch {
+            sorted,
+            step,
+            space,
+            ..
+        } = self.search;
         let places = two(places, |place| place as usize);
-        let [a, b] = two(places, |place| sorted.spheres[place].sphere);
+        let words = two(places, |place| sorted.spheres[place].word);
+        let [a, b] = two(words, |word| space.sphere(word));
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Neither sphere is cut into time segments, as in most pairs. So there is no other
-        // candidate that might own the pair.
+        // Neither sphere is cut into time segments, as in most pairs. So in open space there is no
+        // other candidate that might own the pair.
         let tags = two(places, |place| sorted.tags[place]);
-        if two(tags, segment_power) == [0, 0] {
+        let cut = two(tags, segment_power) != [0, 0];
+        if !S::ASKS_WHOSE && !cut {
             return true;
         }
-        // The proxies are two segments of one sphere, which form no pair.
-        if a == b {
+        // Two segments of one sphere, or of one image of it, form no pair.
+        let Some([first, second]) = space.in_order(words) else {
             return false;
-        }
+        };
+        let words = [words[first], words[second]];
+        let tags = [tags[first], tags[second]];
+        let places = [places[first], places[second]];
         let scale = self.search.scale;
         let spheres = two(places, |place| scale.sphere(&sorted.spheres[place]));
-        match ownership(spheres.each_ref(), tags, scale.dt) {
+        if !space.reports(spheres.each_ref(), words, two(tags, Cut::of_tag)) {
+            return false;
+        }
+        if !cut {
+            return true;
+        }
+        let displaced = space.displaced(spheres.each_ref(), words);
+        match ownership(spheres.each_ref(), displaced, tags, scale.dt) {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
                 // The `decide` stage counts a pair once, however many segments report it. It
                 // expects the flag GRAZING in the reports of such a pair, even if the pair is not
                 // close to tangency.
-                let [a, b] = [a.min(b), a.max(b) | GRAZING];
-                self.shared.push(ReportedPair { a, b });
+                let [a, b] = two(words, |word| space.sphere(word));
+                let pair = ReportedPair { a, b: b | GRAZING };
+                self.shared.push(Report::new(pair, space.image(words)));
                 false
             }
         }

@@ -12,29 +12,30 @@ use super::near::{MAX_NEAR, NearPairs};
 use super::search::PairSearch;
 use super::sweeper::Sweeper;
 use crate::cpu::balls::{BallProbe, PathProbe, Probe};
+use crate::cpu::images::ProxySpace;
 use crate::cpu::neighbors::CellRow;
-use crate::exact::ReportedPair;
+use crate::exact::Listed;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
-use crate::{Collision, Error};
+use crate::Error;
 
 /// A task in progress, which searches for the pairs of some proxies and tests them.
-pub(super) struct Task<'a> {
-    search: &'a PairSearch<'a>,
+pub(super) struct Task<'a, S: ProxySpace> {
+    search: &'a PairSearch<'a, S>,
     /// Pairs that have passed the ball test and wait for the swept test.
     near: NearPairs,
-    sweeper: Sweeper<'a>,
+    sweeper: Sweeper<'a, S>,
     candidates: u64,
 }
 
-impl<'a> Task<'a> {
+impl<'a, S: ProxySpace> Task<'a, S> {
     /// Makes a task that writes the pairs that touch to `pairs`, and the reports for the `decide`
     /// stage to `shared`.
     pub(super) fn new(
-        search: &'a PairSearch<'a>,
+        search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
-        pairs: &'a mut Vec<Collision>,
-        shared: &'a mut Vec<ReportedPair>,
+        pairs: &'a mut Vec<S::Listed>,
+        shared: &'a mut Vec<<S::Listed as Listed>::Report>,
     ) -> Self {
         Self {
             search,
@@ -69,7 +70,7 @@ impl<'a> Task<'a> {
 
     /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
     /// counts, and its reports for the `decide` stage.
-    pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportedPair]), Error> {
+    pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [<S::Listed as Listed>::Report]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
         let counts = PairCounts {

@@ -132,7 +132,7 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
             "a pair {farthest} ulps from tangency is grazing: {pair:?}"
         );
     }
-    let (decision, by) = impact(a, b, pair.dt);
+    let (decision, by) = impact(a, b, (), pair.dt);
     assert_eq!(
         decision.is_some(),
         touches,

@@ -1,0 +1,334 @@
+//! The cell of a periodic domain: which images of a sphere reach into it.
+//!
+//! The cell moves with the frame. Every image of a proxy that reaches into the cell becomes an entry
+//! of the grids. Two proxies that touch, touch at a point that has an image in the cell, and the
+//! images of both proxies that reach this point are entries.
+
+use std::array::from_fn;
+
+use glam::{DVec3, Vec3};
+use wide::f32x4;
+
+use super::lattice::Lattice;
+use crate::lanes::{LANES, Real, dot, three};
+use crate::shared::ownership::Displaced;
+use crate::shared::scaled_sphere::ScaledSphere;
+use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
+use crate::shared::units::Scale;
+
+/// Number of fraction bits of a coordinate in a [`LatticeBox`].
+const FRACTION_BITS: u32 = 32;
+/// Largest number of cells between the cell of the domain and a coordinate of a sphere.
+pub(crate) const MAX_CELLS: i32 = 1 << 20;
+/// Margin of [`Cell::is_inside`], in units of an edge.
+const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
+
+/// The cell of a periodic domain in the frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub(crate) lattice: Lattice,
+    /// Origin of the frame at the start of the step.
+    origin: DVec3,
+    /// Velocity of the frame, and so of the cell.
+    drift: DVec3,
+    dt: f64,
+    /// For [`is_inside`](Self::is_inside): the duals of the lattice, their lengths, and the
+    /// coordinates of the frame's origin.
+    duals: [[f32; 3]; 3],
+    lengths: [f32; 3],
+    origins: [f32; 3],
+    margins: [f32; 3],
+}
+
+/// The extent of a proxy along each edge of the lattice, in units of 2^-[`FRACTION_BITS`] edges:
+/// lower and upper bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LatticeBox {
+    low: [i64; 3],
+    high: [i64; 3],
+}
+
+impl LatticeBox {
+    /// Returns the smallest and the largest image, along edge `k`, that reach into the cell.
+    pub(super) fn images(&self, k: usize) -> [i32; 2] {
+        // The cell reaches from 0 to 1, so image n reaches into it if the box has a coordinate
+        // from −n to 1 − n.
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "a box is at most some MAX_CELLS cells away"
+        )]
+        [self.high[k], self.low[k]].map(|x| -(x >> FRACTION_BITS) as i32)
+    }
+
+    /// Returns the number of images that reach into the cell.
+    pub(super) fn count(&self) -> u64 {
+        let along = (0..3).map(|k| {
+            let [first, last] = self.images(k);
+            (last - first + 1).unsigned_abs()
+        });
+        along.map(u64::from).product()
+    }
+
+    /// Whether the box is at most [`MAX_CELLS`] cells away from the cell.
+    pub(super) fn is_in_range(&self) -> bool {
+        let limit = i64::from(MAX_CELLS) << FRACTION_BITS;
+        let in_range = |x: &i64| (-limit..=limit).contains(x);
+        self.low.iter().chain(&self.high).all(in_range)
+    }
+
+    /// Of all pairs of entries of two proxies that touch with image `between` of the second one,
+    /// returns the image of the first one for the pair that reports it: the one for which the lower
+    /// corner of the intersection of the boxes lies in the cell.
+    pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "a box is at most some MAX_CELLS cells away"
+        )]
+        from_fn(|k| {
+            let low = second.low[k] + (i64::from(between[k]) << FRACTION_BITS);
+            -(self.low[k].max(low) >> FRACTION_BITS) as i32
+        })
+    }
+}
+
+impl Cell {
+    /// Makes the cell of a lattice in a frame. `dt` is the length of the step.
+    pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
+        let origin = frame.origin.as_dvec3();
+        let drift = frame.drift.as_dvec3();
+        // At half the step, the cell is where the domain is.
+        let dt = f64::from(dt);
+        let mut cell = Self {
+            lattice,
+            origin,
+            drift,
+            dt,
+            duals: lattice.duals.map(|dual| dual.as_vec3().to_array()),
+            lengths: lattice.duals.map(|dual| dual.length() as f32),
+            origins: [0.0; 3],
+            margins: [INSIDE_MARGIN; 3],
+        };
+        let origin = cell.coordinates(cell.origin, 0.0);
+        let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
+        for k in 0..lattice.count {
+            cell.origins[k] = origin[k] as f32;
+            let terms = lattice.duals[k].abs().dot(from_corner.abs());
+            cell.margins[k] += (terms * f64::from(INSIDE_MARGIN) * f64::from(INSIDE_MARGIN)) as f32;
+        }
+        cell
+    }
+
+    /// Returns the coordinates of a point along the edges of the lattice, relative to the moving
+    /// cell. `time` is the time since the start of the step.
+    #[inline(always)]
+    fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
+        self.lattice
+            .coordinates(point - self.drift * (time - 0.5 * self.dt))
+    }
+
+    /// Returns a bit mask of the lanes whose spheres certainly stay inside the cell during the
+    /// step, so that no other image of them reaches into the cell.
+    #[inline(always)]
+    pub(crate) fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
+        let middle = paths.at(f32x4::splat(0.5));
+        let shift = paths.half_segment(f32x4::splat(0.5));
+        let mut inside = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
+        for k in 0..self.lattice.count {
+            let dual = three(self.duals[k], f32x4::splat);
+            let away = dot(middle, dual) + f32x4::splat(self.origins[k] - 0.5);
+            let terms = dot(three(middle, Real::abs), three(dual, Real::abs));
+            let half = paths.radius() * f32x4::splat(self.lengths[k] * (1.0 + INSIDE_MARGIN))
+                + Real::abs(dot(shift, dual))
+                + terms * f32x4::splat(INSIDE_MARGIN * INSIDE_MARGIN)
+                + f32x4::splat(self.margins[k]);
+            inside &= (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
+        }
+        inside.to_bitmask() as usize
+    }
+
+    /// Like [`are_inside`](Self::are_inside), for one sphere.
+    pub(crate) fn is_inside(&self, path: &SpherePath) -> bool {
+        self.are_inside(&SpherePath::side_by_side([*path; LANES])) == (1 << LANES) - 1
+    }
+
+    /// Returns the extent of a time segment of a sphere along the edges of the lattice, rounded
+    /// outwards by more than all rounding errors.
+    pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
+        let [center, velocity] =
+            [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
+        let middle = f64::from(cut.middle()) * self.dt;
+        let at = self.coordinates(center + velocity * middle, middle);
+        let half_shift = (velocity - self.drift) * (f64::from(cut.half()) * self.dt);
+        let Lattice {
+            count,
+            duals,
+            edges,
+            edge_error,
+            corner,
+            ..
+        } = &self.lattice;
+        // Rounding errors of the coordinates. Those of the lattice add up over the cells between
+        // the sphere and the domain, and those of the position are relative to the position.
+        let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
+        let cells: f64 = at.iter().map(|x| x.abs() + 2.0).sum();
+        let lattice_error = (0..*count).map(|k| edge_error[k] / edges[k].length());
+        let lattice_error = lattice_error.fold(f64::EPSILON, f64::max) * 64.0 * cells;
+        let mut lattice_box = LatticeBox {
+            low: [0; 3],
+            high: [0; 3],
+        };
+        for k in 0..*count {
+            let length = duals[k].length();
+            let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
+            let error = lattice_error + 64.0 * f64::EPSILON * duals[k].abs().dot(far);
+            // The margin for spheres that hardly move relative to each other: see `STILL`.
+            let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
+            let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "the conversion saturates, and the range is checked"
+            )]
+            {
+                lattice_box.low[k] = fixed(at[k] - half).floor() as i64;
+                lattice_box.high[k] = fixed(at[k] + half).ceil() as i64;
+            }
+        }
+        lattice_box
+    }
+
+    /// Returns an upper bound of the rounding error in displacing the path of a sphere by any of
+    /// its images.
+    fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f64 {
+        let center = DVec3::from(sphere.center.map(f64::from));
+        let far = (center.abs() + self.origin.abs()).element_sum();
+        let of_images = (0..self.lattice.count).map(|k| {
+            let [first, last] = all.images(k);
+            let most = f64::from(first.abs().max(last.abs())) + 2.0;
+            most * (self.lattice.edge_error[k]
+                + 16.0 * f64::EPSILON * self.lattice.edges[k].abs().element_sum())
+        });
+        (16.0 * f64::EPSILON * far + of_images.sum::<f64>()).max(f64::from(f32::MIN_POSITIVE))
+    }
+
+    /// Returns the path of an image of a sphere. `path` is the path of the sphere itself.
+    pub(super) fn path(
+        &self,
+        sphere: &ScaledSphere,
+        path: &SpherePath,
+        image: [i32; 3],
+    ) -> SpherePath {
+        let all = self.lattice_box(sphere, Cut::WHOLE);
+        let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
+        let center = (center + self.lattice.displacement(image)).as_vec3();
+        path.displaced(center.to_array(), self.slack(sphere, &all) as f32 * 1.001)
+    }
+
+    /// Returns the size of the proxies of a sphere any image of which may be an entry.
+    pub(crate) fn proxy_size(
+        &self,
+        sphere: &ScaledSphere,
+        path: &SpherePath,
+        length: f32,
+    ) -> ProxySize {
+        let all = self.lattice_box(sphere, Cut::WHOLE);
+        let Lattice {
+            count,
+            edges,
+            duals,
+            corner,
+            ..
+        } = &self.lattice;
+        let center = DVec3::from(sphere.center.map(f64::from));
+        let shift = Vec3::from(path.shift()).as_dvec3();
+        // The part of a position that images do not change, because it lies across the edges.
+        let across = |point: DVec3| {
+            let away = point - corner;
+            let along = (0..*count).map(|k| edges[k] * duals[k].dot(away));
+            (away - along.sum::<DVec3>()).abs()
+        };
+        let mut far = across(center).max(across(center + shift))
+            + (self.origin - corner).abs()
+            + DVec3::splat(self.drift.length() * self.dt)
+            + 2.0 * shift.abs();
+        for k in 0..*count {
+            // An image is an entry if it reaches into the cell, so its centre is at most half its
+            // extent away from the cell.
+            #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
+            let extent = (all.high[k] - all.low[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
+            far += edges[k].abs() * (1.0 + extent);
+        }
+        let slack = self.slack(sphere, &all) as f32 * 1.001;
+        let far = far.max_element() as f32 * 1.001 + slack;
+        ProxySize::anywhere(path, length, far, slack)
+    }
+
+    /// Returns the path of the image of a sphere that has its middle in the cell half way through
+    /// the step. Only estimates use it.
+    pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
+        let half = 0.5 * self.dt;
+        let middle = DVec3::from(sphere.center.map(f64::from))
+            + DVec3::from(sphere.velocity.map(f64::from)) * half;
+        let image = self
+            .coordinates(middle, half)
+            .map(|x| -(x.floor().clamp(-1e6, 1e6)) as i32);
+        let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
+        let center = (center + self.lattice.displacement(image)).as_vec3();
+        path.displaced(center.to_array(), 0.0)
+    }
+
+    /// Returns the relative position of two spheres of which the second one is displaced by an
+    /// image in reduced edges.
+    pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
+        let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
+        let p = to - from + self.lattice.displacement(image);
+        let of_lattice = (0..self.lattice.count).map(|k| {
+            f64::from(image[k]).abs()
+                * (self.lattice.edge_error[k]
+                    + 16.0 * f64::EPSILON * self.lattice.edges[k].abs().element_sum())
+        });
+        let far = (from.abs() + to.abs()).element_sum();
+        let error = 16.0 * f64::EPSILON * far + of_lattice.sum::<f64>();
+        Displaced {
+            p: p.as_vec3(),
+            certain: image == [0; 3]
+                || error <= p.abs().max_element() * f64::from(f32::EPSILON) * 0.125,
+        }
+    }
+
+    /// Returns a box that contains the images in the cell of everything in the box from `low` to
+    /// `high`. Only estimates use it.
+    pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2]) -> [Vec3; 2] {
+        let [least, most] = self.bounds();
+        for axis in 0..3 {
+            let repeats = least[axis] < most[axis];
+            if repeats && (low[axis] < least[axis] || high[axis] > most[axis]) {
+                (low[axis], high[axis]) = (least[axis], most[axis]);
+            }
+        }
+        [low, high]
+    }
+
+    /// Returns the smallest distance between two opposite faces of the cell.
+    pub(crate) fn width(&self) -> f32 {
+        let duals = self.lattice.duals[..self.lattice.count].iter();
+        duals.fold(f32::MAX, |width, dual| width.min((1.0 / dual.length()) as f32))
+    }
+
+    /// Returns a box in the frame, half way through the step, that contains the cell. Along an axis
+    /// along which nothing repeats, its length is 0.
+    fn bounds(&self) -> [Vec3; 2] {
+        let lattice = &self.lattice;
+        let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
+        let mut bounds = [corner; 2];
+        for edge in lattice.edges {
+            bounds[0] += edge.min(DVec3::ZERO);
+            bounds[1] += edge.max(DVec3::ZERO);
+        }
+        bounds.map(|corner| corner.as_vec3())
+    }
+}
+
+/// Makes the cell of a step; `None` in open space.
+pub(crate) fn cell(lattice: Option<&Lattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
+    lattice.map(|lattice| Cell::new(*lattice, frame, scale.dt))
+}

@@ -1,0 +1,197 @@
+//! The lattice of a periodic domain, with edges as short as possible.
+
+use std::array::from_fn;
+
+use glam::DVec3;
+
+use crate::shared::units::Scale;
+use crate::{Domain, Error};
+
+/// Largest number of edges that an edge of the reduced lattice may combine, per edge of the domain.
+const MAX_COMBINED: i64 = 1 << 26;
+
+/// The lattice of a periodic domain in the units of the grids. Its edges are *reduced*: they span
+/// the same lattice as the periodic edges of the domain, but are as short and as perpendicular as
+/// possible. In a skewed domain, this avoids many images that the cell of the domain would have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lattice {
+    /// Number of edges: the number of periodic edges of the domain.
+    pub(super) count: usize,
+    /// The reduced edges. Edges from `count` on are 0.
+    pub(super) edges: [DVec3; 3],
+    /// Bound of the rounding error of each reduced edge.
+    pub(super) edge_error: [f64; 3],
+    /// For each reduced edge, how many of each edge of the domain it combines.
+    combined: [[i64; 3]; 3],
+    /// Vectors d with d·edge = 1 for one of the edges and 0 for the others. d·x is the coordinate
+    /// of a point x along this edge.
+    pub(super) duals: [DVec3; 3],
+    /// The origin of the domain.
+    pub(super) corner: DVec3,
+}
+
+impl Lattice {
+    /// Returns the reduced lattice of a domain, or `None` in open space.
+    pub(crate) fn new(domain: &Domain, scale: &Scale) -> Result<Option<Self>, Error> {
+        if domain.is_open() {
+            return Ok(None);
+        }
+        let given = domain
+            .edges()
+            .map(|edge| DVec3::from(edge.map(|x| scale.length(x))));
+        let periodic = (0..3).filter(|&k| domain.periodic()[k]);
+        let mut combined = [[0; 3]; 3];
+        let mut count = 0;
+        for k in periodic {
+            combined[count][k] = 1;
+            count += 1;
+        }
+        let sum = |combined: &[i64; 3]| {
+            let terms = (0..3).filter(|&k| combined[k] != 0);
+            #[allow(clippy::cast_precision_loss, reason = "the number is at most 2²⁶")]
+            terms.map(|k| given[k] * combined[k] as f64).sum::<DVec3>()
+        };
+        reduce(&mut combined[..count], sum);
+        let edges = combined.each_ref().map(sum);
+        #[allow(clippy::cast_precision_loss, reason = "the number is at most 2²⁶")]
+        let edge_error = combined.map(|combined| {
+            let terms = (0..3).filter(|&k| combined[k] != 0);
+            let terms = terms.map(|k| given[k].abs().element_sum() * combined[k].abs() as f64);
+            4.0 * f64::EPSILON * terms.sum::<f64>()
+        });
+        let numbers = combined.as_flattened();
+        let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
+        // A reduced edge that is hardly longer than its rounding error is one that would be 0 in
+        // exact arithmetic, or that the float32 edges do not determine.
+        let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
+        let duals = if in_range && long {
+            duals(&edges, count)
+        } else {
+            None
+        };
+        let duals = duals.ok_or_else(|| Error::InvalidDomain {
+            problem: format!(
+                "its periodic edges {:?} are parallel, or nearly so, and span no cell; correct \
+                 them, or make an edge open with `with_periodic`",
+                domain.edges()
+            ),
+        })?;
+        Ok(Some(Self {
+            count,
+            edges,
+            edge_error,
+            combined,
+            duals,
+            corner: DVec3::from(domain.origin().map(|x| scale.length(x))),
+        }))
+    }
+
+    /// Returns the coordinates of a point along the edges, in units of the edges. They are 0 at the
+    /// origin of the domain.
+    #[inline(always)]
+    pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
+        let point = point - self.corner;
+        self.duals.map(|dual| dual.dot(point))
+    }
+
+    /// Returns the displacement of an image that is given in reduced edges.
+    #[inline(always)]
+    pub(super) fn displacement(&self, image: [i32; 3]) -> DVec3 {
+        let [x, y, z] = image.map(f64::from);
+        self.edges[0] * x + self.edges[1] * y + self.edges[2] * z
+    }
+
+    /// Returns the displacement that brings a point into the cell.
+    pub(crate) fn wrapping(&self, point: DVec3) -> DVec3 {
+        let [x, y, z] = self.coordinates(point).map(f64::floor);
+        -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
+    }
+
+    /// Converts an image from reduced edges to edges of the domain. The components wrap around
+    /// beyond 32 bits, which does not happen for pairs that touch.
+    #[inline(always)]
+    pub(super) fn to_given(&self, image: [i32; 3]) -> [i32; 3] {
+        from_fn(|k| {
+            let terms = (0..3).map(|i| i64::from(image[i]) * self.combined[i][k]);
+            #[allow(clippy::cast_possible_truncation, reason = "see above")]
+            let component = terms.sum::<i64>() as i32;
+            component
+        })
+    }
+}
+
+/// Makes edges as short as possible by adding whole multiples of edges to one another. `combined`
+/// has for each edge how many of each given edge it combines, and `sum` returns the edge.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the caller rejects numbers that are too large"
+)]
+fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
+    // Each round makes an edge shorter. Gauss's algorithm in two dimensions takes a number of
+    // rounds that grows with the logarithm of the ratio of the lengths.
+    for _ in 0..400 {
+        let mut changed = false;
+        for i in 0..combined.len() {
+            let edge = sum(&combined[i]);
+            let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
+            // Every combination of multiples of the other edges, each rounded to a whole number.
+            // Adding one more or less of each finds the shortest edge, not only a shorter one.
+            let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
+            for more in 0..3_i64.pow(others.len() as u32) {
+                let mut tried = combined[i];
+                let mut rest = more;
+                for &j in &others {
+                    let other = sum(&combined[j]);
+                    let times = sum(&tried).dot(other) / other.length_squared();
+                    let times = (times.round() as i64).saturating_add(rest % 3 - 1);
+                    rest /= 3;
+                    for k in 0..3 {
+                        tried[k] =
+                            tried[k].saturating_sub(times.saturating_mul(combined[j][k]));
+                    }
+                }
+                let length = sum(&tried).length_squared();
+                if length < best.0 {
+                    best = (length, tried);
+                }
+            }
+            if best.1 != combined[i] {
+                combined[i] = best.1;
+                changed = true;
+            }
+        }
+        if !changed || combined.iter().flatten().any(|n| n.abs() > MAX_COMBINED) {
+            return;
+        }
+    }
+}
+
+/// Returns the duals of the first `count` edges: in the space that these edges span, the vectors d
+/// with d·edge = 1 for one edge and 0 for the others. `None` if the edges span no such space.
+fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
+    let [a, b, c] = *edges;
+    let mut duals = [DVec3::ZERO; 3];
+    let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
+    // The volume of a reduced cell is at least half of the product of its edges.
+    let enough = |volume: f64| volume > 0.01 * product;
+    match count {
+        1 => duals[0] = a / a.length_squared(),
+        2 => {
+            let normal = a.cross(b);
+            if !enough(normal.length()) {
+                return None;
+            }
+            let square = normal.length_squared();
+            duals[0] = b.cross(normal) / square;
+            duals[1] = normal.cross(a) / square;
+        }
+        _ => {
+            let volume = a.dot(b.cross(c));
+            if !enough(volume.abs()) {
+                return None;
+            }
+            duals = [b.cross(c), c.cross(a), a.cross(b)].map(|normal| normal / volume);
+        }
+    }
+    duals.iter().all(|dual| dual.is_finite()).then_some(duals)
+}

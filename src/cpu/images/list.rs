@@ -1,0 +1,258 @@
+//! Lists the proxies of a periodic step: every image of every time segment that reaches into the
+//! cell.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres and images"
+)]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::cell::{Cell, LatticeBox, MAX_CELLS};
+use crate::limits::CHUNK;
+use crate::memory::out_of_memory;
+use crate::shared::segments::{Cut, Segment};
+use crate::shared::sets::Sets;
+use crate::shared::size_class::class_power;
+use crate::shared::units::Scale;
+use crate::step::CheckedStep;
+use crate::{Error, Sphere};
+
+/// Flag in the word of a proxy: the word is not the index of a sphere but of an [`Imaged`].
+pub(super) const IMAGED: u32 = 1 << 31;
+/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
+const SEVERAL: u32 = 1 << 31;
+
+/// A proxy that is an image of its sphere, or that is one of several proxies for one time segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Imaged {
+    /// Index of the sphere, with the flag [`SEVERAL`] where it applies.
+    sphere: u32,
+    /// The image, in edges of the reduced lattice.
+    pub(super) image: [i32; 3],
+}
+
+impl Imaged {
+    /// Returns the index of the sphere.
+    #[inline(always)]
+    pub(super) fn sphere(&self) -> u32 {
+        self.sphere & !SEVERAL
+    }
+
+    /// Whether several images of the time segment reach into the cell.
+    #[inline(always)]
+    pub(super) fn is_one_of_several(&self) -> bool {
+        self.sphere & SEVERAL != 0
+    }
+}
+
+/// A proxy that is not the first one of its sphere.
+#[derive(Clone, Copy, Debug)]
+struct Further {
+    segment: Segment,
+    word: u32,
+}
+
+/// The proxies of a periodic step. Proxy k is the first one of sphere k if there are more than k
+/// spheres.
+#[derive(Debug, Default)]
+pub(crate) struct ImageList {
+    /// For each sphere, the word of its first proxy: the index of the sphere, or [`IMAGED`] and an
+    /// index into `imaged`.
+    first: Vec<u32>,
+    /// The other proxies.
+    further: Vec<Further>,
+    pub(super) imaged: Vec<Imaged>,
+}
+
+/// The images that one task has listed. Indices into `imaged` count from the first one of the task.
+#[derive(Default)]
+struct Part {
+    further: Vec<Further>,
+    imaged: Vec<Imaged>,
+}
+
+impl ImageList {
+    /// Returns the number of proxies.
+    pub(crate) fn len(&self) -> usize {
+        self.first.len() + self.further.len()
+    }
+
+    /// Returns the time segment and the word of proxy number `proxy`.
+    #[inline(always)]
+    pub(super) fn get(&self, proxy: usize) -> (Segment, u32) {
+        match self.first.get(proxy) {
+            Some(&word) => {
+                let sphere = proxy as u32;
+                (Segment { sphere, number: 0 }, word)
+            }
+            None => {
+                let Further { segment, word } = self.further[proxy - self.first.len()];
+                (segment, word)
+            }
+        }
+    }
+
+    /// Returns the size in bytes of the memory that is kept from step to step.
+    pub(crate) fn bytes(&self) -> usize {
+        self.first.capacity() * size_of::<u32>()
+            + self.further.capacity() * size_of::<Further>()
+            + self.imaged.capacity() * size_of::<Imaged>()
+    }
+
+    /// Lists all proxies of a step. `class_of` has the size classes of the spheres, which tell into
+    /// how many time segments a sphere is cut.
+    pub(crate) fn fill(
+        &mut self,
+        step: &CheckedStep<'_>,
+        scale: &Scale,
+        cell: &Cell,
+        paths: impl Fn(&Sphere) -> crate::shared::segments::SpherePath + Sync,
+        class_of: &[u16],
+    ) -> Result<(), Error> {
+        let spheres = step.spheres;
+        let limit = most_images(spheres.len());
+        let count = AtomicU64::new(0);
+        let in_range = AtomicBool::new(true);
+        self.further.clear();
+        self.imaged.clear();
+        self.first.clear();
+        let room = self.first.try_reserve(spheres.len());
+        room.map_err(|_| out_of_memory::<u32>(spheres.len(), "the images of the spheres"))?;
+        self.first.resize(spheres.len(), 0);
+        let list = |(chunk, (first, (spheres, class_of))): (usize, (&mut [u32], (&[Sphere], &[u16])))| {
+            let mut part = Part::default();
+            for (k, ((word, sphere), class)) in first.iter_mut().zip(spheres).zip(class_of).enumerate() {
+                let index = (chunk * CHUNK + k) as u32;
+                *word = index;
+                let power = class_power(usize::from(*class));
+                if cell.is_inside(&paths(sphere)) {
+                    let others = (1..1 << power).map(|number| Further {
+                        segment: Segment { sphere: index, number },
+                        word: index,
+                    });
+                    count.fetch_add(others.len() as u64, Relaxed);
+                    part.further.extend(others);
+                    continue;
+                }
+                let scaled = scale.sphere(sphere);
+                if !cell.lattice_box(&scaled, Cut::WHOLE).is_in_range() {
+                    in_range.store(false, Relaxed);
+                    continue;
+                }
+                for number in 0..1 << power {
+                    let cut = Cut { power, segment: number };
+                    let lattice_box = cell.lattice_box(&scaled, cut);
+                    // Beyond the limit, images are only counted, for the message of the error.
+                    let before = count.fetch_add(lattice_box.count(), Relaxed);
+                    if before.saturating_add(lattice_box.count()) <= limit {
+                        part.add(index, number, &lattice_box, word);
+                    }
+                }
+            }
+            part
+        };
+        let parts: Vec<Part> = self
+            .first
+            .par_chunks_mut(CHUNK)
+            .zip(spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK)))
+            .enumerate()
+            .map(list)
+            .collect();
+        if !in_range.into_inner() {
+            return Err(out_of_range(step, scale, cell));
+        }
+        let needed = count.into_inner();
+        if needed > limit {
+            return Err(Error::TooManyImages { needed, limit });
+        }
+        self.join(&parts)
+    }
+
+    /// Joins the parts of all tasks.
+    fn join(&mut self, parts: &[Part]) -> Result<(), Error> {
+        let [further, imaged] = [|part: &Part| part.further.len(), |part: &Part| part.imaged.len()]
+            .map(|len| parts.iter().map(len).sum::<usize>());
+        let room = self.further.try_reserve(further);
+        let room = room.and_then(|()| self.imaged.try_reserve(imaged));
+        let bytes = further * size_of::<Further>() + imaged * size_of::<Imaged>();
+        room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
+        for (part, first) in parts.iter().zip(self.first.chunks_mut(CHUNK)) {
+            let before = self.imaged.len() as u32;
+            let moved = |word: u32| if word & IMAGED == 0 { word } else { word + before };
+            if !part.imaged.is_empty() {
+                first.iter_mut().for_each(|word| *word = moved(*word));
+            }
+            let further = part.further.iter().map(|further| Further {
+                word: moved(further.word),
+                ..*further
+            });
+            self.further.extend(further);
+            self.imaged.extend_from_slice(&part.imaged);
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    /// Adds all images of a time segment that reach into the cell. The first one of segment 0 is
+    /// the first proxy of its sphere, and `first` becomes its word.
+    fn add(&mut self, sphere: u32, number: u32, lattice_box: &LatticeBox, first: &mut u32) {
+        let several = lattice_box.count() > 1;
+        let mut is_first = number == 0;
+        let [x, y, z] = [0, 1, 2].map(|k| {
+            let [from, to] = lattice_box.images(k);
+            from..=to
+        });
+        for n3 in z {
+            for n2 in y.clone() {
+                for n1 in x.clone() {
+                    let image = [n1, n2, n3];
+                    let mut word = sphere;
+                    if several || image != [0; 3] {
+                        word = self.imaged.len() as u32 | IMAGED;
+                        let flag = if several { SEVERAL } else { 0 };
+                        self.imaged.push(Imaged {
+                            sphere: sphere | flag,
+                            image,
+                        });
+                    }
+                    if is_first {
+                        *first = word;
+                    } else {
+                        let segment = Segment { sphere, number };
+                        self.further.push(Further { segment, word });
+                    }
+                    is_first = false;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the largest number of images of `spheres` spheres, including the spheres themselves.
+fn most_images(spheres: usize) -> u64 {
+    (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
+}
+
+/// Returns the error that names the first sphere that is too far from the cell.
+fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {
+    let is_far = |sphere: &Sphere| {
+        !cell
+            .lattice_box(&scale.sphere(sphere), Cut::WHOLE)
+            .is_in_range()
+    };
+    let index = step.spheres.iter().position(is_far).unwrap_or(0);
+    let (set, index) = match step.sets {
+        Sets::One => (None, index),
+        Sets::Two { first } if index < first => (Some(0), index),
+        Sets::Two { first } => (Some(1), index - first),
+    };
+    Error::ImageOutOfRange {
+        index,
+        set,
+        limit: MAX_CELLS,
+    }
+}

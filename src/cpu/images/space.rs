@@ -1,0 +1,314 @@
+//! What a proxy is, in open space and in a periodic domain.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres and images"
+)]
+
+use std::array::from_fn;
+
+use wide::f32x4;
+
+use super::cell::Cell;
+use super::list::{IMAGED, ImageList};
+use crate::cpu::measure::Sizes;
+use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
+use crate::lanes::{LANES, four, two};
+use crate::shared::moving_sphere::MovingSphere;
+use crate::shared::ownership::Displaced;
+use crate::shared::scaled_sphere::ScaledSphere;
+use crate::shared::segments::{Cut, Frame, Segment, SpherePath};
+use crate::shared::units::Scale;
+use crate::{Collision, Domain};
+
+/// The space of a step: which spheres and images the proxies are. A proxy is named by a *word*,
+/// which is the index of its sphere in open space.
+pub(crate) trait ProxySpace: Copy + Sync {
+    /// An entry of the list of collisions.
+    type Listed: Listed;
+
+    /// Returns the number of proxies.
+    fn count(&self, sizes: &Sizes<'_>) -> usize;
+
+    /// Returns the time segment and the word of proxy number `proxy`.
+    fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32);
+
+    /// Returns the index of the sphere of the proxy with the word `word`.
+    fn sphere(&self, word: u32) -> u32;
+
+    /// Returns the path of a proxy: that of its sphere, displaced to its image.
+    fn path<S: MovingSphere>(&self, scale: &Scale, frame: &Frame, sphere: &S, word: u32)
+    -> SpherePath;
+
+    /// Returns the paths of [`LANES`] proxies.
+    fn paths<S: MovingSphere>(
+        &self,
+        scale: &Scale,
+        frame: &Frame,
+        spheres: [&S; LANES],
+        words: [u32; LANES],
+    ) -> SpherePath<f32x4>;
+
+    /// Returns the image of the second of two proxies that is next to the first one, in edges of
+    /// the domain.
+    fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
+
+    /// Returns the indices of the spheres of two proxies, and the image of the second one, as the
+    /// list of collisions names them.
+    fn named(&self, words: [u32; 2]) -> ([u32; 2], <Self::Listed as Listed>::Image);
+
+    /// Applies the swept test to two pairs of proxies.
+    fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
+    -> Swept;
+
+    /// Returns the displacement that belongs to [`image`](Self::image).
+    fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
+
+    /// Whether a pair of proxies may be no pair, or one of several pairs of proxies for one pair of
+    /// images.
+    const ASKS_WHOSE: bool;
+
+    /// Puts the two proxies of a pair in the order in which the list of collisions names them.
+    /// Returns `None` if they are the same image of one sphere.
+    fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
+
+    /// Whether, of all pairs of proxies for a pair of images of two time segments, this pair
+    /// reports it. The proxies are in the order of the list.
+    fn reports(&self, spheres: [&ScaledSphere; 2], words: [u32; 2], cuts: [Cut; 2]) -> bool;
+
+    /// Returns the relative position of two proxies, if it is not the difference of the centres of
+    /// their spheres.
+    fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
+}
+
+/// Open space: a proxy is a time segment of a sphere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenSpace;
+
+impl ProxySpace for OpenSpace {
+    type Listed = Collision;
+
+    const ASKS_WHOSE: bool = false;
+
+    fn count(&self, sizes: &Sizes<'_>) -> usize {
+        sizes.class_of.len() + sizes.segments.len()
+    }
+
+    #[inline(always)]
+    fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32) {
+        let segment = sizes.segment(proxy);
+        (segment, segment.sphere)
+    }
+
+    #[inline(always)]
+    fn sphere(&self, word: u32) -> u32 {
+        word
+    }
+
+    #[inline(always)]
+    fn path<S: MovingSphere>(&self, scale: &Scale, frame: &Frame, sphere: &S, _: u32) -> SpherePath {
+        scale.path(sphere, frame)
+    }
+
+    #[inline(always)]
+    fn paths<S: MovingSphere>(
+        &self,
+        scale: &Scale,
+        frame: &Frame,
+        spheres: [&S; LANES],
+        _: [u32; LANES],
+    ) -> SpherePath<f32x4> {
+        scale.paths(spheres, frame)
+    }
+
+    #[inline(always)]
+    fn image(&self, _: [u32; 2]) {}
+
+    #[inline(always)]
+    fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], ()) {
+        ([a.min(b), a.max(b)], ())
+    }
+
+    #[inline(always)]
+    fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], _: [[u32; 2]; 2], dt: f32) -> Swept {
+        sweep(spheres, [(); 2], dt)
+    }
+
+    #[inline(always)]
+    fn shift(&self, _: [u32; 2]) {}
+
+    #[inline(always)]
+    fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
+        match words[0].cmp(&words[1]) {
+            std::cmp::Ordering::Less => Some([0, 1]),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => Some([1, 0]),
+        }
+    }
+
+    #[inline(always)]
+    fn reports(&self, _: [&ScaledSphere; 2], _: [u32; 2], _: [Cut; 2]) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn displaced(&self, _: [&ScaledSphere; 2], _: [u32; 2]) -> Option<Displaced> {
+        None
+    }
+}
+
+/// A periodic domain: a proxy is an image of a time segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeriodicSpace<'a> {
+    pub(crate) cell: &'a Cell,
+    pub(crate) domain: &'a Domain,
+    pub(crate) images: &'a ImageList,
+}
+
+impl PeriodicSpace<'_> {
+    /// Returns the image of a proxy, in edges of the reduced lattice.
+    #[inline(always)]
+    fn image_of(&self, word: u32) -> [i32; 3] {
+        if word & IMAGED == 0 {
+            [0; 3]
+        } else {
+            self.images.imaged[(word & !IMAGED) as usize].image
+        }
+    }
+
+    /// Returns the difference of the images of two proxies, in edges of the reduced lattice.
+    #[inline(always)]
+    fn between(&self, words: [u32; 2]) -> [i32; 3] {
+        let [first, second] = two(words, |word| self.image_of(word));
+        from_fn(|k| second[k] - first[k])
+    }
+
+    fn is_one_of_several(&self, word: u32) -> bool {
+        word & IMAGED != 0 && self.images.imaged[(word & !IMAGED) as usize].is_one_of_several()
+    }
+}
+
+impl ProxySpace for PeriodicSpace<'_> {
+    type Listed = ImageCollision;
+
+    const ASKS_WHOSE: bool = true;
+
+    fn count(&self, _: &Sizes<'_>) -> usize {
+        self.images.len()
+    }
+
+    #[inline(always)]
+    fn proxy(&self, _: &Sizes<'_>, proxy: usize) -> (Segment, u32) {
+        self.images.get(proxy)
+    }
+
+    #[inline(always)]
+    fn sphere(&self, word: u32) -> u32 {
+        if word & IMAGED == 0 {
+            word
+        } else {
+            self.images.imaged[(word & !IMAGED) as usize].sphere()
+        }
+    }
+
+    #[inline(always)]
+    fn path<S: MovingSphere>(
+        &self,
+        scale: &Scale,
+        frame: &Frame,
+        sphere: &S,
+        word: u32,
+    ) -> SpherePath {
+        let path = scale.path(sphere, frame);
+        let image = self.image_of(word);
+        if image == [0; 3] {
+            path
+        } else {
+            self.cell.path(&scale.sphere(sphere), &path, image)
+        }
+    }
+
+    #[inline(always)]
+    fn paths<S: MovingSphere>(
+        &self,
+        scale: &Scale,
+        frame: &Frame,
+        spheres: [&S; LANES],
+        words: [u32; LANES],
+    ) -> SpherePath<f32x4> {
+        if words.iter().fold(0, |all, word| all | word) & IMAGED == 0 {
+            return scale.paths(spheres, frame);
+        }
+        let path = |k: usize| self.path(scale, frame, spheres[k], words[k]);
+        SpherePath::side_by_side(four([0, 1, 2, 3], path))
+    }
+
+    #[inline(always)]
+    fn image(&self, words: [u32; 2]) -> [i32; 3] {
+        if (words[0] | words[1]) & IMAGED == 0 {
+            return [0; 3];
+        }
+        self.cell.lattice.to_given(self.between(words))
+    }
+
+    #[inline(always)]
+    fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
+        if (a | b) & IMAGED == 0 {
+            return ([a.min(b), a.max(b)], [0; 3]);
+        }
+        // One image of one sphere is no pair, and gets any order.
+        let words = match self.in_order([a, b]) {
+            Some([1, 0]) => [b, a],
+            _ => [a, b],
+        };
+        (two(words, |word| self.sphere(word)), self.image(words))
+    }
+
+    #[inline(always)]
+    fn sweep<S: MovingSphere>(
+        &self,
+        spheres: [[&S; 2]; 2],
+        words: [[u32; 2]; 2],
+        dt: f32,
+    ) -> Swept {
+        let [[a, b], [c, d]] = words;
+        if (a | b | c | d) & IMAGED == 0 {
+            return sweep(spheres, [(); 2], dt);
+        }
+        sweep(spheres, two(words, |words| self.shift(words)), dt)
+    }
+
+    fn shift(&self, words: [u32; 2]) -> Translation {
+        Translation::new(self.domain, self.image(words))
+    }
+
+    #[inline(always)]
+    fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
+        let [a, b] = two(words, |word| self.sphere(word));
+        let first_is_first = if a == b {
+            // Of two images of one sphere, the second one is the one with the greater image.
+            let image = self.image(words);
+            if image == [0; 3] {
+                return None;
+            }
+            image > [0; 3]
+        } else {
+            a < b
+        };
+        Some(if first_is_first { [0, 1] } else { [1, 0] })
+    }
+
+    #[inline(always)]
+    fn reports(&self, spheres: [&ScaledSphere; 2], words: [u32; 2], cuts: [Cut; 2]) -> bool {
+        if !self.is_one_of_several(words[0]) || !self.is_one_of_several(words[1]) {
+            return true;
+        }
+        let [first, second] = [0, 1].map(|k| self.cell.lattice_box(spheres[k], cuts[k]));
+        first.owner(&second, self.between(words)) == self.image_of(words[0])
+    }
+
+    fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced> {
+        let between = self.between(words);
+        (between != [0; 3]).then(|| self.cell.displaced(spheres, between))
+    }
+}

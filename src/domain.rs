@@ -1,0 +1,169 @@
+//! The domain of a step: open space, or a cell that repeats along some or all of its edges.
+
+use glam::{DVec3, Vec3};
+
+use crate::error::Error;
+use crate::sphere::MAX_MAGNITUDE;
+
+/// The domain in which the spheres of a step move: open space, or a periodic cell.
+///
+/// A domain has an origin and three edges. Along a *periodic* edge, the world repeats: each sphere
+/// has *images*, which are copies of it that are displaced by whole multiples of the edges. Image
+/// `[n1, n2, n3]` of a sphere is displaced by n1·`edges[0]` + n2·`edges[1]` + n3·`edges[2]`. Along
+/// an edge that is not periodic, the world is open, and the component of every image is 0.
+///
+/// Spheres may lie anywhere, inside or outside the cell. An image counts from the coordinates as
+/// they are given, so spheres need not be wrapped into the cell.
+///
+/// ```
+/// use carom::{Detector, Domain, Options, Sphere, Step};
+/// // A cube with an edge of 10 that repeats in all directions.
+/// let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+/// let spheres = [[0.5, 5.0, 5.0], [9.0, 5.0, 5.0]].map(|center| Sphere::new(center, 1.0));
+/// let mut detector = Detector::new(Options::default())?;
+/// let found = detector.detect(&Step::new(&spheres, 1.0).in_domain(&domain))?;
+/// // Sphere 0 touches sphere 1 across the face x = 0, one edge to the left.
+/// assert_eq!((found.pairs[0].a, found.pairs[0].b, found.images[0]), (0, 1, [-1, 0, 0]));
+/// assert_eq!(found.pairs[0].depth, 0.5);
+/// # Ok::<(), carom::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Domain {
+    origin: [f32; 3],
+    edges: [[f32; 3]; 3],
+    periodic: [bool; 3],
+}
+
+impl Domain {
+    /// Returns open space, the default: no sphere has images.
+    pub fn open() -> Self {
+        Self::default()
+    }
+
+    /// Returns a box with edges along the axes x, y and z, periodic along all three.
+    ///
+    /// `origin` is the lower corner of the box, and `lengths` has the lengths of its edges, in the
+    /// unit of length of the spheres.
+    ///
+    /// ```
+    /// use carom::Domain;
+    /// // A channel that is periodic along x and y, and open along z.
+    /// let channel = Domain::rectangular([0.0; 3], [20.0, 10.0, 5.0])
+    ///     .with_periodic([true, true, false]);
+    /// assert!(!channel.is_open());
+    /// ```
+    pub fn rectangular(origin: impl Into<Vec3>, lengths: impl Into<Vec3>) -> Self {
+        let [x, y, z] = lengths.into().to_array();
+        let edges = [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]];
+        Self::triclinic(origin, edges)
+    }
+
+    /// Returns a cell with three edges of any directions, periodic along all three.
+    ///
+    /// `origin` is one corner of the cell, from which the edges start. Both are in the unit of
+    /// length of the spheres. The edges may be left-handed.
+    pub fn triclinic(origin: impl Into<Vec3>, edges: [[f32; 3]; 3]) -> Self {
+        Self {
+            origin: origin.into().to_array(),
+            edges,
+            periodic: [true; 3],
+        }
+    }
+
+    /// Returns the same domain, periodic along the edges for which `periodic` is true, and open
+    /// along the others.
+    #[must_use]
+    pub fn with_periodic(mut self, periodic: [bool; 3]) -> Self {
+        self.periodic = periodic;
+        self
+    }
+
+    /// Returns the corner from which the edges start.
+    pub fn origin(&self) -> [f32; 3] {
+        self.origin
+    }
+
+    /// Returns the edges as vectors.
+    pub fn edges(&self) -> [[f32; 3]; 3] {
+        self.edges
+    }
+
+    /// Returns for each edge whether the domain is periodic along it.
+    pub fn periodic(&self) -> [bool; 3] {
+        self.periodic
+    }
+
+    /// Returns whether the domain is open along all edges.
+    pub fn is_open(&self) -> bool {
+        self.periodic == [false; 3]
+    }
+
+    /// Returns the displacement of an image, n1·`edges[0]` + n2·`edges[1]` + n3·`edges[2]`, in
+    /// float64. Edges that are not periodic do not count.
+    pub fn displacement(&self, image: [i32; 3]) -> [f64; 3] {
+        let terms = (0..3).map(|k| self.periodic_edge(k) * f64::from(image[k]));
+        terms.sum::<DVec3>().to_array()
+    }
+
+    /// Returns edge `k` in float64, or 0 if the domain is not periodic along this edge.
+    pub(crate) fn periodic_edge(&self, k: usize) -> DVec3 {
+        if self.periodic[k] {
+            Vec3::from(self.edges[k]).as_dvec3()
+        } else {
+            DVec3::ZERO
+        }
+    }
+
+    /// Checks that the numbers of a periodic domain are in range. The numbers of a domain that is
+    /// open along all edges have no meaning and are not checked.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.is_open() {
+            return Ok(());
+        }
+        let allowed = |x: &f32| x.abs() <= MAX_MAGNITUDE;
+        let axes = ["x", "y", "z"];
+        for (value, axis) in self.origin.iter().zip(axes) {
+            if !allowed(value) {
+                return Err(invalid(format!("origin.{axis} is {value:?}")));
+            }
+        }
+        for (number, edge) in self.edges.iter().enumerate() {
+            if !self.periodic[number] {
+                continue;
+            }
+            for (value, axis) in edge.iter().zip(axes) {
+                if !allowed(value) {
+                    return Err(invalid(format!("edge {number} has {axis} = {value:?}")));
+                }
+            }
+            if *edge == [0.0; 3] {
+                return Err(Error::InvalidDomain {
+                    problem: format!(
+                        "edge {number} is periodic, but its length is 0; give it a length, or \
+                         make it open with `with_periodic`"
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the largest magnitude of a number of the periodic edges and the origin.
+    pub(crate) fn extent(&self) -> f32 {
+        let edges = (0..3).filter(|&k| self.periodic[k]).map(|k| self.edges[k]);
+        let numbers = edges.chain([self.origin]).flatten();
+        if self.is_open() {
+            0.0
+        } else {
+            numbers.fold(0.0, |most, x| x.abs().max(most))
+        }
+    }
+}
+
+/// Returns the error for a number of a domain that is out of range.
+fn invalid(what: String) -> Error {
+    Error::InvalidDomain {
+        problem: format!("{what}, but must be a finite number of magnitude at most {MAX_MAGNITUDE:e}"),
+    }
+}

@@ -1,0 +1,134 @@
+//! The types of pairs: in open space a pair is its two spheres, in a periodic domain it is two
+//! spheres and an image.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::decide::ReportedPair;
+use super::shift::{Shift, Translation};
+use crate::{Collision, Domain};
+
+/// An entry of a list of collisions.
+pub(crate) trait Listed: Pod + Default + Send + Sync {
+    /// The image of the second sphere; `()` in open space.
+    type Image: Copy + Default + Send + Sync;
+    /// Displacement of the second sphere to its image.
+    type Shift: Shift;
+    /// A report of such a pair, not decided yet.
+    type Report: Report<Listed = Self>;
+
+    /// Makes an entry for image `image` of sphere b.
+    fn new(pair: Collision, image: Self::Image) -> Self;
+    /// Returns the entry without its image.
+    fn pair(&self) -> &Collision;
+}
+
+/// A pair that waits for the stage `decide`.
+pub(crate) trait Report: Pod + Send + Sync {
+    /// The entry of the list that this report becomes if the spheres touch.
+    type Listed: Listed;
+
+    /// Makes a report for image `image` of sphere b.
+    fn new(pair: ReportedPair, image: <Self::Listed as Listed>::Image) -> Self;
+    /// Returns the report without its image.
+    fn pair(&self) -> ReportedPair;
+    /// Returns the image of sphere b.
+    fn image(&self) -> <Self::Listed as Listed>::Image;
+    /// Returns the displacement of sphere b to its image.
+    fn shift(&self, domain: &Domain) -> <Self::Listed as Listed>::Shift;
+    /// Returns the components of the image, by which reports of two spheres are sorted.
+    fn order(&self) -> [i32; 3];
+}
+
+impl Listed for Collision {
+    type Image = ();
+    type Shift = ();
+    type Report = ReportedPair;
+
+    #[inline(always)]
+    fn new(pair: Collision, (): ()) -> Self {
+        pair
+    }
+
+    #[inline(always)]
+    fn pair(&self) -> &Collision {
+        self
+    }
+}
+
+impl Report for ReportedPair {
+    type Listed = Collision;
+
+    fn new(pair: ReportedPair, (): ()) -> Self {
+        pair
+    }
+
+    fn pair(&self) -> ReportedPair {
+        *self
+    }
+
+    fn image(&self) {}
+
+    fn shift(&self, _: &Domain) {}
+
+    #[inline(always)]
+    fn order(&self) -> [i32; 3] {
+        [0; 3]
+    }
+}
+
+/// A collision with an image of sphere b, in a periodic domain.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub(crate) struct ImageCollision {
+    pair: Collision,
+    /// Image of sphere b, in the edges of the domain.
+    pub(crate) image: [i32; 3],
+}
+
+impl Listed for ImageCollision {
+    type Image = [i32; 3];
+    type Shift = Translation;
+    type Report = ReportedImage;
+
+    #[inline(always)]
+    fn new(pair: Collision, image: [i32; 3]) -> Self {
+        Self { pair, image }
+    }
+
+    #[inline(always)]
+    fn pair(&self) -> &Collision {
+        &self.pair
+    }
+}
+
+/// A report of a pair with an image of sphere b, in a periodic domain.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct ReportedImage {
+    pair: ReportedPair,
+    image: [i32; 3],
+}
+
+impl Report for ReportedImage {
+    type Listed = ImageCollision;
+
+    fn new(pair: ReportedPair, image: [i32; 3]) -> Self {
+        Self { pair, image }
+    }
+
+    fn pair(&self) -> ReportedPair {
+        self.pair
+    }
+
+    fn image(&self) -> [i32; 3] {
+        self.image
+    }
+
+    fn shift(&self, domain: &Domain) -> Translation {
+        Translation::new(domain, self.image)
+    }
+
+    fn order(&self) -> [i32; 3] {
+        self.image
+    }
+}

@@ -1,0 +1,103 @@
+//! The displacement of the second sphere of a pair by a vector of a periodic lattice.
+
+use std::array::from_fn;
+
+use glam::DVec3;
+
+use crate::Domain;
+
+/// The displacement of the second sphere of a pair: `()` in open space, where there is none, or
+/// [`Translation`] in a periodic domain. In open space, the compiler removes all code that depends
+/// on it.
+pub(crate) trait Shift: Copy {
+    /// Returns the displacement, or `None` in open space.
+    fn translation(&self) -> Option<&Translation>;
+}
+
+impl Shift for () {
+    #[inline(always)]
+    fn translation(&self) -> Option<&Translation> {
+        None
+    }
+}
+
+impl Shift for Translation {
+    #[inline(always)]
+    fn translation(&self) -> Option<&Translation> {
+        Some(self)
+    }
+}
+
+/// A vector of the lattice of a periodic domain: the sum of its three edges, each times a component
+/// of an image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Translation {
+    edges: [[f32; 3]; 3],
+    image: [i32; 3],
+    /// The vector in float64.
+    pub(super) by: [f64; 3],
+    /// Whether `by` is exact.
+    pub(super) exact: bool,
+    /// Along each axis, the sum of the magnitudes of the terms of `by`.
+    pub(super) terms: [f64; 3],
+}
+
+/// Largest magnitude of a component of an image. The product of such a number and a float32 is
+/// exact in float64.
+pub(crate) const MAX_IMAGE: i32 = 1 << 28;
+
+impl Translation {
+    /// Returns the displacement of image `image` in `domain`.
+    pub(crate) fn new(domain: &Domain, image: [i32; 3]) -> Self {
+        let edges = from_fn(|k| {
+            if domain.periodic()[k] {
+                domain.edges()[k]
+            } else {
+                [0.0; 3]
+            }
+        });
+        let mut exact = image.iter().all(|n| n.abs() <= MAX_IMAGE);
+        let mut terms = [0.0; 3];
+        let by = from_fn(|axis| {
+            let products: [f64; 3] = from_fn(|k| f64::from(edges[k][axis]) * f64::from(image[k]));
+            terms[axis] = products.iter().map(|x| x.abs()).sum();
+            let two = products[0] + products[1];
+            let three = two + products[2];
+            exact &= is_exact(products[0], products[1], two);
+            exact &= is_exact(two, products[2], three);
+            three
+        });
+        Self {
+            edges,
+            image,
+            by,
+            exact,
+            terms,
+        }
+    }
+
+    /// Returns the products of edges and components whose sum is the displacement along `axis`.
+    pub(super) fn products(&self, axis: usize) -> [(f32, i32); 3] {
+        from_fn(|k| (self.edges[k][axis], self.image[k]))
+    }
+
+    /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
+    /// Returns the sum, and a bound of its error that is 0 along each axis on which the addition is
+    /// the only operation that may have rounded.
+    pub(super) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
+        let mut error = DVec3::ZERO;
+        for axis in 0..3 {
+            let [from, to] = [from[axis], to[axis]].map(f64::from);
+            if !self.exact || !is_exact(to, -from, away[axis]) {
+                error[axis] = 8.0 * f64::EPSILON * (from.abs() + to.abs() + self.terms[axis]);
+            }
+        }
+        (away + DVec3::from(self.by), error)
+    }
+}
+
+/// Whether `sum`, the float64 nearest to `x` + `y`, is their exact sum.
+fn is_exact(x: f64, y: f64, sum: f64) -> bool {
+    let of_y = sum - x;
+    (x - (sum - of_y)) + (y - of_y) == 0.0
+}

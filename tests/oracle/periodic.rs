@@ -1,0 +1,112 @@
+//! The oracle for periodic domains: tests every pair of a sphere and an image of a sphere, in
+//! fractions of integers, by the definition. It wraps no coordinate and uses no cells.
+
+use carom::{Domain, Sphere};
+use glam::DVec3;
+
+use super::exact::Exact;
+
+/// A pair of sphere a and image `image` of sphere b.
+pub(crate) type Pair = (u32, u32, [i32; 3]);
+
+/// Returns all pairs of one set that collide, sorted.
+pub(crate) fn brute_force(spheres: &[Sphere], dt: f32, domain: &Domain) -> Vec<Pair> {
+    let all = pairs(spheres, spheres, dt, domain);
+    all.filter(|&(a, b, image)| a < b || (a == b && image > [0; 3]))
+        .collect()
+}
+
+/// Returns all pairs of two sets that collide, sorted.
+pub(crate) fn brute_force_between(
+    first: &[Sphere],
+    second: &[Sphere],
+    dt: f32,
+    domain: &Domain,
+) -> Vec<Pair> {
+    pairs(first, second, dt, domain).collect()
+}
+
+/// Returns the motion of image `image` of `b` relative to `a`.
+pub(crate) fn motion(a: &Sphere, b: &Sphere, domain: &Domain, image: [i32; 3]) -> Exact {
+    Exact::of_image(a, b, &edges(domain), image)
+}
+
+/// Returns the edges of a domain, with 0 for edges that are not periodic.
+fn edges(domain: &Domain) -> [[f32; 3]; 3] {
+    let mut edges = domain.edges();
+    for (edge, periodic) in edges.iter_mut().zip(domain.periodic()) {
+        if !periodic {
+            *edge = [0.0; 3];
+        }
+    }
+    edges
+}
+
+fn pairs<'a>(
+    first: &'a [Sphere],
+    second: &'a [Sphere],
+    dt: f32,
+    domain: &'a Domain,
+) -> impl Iterator<Item = Pair> + 'a {
+    first.iter().enumerate().flat_map(move |(i, a)| {
+        second.iter().enumerate().flat_map(move |(j, b)| {
+            let images = near(a, b, dt, domain).into_iter();
+            let hits = images.filter(move |&image| motion(a, b, domain, image).collide(dt.into()));
+            #[allow(clippy::cast_possible_truncation, reason = "the worlds are small")]
+            hits.map(move |image| (i as u32, j as u32, image))
+        })
+    })
+}
+
+/// Returns all images of `b` that may come near `a`, sorted, and some that do not.
+fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
+    let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
+    let p = vector(b.center) - vector(a.center);
+    let v = vector(b.velocity) - vector(a.velocity);
+    let reach = f64::from(a.radius) + f64::from(b.radius) + v.length() * f64::from(dt);
+    let edges = edges(domain).map(vector);
+    // The part of each edge that is perpendicular to the edges before it.
+    let mut across = edges;
+    for k in 1..3 {
+        for before in 0..k {
+            let other = across[before];
+            if other != DVec3::ZERO {
+                across[k] -= other * (edges[k].dot(other) / other.length_squared());
+            }
+        }
+    }
+    // An image that comes near has, along each of these parts, a distance of at most `reach`. The
+    // last edge alone determines the distance along the last part, and so on.
+    let range = |k: usize, from: DVec3| {
+        let square = across[k].length_squared();
+        if edges[k] == DVec3::ZERO {
+            return 0..=0;
+        }
+        let (at, wide) = (-across[k].dot(from) / square, reach / square.sqrt());
+        let error = 1e-9 * (1.0 + at.abs() + wide + from.length() / square.sqrt());
+        #[allow(clippy::cast_possible_truncation, reason = "the worlds are small")]
+        let [first, last] =
+            [(at - wide - error).ceil(), (at + wide + error).floor()].map(|x| x as i32);
+        first..=last
+    };
+    let mut images = Vec::new();
+    for n3 in range(2, p) {
+        let p = p + edges[2] * f64::from(n3);
+        for n2 in range(1, p) {
+            let p = p + edges[1] * f64::from(n2);
+            for n1 in range(0, p) {
+                let p = p + edges[0] * f64::from(n1);
+                // Most of these images do not come near the path.
+                let time = (-p.dot(v) / v.length_squared()).max(0.0).min(dt.into());
+                let nearest = if time > 0.0 { p + v * time } else { p };
+                let touch = f64::from(a.radius) + f64::from(b.radius);
+                let error = 1e-9 * (p.length() + touch + v.length() * f64::from(dt) + edges[0].length());
+                if nearest.length() <= touch + error {
+                    images.push([n1, n2, n3]);
+                }
+            }
+        }
+    }
+    images.sort_unstable();
+    images
+}
