@@ -54,7 +54,7 @@ pub(crate) fn bin(
                 sphere,
                 number: segment,
             } = of;
-            let class = usize::from(sizes.class_of[sphere as usize]);
+            let class = sizes.class(sphere);
             let power = class_power(class);
             let number = plan.level_of_class[class];
             let level = &plan.levels[usize::from(number)];

@@ -26,7 +26,7 @@ use crate::shared::units::{Scale, Units};
 use crate::step::CheckedStep;
 use crate::threads::Threads;
 use crate::memory::{LIST, resized};
-use crate::{Collision, Error, Sphere};
+use crate::{Collision, Error};
 
 /// The CPU backend. It keeps memory from step to step, but no results.
 #[derive(Default)]
@@ -110,9 +110,7 @@ impl Cpu {
         let proxies = match cell {
             None => spheres.len() + sizes.segments.len(),
             Some(cell) => {
-                let path = |sphere: &Sphere| scale.path(sphere, &space.frame);
-                let class_of = sizes.class_of;
-                self.images.fill(&step, scale, cell, path, class_of)?;
+                self.images.fill(&step, scale, cell, sizes.class_of)?;
                 self.images.len()
             }
         };

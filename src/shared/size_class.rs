@@ -26,6 +26,10 @@ pub(crate) const SIZE_SHIFT: u32 = 22;
 /// Number of the half octave of the smallest size, which is half of [`SMALLEST_CELL`].
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
+/// Flag beside the size class of a sphere, used on the CPU only: images of the sphere may reach into
+/// the cell of a periodic domain.
+pub(crate) const OUTSIDE: u16 = 1 << 15;
+
 /// The power of the spheres of a size class: n, if they are cut into 2ⁿ segments.
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS

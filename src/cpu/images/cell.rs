@@ -10,7 +10,7 @@ use glam::{DVec3, Vec3};
 use wide::f32x4;
 
 use super::lattice::Lattice;
-use crate::lanes::{LANES, Real, dot, three};
+use crate::lanes::{Real, dot, three};
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
@@ -20,7 +20,7 @@ use crate::shared::units::Scale;
 const FRACTION_BITS: u32 = 32;
 /// Largest number of cells between the cell of the domain and a coordinate of a sphere.
 pub(crate) const MAX_CELLS: i32 = 1 << 20;
-/// Margin of [`Cell::is_inside`], in units of an edge.
+/// Margin of [`Cell::are_inside`], in units of an edge.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 
 /// The cell of a periodic domain in the frame.
@@ -32,7 +32,7 @@ pub(crate) struct Cell {
     /// Velocity of the frame, and so of the cell.
     drift: DVec3,
     dt: f64,
-    /// For [`is_inside`](Self::is_inside): the duals of the lattice, their lengths, and the
+    /// For [`are_inside`](Self::are_inside): the duals of the lattice, their lengths, and the
     /// coordinates of the frame's origin.
     duals: [[f32; 3]; 3],
     lengths: [f32; 3],
@@ -40,12 +40,16 @@ pub(crate) struct Cell {
     margins: [f32; 3],
 }
 
-/// The extent of a proxy along each edge of the lattice, in units of 2^-[`FRACTION_BITS`] edges:
-/// lower and upper bound.
+/// A point by its coordinates along the edges of the lattice, relative to the cell, in units of
+/// 2^-[`FRACTION_BITS`] edges.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LatticePoint([i64; 3]);
+
+/// The extent of a proxy along each edge of the lattice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticeBox {
-    low: [i64; 3],
-    high: [i64; 3],
+    pub(super) low: LatticePoint,
+    high: LatticePoint,
 }
 
 impl LatticeBox {
@@ -57,7 +61,7 @@ impl LatticeBox {
             clippy::cast_possible_truncation,
             reason = "a box is at most some MAX_CELLS cells away"
         )]
-        [self.high[k], self.low[k]].map(|x| -(x >> FRACTION_BITS) as i32)
+        [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
     /// Returns the number of images that reach into the cell.
@@ -73,20 +77,25 @@ impl LatticeBox {
     pub(super) fn is_in_range(&self) -> bool {
         let limit = i64::from(MAX_CELLS) << FRACTION_BITS;
         let in_range = |x: &i64| (-limit..=limit).contains(x);
-        self.low.iter().chain(&self.high).all(in_range)
+        self.low.0.iter().chain(&self.high.0).all(in_range)
     }
 
-    /// Of all pairs of entries of two proxies that touch with image `between` of the second one,
-    /// returns the image of the first one for the pair that reports it: the one for which the lower
-    /// corner of the intersection of the boxes lies in the cell.
+}
+
+impl LatticePoint {
+    /// For two time segments that touch with image `between` of the second one, returns the image
+    /// of the first one in that pair of proxies which reports them: the pair for which the lower
+    /// corner of the intersection of the two boxes lies in the cell. The points are the lower
+    /// corners of the boxes.
+    #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         #[allow(
             clippy::cast_possible_truncation,
             reason = "a box is at most some MAX_CELLS cells away"
         )]
         from_fn(|k| {
-            let low = second.low[k] + (i64::from(between[k]) << FRACTION_BITS);
-            -(self.low[k].max(low) >> FRACTION_BITS) as i32
+            let low = second.0[k] + (i64::from(between[k]) << FRACTION_BITS);
+            -(self.0[k].max(low) >> FRACTION_BITS) as i32
         })
     }
 }
@@ -146,11 +155,6 @@ impl Cell {
         inside.to_bitmask() as usize
     }
 
-    /// Like [`are_inside`](Self::are_inside), for one sphere.
-    pub(crate) fn is_inside(&self, path: &SpherePath) -> bool {
-        self.are_inside(&SpherePath::side_by_side([*path; LANES])) == (1 << LANES) - 1
-    }
-
     /// Returns the extent of a time segment of a sphere along the edges of the lattice, rounded
     /// outwards by more than all rounding errors.
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
@@ -174,8 +178,8 @@ impl Cell {
         let lattice_error = (0..*count).map(|k| edge_error[k] / edges[k].length());
         let lattice_error = lattice_error.fold(f64::EPSILON, f64::max) * 64.0 * cells;
         let mut lattice_box = LatticeBox {
-            low: [0; 3],
-            high: [0; 3],
+            low: LatticePoint([0; 3]),
+            high: LatticePoint([0; 3]),
         };
         for k in 0..*count {
             let length = duals[k].length();
@@ -189,16 +193,22 @@ impl Cell {
                 reason = "the conversion saturates, and the range is checked"
             )]
             {
-                lattice_box.low[k] = fixed(at[k] - half).floor() as i64;
-                lattice_box.high[k] = fixed(at[k] + half).ceil() as i64;
+                lattice_box.low.0[k] = fixed(at[k] - half).floor() as i64;
+                lattice_box.high.0[k] = fixed(at[k] + half).ceil() as i64;
             }
         }
         lattice_box
     }
 
-    /// Returns an upper bound of the rounding error in displacing the path of a sphere by any of
-    /// its images.
-    fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f64 {
+    /// Returns the centre of an image of a sphere, in the frame at the start of the step.
+    pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
+        let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
+        (center + self.lattice.displacement(image)).as_vec3().to_array()
+    }
+
+    /// Returns an upper bound of the error of [`center`](Self::center) for all images of a sphere,
+    /// except for the rounding to float32. `all` is the extent of the whole path.
+    pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let far = (center.abs() + self.origin.abs()).element_sum();
         let of_images = (0..self.lattice.count).map(|k| {
@@ -207,20 +217,8 @@ impl Cell {
             most * (self.lattice.edge_error[k]
                 + 16.0 * f64::EPSILON * self.lattice.edges[k].abs().element_sum())
         });
-        (16.0 * f64::EPSILON * far + of_images.sum::<f64>()).max(f64::from(f32::MIN_POSITIVE))
-    }
-
-    /// Returns the path of an image of a sphere. `path` is the path of the sphere itself.
-    pub(super) fn path(
-        &self,
-        sphere: &ScaledSphere,
-        path: &SpherePath,
-        image: [i32; 3],
-    ) -> SpherePath {
-        let all = self.lattice_box(sphere, Cut::WHOLE);
-        let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
-        let center = (center + self.lattice.displacement(image)).as_vec3();
-        path.displaced(center.to_array(), self.slack(sphere, &all) as f32 * 1.001)
+        let slack = 16.0 * f64::EPSILON * far + of_images.sum::<f64>();
+        (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
     /// Returns the size of the proxies of a sphere any image of which may be an entry.
@@ -254,10 +252,10 @@ impl Cell {
             // An image is an entry if it reaches into the cell, so its centre is at most half its
             // extent away from the cell.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
-            let extent = (all.high[k] - all.low[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
+            let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edges[k].abs() * (1.0 + extent);
         }
-        let slack = self.slack(sphere, &all) as f32 * 1.001;
+        let slack = self.slack(sphere, &all);
         let far = far.max_element() as f32 * 1.001 + slack;
         ProxySize::anywhere(path, length, far, slack)
     }
@@ -271,9 +269,7 @@ impl Cell {
         let image = self
             .coordinates(middle, half)
             .map(|x| -(x.floor().clamp(-1e6, 1e6)) as i32);
-        let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
-        let center = (center + self.lattice.displacement(image)).as_vec3();
-        path.displaced(center.to_array(), 0.0)
+        path.displaced(self.center(sphere, image), 0.0)
     }
 
     /// Returns the relative position of two spheres of which the second one is displaced by an

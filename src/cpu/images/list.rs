@@ -6,16 +6,17 @@
     reason = "there are at most 2³⁰ spheres and images"
 )]
 
+use std::array::from_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::cell::{Cell, LatticeBox, MAX_CELLS};
+use super::cell::{Cell, LatticeBox, LatticePoint, MAX_CELLS};
 use crate::limits::CHUNK;
 use crate::memory::out_of_memory;
-use crate::shared::segments::{Cut, Segment};
+use crate::shared::segments::{Cut, Segment, SpherePath};
 use crate::shared::sets::Sets;
-use crate::shared::size_class::class_power;
+use crate::shared::size_class::{OUTSIDE, class_power};
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
@@ -32,6 +33,11 @@ pub(super) struct Imaged {
     sphere: u32,
     /// The image, in edges of the reduced lattice.
     pub(super) image: [i32; 3],
+    /// Centre of the image in the frame at the start of the step, and a bound of its error.
+    center: [f32; 3],
+    slack: f32,
+    /// Lower corner of the extent of the time segment along the edges of the lattice.
+    low: LatticePoint,
 }
 
 impl Imaged {
@@ -41,9 +47,26 @@ impl Imaged {
         self.sphere & !SEVERAL
     }
 
+    /// Returns the path of the image. `path` is the path of the sphere itself.
+    #[inline(always)]
+    pub(super) fn path(&self, path: SpherePath) -> SpherePath {
+        path.displaced(self.center, self.slack)
+    }
+
+    /// Whether, of all pairs of proxies for this pair of images of two time segments, this one
+    /// reports it.
+    #[inline(always)]
+    pub(super) fn reports_with(&self, other: &Self) -> bool {
+        if !self.is_one_of_several() || !other.is_one_of_several() {
+            return true;
+        }
+        let between = from_fn(|k| other.image[k] - self.image[k]);
+        self.low.owner(&other.low, between) == self.image
+    }
+
     /// Whether several images of the time segment reach into the cell.
     #[inline(always)]
-    pub(super) fn is_one_of_several(&self) -> bool {
+    fn is_one_of_several(&self) -> bool {
         self.sphere & SEVERAL != 0
     }
 }
@@ -109,7 +132,6 @@ impl ImageList {
         step: &CheckedStep<'_>,
         scale: &Scale,
         cell: &Cell,
-        paths: impl Fn(&Sphere) -> crate::shared::segments::SpherePath + Sync,
         class_of: &[u16],
     ) -> Result<(), Error> {
         let spheres = step.spheres;
@@ -128,27 +150,32 @@ impl ImageList {
                 let index = (chunk * CHUNK + k) as u32;
                 *word = index;
                 let power = class_power(usize::from(*class));
-                if cell.is_inside(&paths(sphere)) {
-                    let others = (1..1 << power).map(|number| Further {
+                if class & OUTSIDE == 0 {
+                    part.further.extend((1..1 << power).map(|number| Further {
                         segment: Segment { sphere: index, number },
                         word: index,
-                    });
-                    count.fetch_add(others.len() as u64, Relaxed);
-                    part.further.extend(others);
+                    }));
                     continue;
                 }
                 let scaled = scale.sphere(sphere);
-                if !cell.lattice_box(&scaled, Cut::WHOLE).is_in_range() {
+                let all = cell.lattice_box(&scaled, Cut::WHOLE);
+                if !all.is_in_range() {
                     in_range.store(false, Relaxed);
                     continue;
                 }
+                let slack = cell.slack(&scaled, &all);
+                let center = |image| (cell.center(&scaled, image), slack);
                 for number in 0..1 << power {
                     let cut = Cut { power, segment: number };
-                    let lattice_box = cell.lattice_box(&scaled, cut);
+                    let lattice_box = if power == 0 {
+                        all
+                    } else {
+                        cell.lattice_box(&scaled, cut)
+                    };
                     // Beyond the limit, images are only counted, for the message of the error.
                     let before = count.fetch_add(lattice_box.count(), Relaxed);
                     if before.saturating_add(lattice_box.count()) <= limit {
-                        part.add(index, number, &lattice_box, word);
+                        part.add(Segment { sphere: index, number }, &lattice_box, center, word);
                     }
                 }
             }
@@ -198,8 +225,16 @@ impl ImageList {
 
 impl Part {
     /// Adds all images of a time segment that reach into the cell. The first one of segment 0 is
-    /// the first proxy of its sphere, and `first` becomes its word.
-    fn add(&mut self, sphere: u32, number: u32, lattice_box: &LatticeBox, first: &mut u32) {
+    /// the first proxy of its sphere, and `first` becomes its word. `center` returns the centre of
+    /// an image in the frame and a bound of its error.
+    fn add(
+        &mut self,
+        segment: Segment,
+        lattice_box: &LatticeBox,
+        center: impl Fn([i32; 3]) -> ([f32; 3], f32),
+        first: &mut u32,
+    ) {
+        let Segment { sphere, number } = segment;
         let several = lattice_box.count() > 1;
         let mut is_first = number == 0;
         let [x, y, z] = [0, 1, 2].map(|k| {
@@ -214,15 +249,18 @@ impl Part {
                     if several || image != [0; 3] {
                         word = self.imaged.len() as u32 | IMAGED;
                         let flag = if several { SEVERAL } else { 0 };
+                        let (center, slack) = center(image);
                         self.imaged.push(Imaged {
                             sphere: sphere | flag,
                             image,
+                            center,
+                            slack,
+                            low: lattice_box.low,
                         });
                     }
                     if is_first {
                         *first = word;
                     } else {
-                        let segment = Segment { sphere, number };
                         self.further.push(Further { segment, word });
                     }
                     is_first = false;

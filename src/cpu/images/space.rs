@@ -17,7 +17,7 @@ use crate::lanes::{LANES, four, two};
 use crate::shared::moving_sphere::MovingSphere;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
-use crate::shared::segments::{Cut, Frame, Segment, SpherePath};
+use crate::shared::segments::{Frame, Segment, SpherePath};
 use crate::shared::units::Scale;
 use crate::{Collision, Domain};
 
@@ -64,9 +64,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// Returns the displacement that belongs to [`image`](Self::image).
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Whether a pair of proxies may be no pair, or one of several pairs of proxies for one pair of
-    /// images.
-    const ASKS_WHOSE: bool;
+    /// Whether both proxies are spheres at their own places, of which no other image is a proxy.
+    fn are_plain(&self, words: [u32; 2]) -> bool;
 
     /// Puts the two proxies of a pair in the order in which the list of collisions names them.
     /// Returns `None` if they are the same image of one sphere.
@@ -74,7 +73,7 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     /// Whether, of all pairs of proxies for a pair of images of two time segments, this pair
     /// reports it. The proxies are in the order of the list.
-    fn reports(&self, spheres: [&ScaledSphere; 2], words: [u32; 2], cuts: [Cut; 2]) -> bool;
+    fn reports(&self, words: [u32; 2]) -> bool;
 
     /// Returns the relative position of two proxies, if it is not the difference of the centres of
     /// their spheres.
@@ -88,7 +87,10 @@ pub(crate) struct OpenSpace;
 impl ProxySpace for OpenSpace {
     type Listed = Collision;
 
-    const ASKS_WHOSE: bool = false;
+    #[inline(always)]
+    fn are_plain(&self, _: [u32; 2]) -> bool {
+        true
+    }
 
     fn count(&self, sizes: &Sizes<'_>) -> usize {
         sizes.class_of.len() + sizes.segments.len()
@@ -147,7 +149,7 @@ impl ProxySpace for OpenSpace {
     }
 
     #[inline(always)]
-    fn reports(&self, _: [&ScaledSphere; 2], _: [u32; 2], _: [Cut; 2]) -> bool {
+    fn reports(&self, _: [u32; 2]) -> bool {
         true
     }
 
@@ -182,16 +184,15 @@ impl PeriodicSpace<'_> {
         let [first, second] = two(words, |word| self.image_of(word));
         from_fn(|k| second[k] - first[k])
     }
-
-    fn is_one_of_several(&self, word: u32) -> bool {
-        word & IMAGED != 0 && self.images.imaged[(word & !IMAGED) as usize].is_one_of_several()
-    }
 }
 
 impl ProxySpace for PeriodicSpace<'_> {
     type Listed = ImageCollision;
 
-    const ASKS_WHOSE: bool = true;
+    #[inline(always)]
+    fn are_plain(&self, [a, b]: [u32; 2]) -> bool {
+        (a | b) & IMAGED == 0
+    }
 
     fn count(&self, _: &Sizes<'_>) -> usize {
         self.images.len()
@@ -220,12 +221,10 @@ impl ProxySpace for PeriodicSpace<'_> {
         word: u32,
     ) -> SpherePath {
         let path = scale.path(sphere, frame);
-        let image = self.image_of(word);
-        if image == [0; 3] {
-            path
-        } else {
-            self.cell.path(&scale.sphere(sphere), &path, image)
+        if word & IMAGED == 0 {
+            return path;
         }
+        self.images.imaged[(word & !IMAGED) as usize].path(path)
     }
 
     #[inline(always)]
@@ -245,7 +244,7 @@ impl ProxySpace for PeriodicSpace<'_> {
 
     #[inline(always)]
     fn image(&self, words: [u32; 2]) -> [i32; 3] {
-        if (words[0] | words[1]) & IMAGED == 0 {
+        if self.are_plain(words) {
             return [0; 3];
         }
         self.cell.lattice.to_given(self.between(words))
@@ -253,7 +252,7 @@ impl ProxySpace for PeriodicSpace<'_> {
 
     #[inline(always)]
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        if (a | b) & IMAGED == 0 {
+        if self.are_plain([a, b]) {
             return ([a.min(b), a.max(b)], [0; 3]);
         }
         // One image of one sphere is no pair, and gets any order.
@@ -299,12 +298,12 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     #[inline(always)]
-    fn reports(&self, spheres: [&ScaledSphere; 2], words: [u32; 2], cuts: [Cut; 2]) -> bool {
-        if !self.is_one_of_several(words[0]) || !self.is_one_of_several(words[1]) {
+    fn reports(&self, words: [u32; 2]) -> bool {
+        if words[0] & words[1] & IMAGED == 0 {
             return true;
         }
-        let [first, second] = [0, 1].map(|k| self.cell.lattice_box(spheres[k], cuts[k]));
-        first.owner(&second, self.between(words)) == self.image_of(words[0])
+        let [first, second] = two(words, |word| &self.images.imaged[(word & !IMAGED) as usize]);
+        first.reports_with(second)
     }
 
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced> {

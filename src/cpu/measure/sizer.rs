@@ -15,6 +15,7 @@ use crate::Sphere;
 use crate::cpu::images::Cell;
 use crate::lanes::LANES;
 use crate::shared::segments::{Cut, ProxySize};
+use crate::shared::size_class::OUTSIDE;
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 
@@ -42,21 +43,38 @@ impl Sizer<'_> {
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
         for (spheres, classes) in blocks.iter().zip(class_blocks) {
             *classes = self.add_uncut(histogram, spheres, set).unwrap_or_else(|| {
-                spheres
-                    .each_ref()
-                    .map(|sphere| self.add(histogram, sphere, set))
+                let inside = self.are_inside(spheres.each_ref());
+                from_fn(|lane| {
+                    self.add(histogram, &spheres[lane], set, inside >> lane & 1 == 1)
+                })
             });
         }
         for (sphere, class) in rest.iter().zip(class_rest) {
-            *class = self.add(histogram, sphere, set);
+            let inside = self.are_inside([sphere; LANES]) != 0;
+            *class = self.add(histogram, sphere, set, inside);
         }
     }
 
+    /// Returns a bit mask of the spheres that certainly stay inside the cell of a periodic domain.
+    /// In open space, these are all.
+    fn are_inside(&self, spheres: [&Sphere; LANES]) -> usize {
+        self.cell.map_or((1 << LANES) - 1, |cell| {
+            cell.are_inside(&self.scale.paths(spheres, &self.space.frame))
+        })
+    }
+
     /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
-    fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32) -> u16 {
+    /// `inside` tells whether the sphere stays inside the cell of a periodic domain.
+    fn add(
+        &self,
+        histogram: &mut Histogram<'_>,
+        sphere: &Sphere,
+        set: u32,
+        inside: bool,
+    ) -> u16 {
         let mut path = self.scale.path(sphere, &self.space.frame);
         let mut size = ProxySize::new(&path, self.length);
-        let outside = self.cell.filter(|cell| !cell.is_inside(&path));
+        let outside = self.cell.filter(|_| !inside);
         if let Some(cell) = outside {
             let scaled = self.scale.sphere(sphere);
             size = cell.proxy_size(&scaled, &path, self.length);
@@ -71,16 +89,16 @@ impl Sizer<'_> {
             [low, high] = cell.wrap_box([low, high]);
         }
         let trimmed = self.space.trimmed;
-        let inside = low.cmpge(trimmed[0]).all() && high.cmple(trimmed[1]).all();
+        let usual = low.cmpge(trimmed[0]).all() && high.cmple(trimmed[1]).all();
         let proxies = RunningClass {
             count,
-            inside: if inside { count } else { 0 },
+            inside: if usual { count } else { 0 },
             low: f32x4::from(low.extend(half_cell).to_array()),
             high: f32x4::from(high.extend(half_cell).to_array()),
         };
         let number = size.class(set);
         histogram.add(number as usize, &proxies);
-        number as u16
+        number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
     /// Adds [`LANES`] spheres of set `set` to the histogram and returns their size classes, if none
@@ -94,7 +112,7 @@ impl Sizer<'_> {
         set: u32,
     ) -> Option<[u16; LANES]> {
         let paths = self.scale.paths(spheres.each_ref(), &self.space.frame);
-        if self.cell.is_some_and(|cell| cell.are_inside(&paths) != 15) {
+        if self.cell.is_some_and(|cell| cell.are_inside(&paths) != (1 << LANES) - 1) {
             return None;
         }
         let half_cell = ProxySize::of_uncut(&paths, self.length)?;

@@ -16,6 +16,7 @@ use crate::limits::CHUNK;
 use crate::reuse::ReusedVec;
 use crate::shared::segments::Segment;
 use crate::shared::sets::Sets;
+use crate::shared::size_class::OUTSIDE;
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
@@ -42,7 +43,7 @@ impl SizesMemory {
 
 /// How the spheres are cut into time segments, and how many proxies each size class has.
 pub(crate) struct Sizes<'a> {
-    /// The size class of each sphere.
+    /// The size class of each sphere, with the flag [`OUTSIDE`] where it applies.
     pub(crate) class_of: &'a [u16],
     /// The time segments of all spheres, except the first segment of each. With N spheres, proxy
     /// number k < N is sphere k or its first segment, and proxy number N + k is entry k of this
@@ -55,6 +56,12 @@ pub(crate) struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
+    /// Returns the size class of a sphere.
+    #[inline(always)]
+    pub(crate) fn class(&self, sphere: u32) -> usize {
+        usize::from(self.class_of[sphere as usize] & !OUTSIDE)
+    }
+
     /// Returns the sphere and the time segment that proxy number `proxy` stands for.
     pub(crate) fn segment(&self, proxy: usize) -> Segment {
         match proxy.checked_sub(self.class_of.len()) {

@@ -13,7 +13,6 @@ use crate::exact::{GRAZING, Grazing, Impact, Listed, Report, ReportedPair, impac
 use crate::lanes::two;
 use crate::memory::out_of_memory;
 use crate::shared::ownership::{Ownership, ownership};
-use crate::shared::segments::Cut;
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
@@ -136,8 +135,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             return hits;
         }
         let just = swept.just & there;
+        let are_plain = space.are_plain(words[0]) && space.are_plain(words[1]);
         if just != 0 {
-            if self.asks_whose() {
+            if self.asks_whose() || !are_plain {
                 // `decide_open` decides the pairs that just touch. It counts a pair as grazing only
                 // if the two proxies own it, which means that they are the segments at the closest
                 // approach.
@@ -153,6 +153,13 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             if let Some(impact) = self.decide_open(places[lane], swept.grazing >> lane & 1 == 1) {
                 swept.impacts[lane] = impact;
                 swept.hits |= 1 << lane;
+            }
+        }
+        if !are_plain && !self.asks_whose() {
+            for (lane, &places) in places.iter().enumerate() {
+                if swept.hits >> lane & there >> lane & 1 == 1 && !self.is_own(places) {
+                    swept.hits &= !(1 << lane);
+                }
             }
         }
         // Writes both pairs, whether they touch or not. A branch for each pair would often be
@@ -203,7 +210,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     /// groups may exclude it or other time segments may own it.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
-        S::ASKS_WHOSE || self.search.groups || self.search.cut
+        self.search.groups || self.search.cut
     }
 
     /// Removes the pairs that do not pass [`Sweeper::is_own`] from the `hits` pairs listed from
@@ -240,7 +247,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         // other candidate that might own the pair.
         let tags = two(places, |place| sorted.tags[place]);
         let cut = two(tags, segment_power) != [0, 0];
-        if !S::ASKS_WHOSE && !cut {
+        if !cut && space.are_plain(words) {
             return true;
         }
         // Two segments of one sphere, or of one image of it, form no pair.
@@ -250,14 +257,14 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let words = [words[first], words[second]];
         let tags = [tags[first], tags[second]];
         let places = [places[first], places[second]];
-        let scale = self.search.scale;
-        let spheres = two(places, |place| scale.sphere(&sorted.spheres[place]));
-        if !space.reports(spheres.each_ref(), words, two(tags, Cut::of_tag)) {
+        if !space.reports(words) {
             return false;
         }
         if !cut {
             return true;
         }
+        let scale = self.search.scale;
+        let spheres = two(places, |place| scale.sphere(&sorted.spheres[place]));
         let displaced = space.displaced(spheres.each_ref(), words);
         match ownership(spheres.each_ref(), displaced, tags, scale.dt) {
             Ownership::Own => true,
