@@ -108,8 +108,8 @@ impl Collisions {
         })
     }
 
-    /// Sorts the [`pairs`](Self::pairs) in place by time of impact, and pairs with equal times by
-    /// (a, b).
+    /// Sorts the [`pairs`](Self::pairs), with their [`images`](Self::images), by time of impact, and
+    /// pairs with equal times by (a, b) and by image.
     ///
     /// A simulation needs this order when an impact changes whether later impacts happen:
     ///
@@ -146,10 +146,20 @@ impl Collisions {
         // A time of impact from another program may be −0.0, which `total_cmp` orders before 0.0.
         // Adding 0.0 turns −0.0 into 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
-        self.pairs.par_sort_unstable_by(|one, other| {
+        let before = |one: &Collision, other: &Collision| {
             let order = time(one).total_cmp(&time(other));
             order.then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
+        };
+        if self.images.len() != self.pairs.len() {
+            self.pairs.par_sort_unstable_by(before);
+            return;
+        }
+        let pairs = self.pairs.iter().copied();
+        let mut both: Vec<_> = pairs.zip(self.images.iter().copied()).collect();
+        both.par_sort_unstable_by(|(one, image), (other, other_image)| {
+            before(one, other).then_with(|| image.cmp(other_image))
         });
+        (self.pairs, self.images) = both.into_iter().unzip();
     }
 
     /// Returns the number of spheres in the step, of both sets together if there are two.
@@ -187,7 +197,7 @@ impl Collisions {
     /// the caller has added it.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
-        earliest(&self.pairs, spheres, sets)
+        earliest(&self.pairs, &self.images, spheres, sets)
     }
 
     /// Returns the contacts of each sphere, as indices into [`pairs`](Self::pairs).
@@ -204,6 +214,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
+    /// A pair of a sphere with an image of itself is two contacts of this sphere, on two sides.
+    ///
     /// Pairs with an index past the last sphere are skipped. A list contains such a pair only if
     /// the caller has added it.
     pub fn contacts(&self) -> Contacts {
@@ -214,7 +226,8 @@ impl Collisions {
     /// Returns the changes since an earlier step: the pairs that are new, the pairs that are in
     /// both lists, and the pairs that have ended. `previous` is the list of the earlier step.
     ///
-    /// Pairs are compared by their indices, so an index must refer to the same sphere in both
+    /// Pairs are compared by their indices, and in a periodic domain by their images. So an index
+    /// must refer to the same sphere in both
     /// steps.
     ///
     /// ```
@@ -231,7 +244,10 @@ impl Collisions {
     ///
     /// Both lists may be in any order, and may contain a pair several times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
-        changes(&previous.pairs, &self.pairs)
+        changes(
+            (&previous.pairs, &previous.images),
+            (&self.pairs, &self.images),
+        )
     }
 
     /// Returns whether the step had one set of spheres or two.

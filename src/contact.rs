@@ -2,8 +2,8 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::exact::{Touch, first_touch};
-use crate::{Collision, Sphere};
+use crate::exact::{Shift, Touch, Translation, first_touch};
+use crate::{Collision, Domain, Sphere};
 
 impl Collision {
     /// Returns the contact point, the normal and the approach speed at the time of impact. `a` and
@@ -22,11 +22,39 @@ impl Collision {
     /// assert_eq!(contact.approach_speed, 10.0);
     /// # Ok::<(), carom::Error>(())
     /// ```
+    pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
+        self.contact_shifted(a, b, ())
+    }
+
+    /// Returns the contact like [`contact`](Self::contact), for image `image` of sphere `b` in a
+    /// periodic domain. The contact point is on sphere `a` at its own place.
+    ///
+    /// ```
+    /// use carom::{Detector, Domain, Options, Sphere, Step, glam::Vec3};
+    /// let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    /// let spheres = [[0.5, 5.0, 5.0], [9.0, 5.0, 5.0]].map(|center| Sphere::new(center, 1.0));
+    /// let step = Step::new(&spheres, 1.0).in_domain(&domain);
+    /// let found = Detector::new(Options::default())?.detect(&step)?;
+    /// let (pair, image) = (found.pairs[0], found.images[0]);
+    /// let contact = pair.contact_of_image(&spheres[0], &spheres[1], &domain, image);
+    /// assert_eq!(contact.normal, Vec3::NEG_X);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn contact_of_image(
+        &self,
+        a: &Sphere,
+        b: &Sphere,
+        domain: &Domain,
+        image: [i32; 3],
+    ) -> Contact {
+        self.contact_shifted(a, b, Translation::new(domain, image))
+    }
+
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounded to float32 on purpose"
     )]
-    pub fn contact(&self, a: &Sphere, b: &Sphere) -> Contact {
+    fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
         // The time of impact in the list is rounded to float32. At the rounded time, a fast sphere
         // may already have passed the other one. So the time is computed again in higher precision.
@@ -34,7 +62,7 @@ impl Collision {
             time,
             normal,
             approach,
-        } = first_touch(a, b, ()).unwrap_or(Touch {
+        } = first_touch(a, b, shift).unwrap_or(Touch {
             time: self.toi.into(),
             normal: DVec3::X,
             approach: 0.0,

@@ -299,7 +299,13 @@ impl Detector {
                     statistics.adapter = Some(gpu.adapter().to_owned());
                     let statistics = completed(statistics, outcome, &pairs);
                     images.clear();
-                    return Ok(Collisions::new(pairs, images, spheres.len(), sets, statistics));
+                    return Ok(Collisions::new(
+                        pairs,
+                        images,
+                        spheres.len(),
+                        sets,
+                        statistics,
+                    ));
                 }
                 Err(
                     error @ (Error::DeviceLimit { .. } | Error::Device { .. } | Error::DeviceLost),
@@ -311,11 +317,26 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let work = || cpu.run(step.check()?, limits, threads, &mut pairs, &mut images, stages);
+        let work = || {
+            cpu.run(
+                step.check()?,
+                limits,
+                threads,
+                &mut pairs,
+                &mut images,
+                stages,
+            )
+        };
         let outcome = threads.run(spheres.len(), work)?;
         statistics.backend = ActiveBackend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);
-        Ok(Collisions::new(pairs, images, spheres.len(), sets, statistics))
+        Ok(Collisions::new(
+            pairs,
+            images,
+            spheres.len(),
+            sets,
+            statistics,
+        ))
     }
 }
 

@@ -164,6 +164,8 @@ impl Domain {
 /// Returns the error for a number of a domain that is out of range.
 fn invalid(what: String) -> Error {
     Error::InvalidDomain {
-        problem: format!("{what}, but must be a finite number of magnitude at most {MAX_MAGNITUDE:e}"),
+        problem: format!(
+            "{what}, but must be a finite number of magnitude at most {MAX_MAGNITUDE:e}"
+        ),
     }
 }

@@ -71,6 +71,18 @@ pub enum Error {
         /// Largest number of images.
         limit: u64,
     },
+    /// A list of pairs and the list of their images differ in length.
+    #[error(
+        "the list has {pairs} pairs, but {images} images; in a periodic domain pass one image for \
+         each pair (`Collisions::images`), and none in open space"
+    )]
+    #[non_exhaustive]
+    ImageCount {
+        /// Number of pairs.
+        pairs: usize,
+        /// Number of images.
+        images: usize,
+    },
     /// A backend cannot do what the step requests.
     #[error("{what} are not available {place}; use a `Detector` with `Backend::Cpu`")]
     #[non_exhaustive]

@@ -143,4 +143,4 @@ pub use reduce::earliest::Earliest;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
 pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
-pub use verify::{Verification, verify};
+pub use verify::{MistakenImages, Verification, verify};

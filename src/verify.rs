@@ -3,13 +3,14 @@
 
 use std::fmt;
 
+use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::exact::impact;
+use crate::exact::{ImageCollision, Listed, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
-use crate::{Collision, Error, Sphere, Step};
+use crate::{Collision, Domain, Error, Sphere, Step};
 
 /// The differences between a list of collisions and the exact list. See [`verify`].
 ///
@@ -39,6 +40,24 @@ pub struct Verification {
     /// nearest to the exact value. Each comes with the right entry. Numbers are compared bit for
     /// bit, so −0.0 is not 0.0.
     pub wrong: Vec<(Collision, Collision)>,
+    /// The images of sphere b in these entries, for a step in a periodic domain.
+    pub images: MistakenImages,
+}
+
+/// The images of the entries of a [`Verification`], in the same order. The lists are empty for a
+/// step in open space.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct MistakenImages {
+    /// Images of [`Verification::missing`].
+    pub missing: Vec<[i32; 3]>,
+    /// Images of [`Verification::invented`].
+    pub invented: Vec<[i32; 3]>,
+    /// Images of [`Verification::repeated`].
+    pub repeated: Vec<[i32; 3]>,
+    /// Images of [`Verification::wrong`].
+    pub wrong: Vec<[i32; 3]>,
 }
 
 impl Verification {
@@ -59,8 +78,21 @@ impl Verification {
         } = self;
         (missing.len() + invented.len() + repeated.len() + wrong.len()) as u64
     }
+}
 
-    /// Adds the results for another part of the pairs of the step.
+/// The mistakes among some of the pairs of a step.
+#[derive(Default)]
+struct Mistakes {
+    tried: u64,
+    touching: u64,
+    missing: Vec<ImageCollision>,
+    invented: Vec<ImageCollision>,
+    repeated: Vec<ImageCollision>,
+    wrong: Vec<(ImageCollision, Collision)>,
+}
+
+impl Mistakes {
+    /// Adds the mistakes among other pairs of the step.
     fn append(mut self, mut other: Self) -> Result<Self, Error> {
         self.tried += other.tried;
         self.touching += other.touching;
@@ -69,6 +101,31 @@ impl Verification {
         append(&mut self.repeated, &mut other.repeated)?;
         append(&mut self.wrong, &mut other.wrong)?;
         Ok(self)
+    }
+
+    /// Returns the public result. `periodic` tells whether it has images.
+    fn public(self, periodic: bool) -> Verification {
+        let pairs = |list: &[ImageCollision]| list.iter().map(|entry| *entry.pair()).collect();
+        let images = |list: &[ImageCollision]| {
+            let list = if periodic { list } else { &[] };
+            list.iter().map(|entry| entry.image).collect()
+        };
+        let wrong: Vec<ImageCollision> = self.wrong.iter().map(|(entry, _)| *entry).collect();
+        let pair = |&(entry, truth): &(ImageCollision, Collision)| (*entry.pair(), truth);
+        Verification {
+            tried: self.tried,
+            touching: self.touching,
+            missing: pairs(&self.missing),
+            invented: pairs(&self.invented),
+            repeated: pairs(&self.repeated),
+            wrong: self.wrong.iter().map(pair).collect(),
+            images: MistakenImages {
+                missing: images(&self.missing),
+                invented: images(&self.invented),
+                repeated: images(&self.repeated),
+                wrong: images(&wrong),
+            },
+        }
     }
 }
 
@@ -93,24 +150,27 @@ impl fmt::Display for Verification {
             "{outcome}: {} of {} pairs touch",
             self.touching, self.tried
         )?;
+        let images = &self.images;
         let kinds = [
-            (self.missing.first(), self.missing.len(), "missing"),
-            (self.invented.first(), self.invented.len(), "invented"),
-            (self.repeated.first(), self.repeated.len(), "repeated"),
+            (&self.missing, &images.missing, "missing"),
+            (&self.invented, &images.invented, "invented"),
+            (&self.repeated, &images.repeated, "repeated"),
         ];
-        for (first, count, kind) in kinds {
-            if let Some(Collision { a, b, .. }) = first {
-                write!(f, "\n{kind}: {count}, the first is ({a}, {b})")?;
+        for (pairs, images, kind) in kinds {
+            if let Some(Collision { a, b, .. }) = pairs.first() {
+                let (count, image) = (pairs.len(), of_image(images));
+                write!(f, "\n{kind}: {count}, the first is ({a}, {b}){image}")?;
             }
         }
         if let Some((listed, truth)) = self.wrong.first() {
             write!(
                 f,
-                "\nwrong time or depth: {}, the first is ({}, {}) with toi {:?} instead of {:?} \
+                "\nwrong time or depth: {}, the first is ({}, {}){} with toi {:?} instead of {:?} \
                  and depth {:?} instead of {:?}",
                 self.wrong.len(),
                 truth.a,
                 truth.b,
+                of_image(&images.wrong),
                 listed.toi,
                 truth.toi,
                 listed.depth,
@@ -121,10 +181,19 @@ impl fmt::Display for Verification {
     }
 }
 
+/// Returns the first image of a list as text, or nothing in open space.
+fn of_image(images: &[[i32; 3]]) -> String {
+    let first = images.first();
+    first.map_or_else(String::new, |image| format!(" with image {image:?}"))
+}
+
 /// Checks a list of the collisions of a step, from carom or from any other program.
 ///
+/// `images` has the image of sphere b for each entry of `list`, if the step is in a periodic domain.
+/// In open space it is empty.
+///
 /// The order of the list does not matter. In a step of one set, the order of the two indices in an
-/// entry does not matter either.
+/// entry does not matter either: `(b, a)` with the negated image is the same pair.
 ///
 /// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel.
 /// For 20 000 spheres it takes some seconds, or a minute if most pairs touch. Each mistake takes
@@ -134,7 +203,7 @@ impl fmt::Display for Verification {
 /// use carom::{Collision, Sphere, Step, verify};
 /// let spheres = [0.0, 1.5, 3.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
 /// let list = [Collision { a: 0, b: 1, toi: 0.0, depth: 0.5 }];
-/// let truth = verify(&Step::new(&spheres, 1.0), &list)?;
+/// let truth = verify(&Step::new(&spheres, 1.0), &list, &[])?;
 /// assert!(!truth.passed());
 /// assert_eq!((truth.missing.len(), truth.missing[0].a, truth.missing[0].b), (1, 1, 2));
 /// # Ok::<(), carom::Error>(())
@@ -143,43 +212,71 @@ impl fmt::Display for Verification {
 /// # Errors
 /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step
 ///   out of range.
+/// - [`Error::InvalidDomain`] for a domain out of range, and [`Error::ImageCount`] if `images` has
+///   another length than `list` in a periodic domain, or is not empty in open space.
 /// - [`Error::OutOfMemory`] if the copy of the list or the mistakes do not fit into memory.
-pub fn verify(step: &Step<'_>, list: &[Collision]) -> Result<Verification, Error> {
+pub fn verify(
+    step: &Step<'_>,
+    list: &[Collision],
+    images: &[[i32; 3]],
+) -> Result<Verification, Error> {
     let (first, dt) = (step.spheres(), step.dt());
     check_dt(dt)?;
-    let Some(second) = step.second_set() else {
+    let periodic = !step.domain.is_open();
+    step.domain.check()?;
+    let expected = if periodic { list.len() } else { 0 };
+    if images.len() != expected {
+        return Err(Error::ImageCount {
+            pairs: list.len(),
+            images: images.len(),
+        });
+    }
+    let second = if let Some(second) = step.second_set() {
+        check_spheres(first, dt, Some(0))?;
+        check_spheres(second, dt, Some(1))?;
+        second
+    } else {
         check_spheres(first, dt, None)?;
-        let pair = |c: &Collision| Collision {
-            a: c.a.min(c.b),
-            b: c.a.max(c.b),
-            ..*c
-        };
-        return compare([first, first], |a| a + 1, dt, sorted(list, pair)?);
+        first
     };
-    check_spheres(first, dt, Some(0))?;
-    check_spheres(second, dt, Some(1))?;
-    compare([first, second], |_| 0, dt, sorted(list, |c| *c)?)
+    let one_set = step.second_set().is_none();
+    let list = sorted(list, images, one_set)?;
+    Ok(compare(step, [first, second], one_set, list)?.public(periodic))
 }
 
-/// Returns a copy of the list, sorted by (a, b), to whose entries the function `pair` was applied.
+/// Returns a sorted copy of the list with its images. In a step of one set, the smaller index comes
+/// first in each entry, and of two equal indices the second one has the greater image.
 fn sorted(
     list: &[Collision],
-    pair: impl Fn(&Collision) -> Collision,
-) -> Result<Vec<Collision>, Error> {
+    images: &[[i32; 3]],
+    one_set: bool,
+) -> Result<Vec<ImageCollision>, Error> {
     let mut copy = allocate(list.len(), "a copy of the list")?;
-    copy.extend(list.iter().map(pair));
-    copy.par_sort_unstable_by_key(|c| (c.a, c.b, bits(c)));
+    copy.extend(list.iter().enumerate().map(|(index, c)| {
+        let image = images.get(index).copied().unwrap_or_default();
+        if !one_set || (c.a, [0; 3]) < (c.b, image) {
+            return ImageCollision::new(*c, image);
+        }
+        let (a, b) = (c.b, c.a);
+        ImageCollision::new(Collision { a, b, ..*c }, image.map(i32::wrapping_neg))
+    }));
+    copy.par_sort_unstable_by_key(|c| (key(c), bits(c.pair())));
     Ok(copy)
 }
 
-/// Compares a sorted list with the exact collisions. Each sphere a of the first set is tested
-/// against the spheres of the second set from index `from(a)` on.
+/// Returns what identifies the pair of an entry.
+fn key(c: &ImageCollision) -> (u32, u32, [i32; 3]) {
+    (c.pair().a, c.pair().b, c.image)
+}
+
+/// Compares a sorted list with the exact collisions of two sets, which are the same set if `one_set`
+/// is true.
 fn compare(
+    step: &Step<'_>,
     sets: [&[Sphere]; 2],
-    from: impl Fn(usize) -> usize + Sync,
-    dt: f32,
-    list: Vec<Collision>,
-) -> Result<Verification, Error> {
+    one_set: bool,
+    list: Vec<ImageCollision>,
+) -> Result<Mistakes, Error> {
     if let Some(set) = sets.iter().find(|set| set.len() > MAX_SPHERES) {
         return Err(Error::TooManySpheres {
             count: set.len(),
@@ -187,59 +284,84 @@ fn compare(
         });
     }
     let [first, second] = sets;
+    let (dt, domain) = (step.dt(), step.domain());
+    let periodic = !domain.is_open();
     let [reach, other_reach] = sets.map(|set| Reach::of_all(set, dt));
     #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³⁰")]
     let rows = first.par_iter().enumerate().map(|(index, one)| {
         let a = index as u32;
-        let mut row = Verification::default();
-        let start = list.partition_point(|c| c.a < a);
-        let mut listed = list[start..].iter().take_while(|c| c.a == a).peekable();
-        let from = from(index).min(second.len());
+        let mut row = Mistakes::default();
+        let start = list.partition_point(|c| c.pair().a < a);
+        let mut listed = list[start..]
+            .iter()
+            .take_while(|c| c.pair().a == a)
+            .peekable();
+        // In one set, a sphere forms pairs with the spheres after it, and with its own images.
+        let from = match (one_set, periodic) {
+            (false, _) => 0,
+            (true, false) => index + 1,
+            (true, true) => index,
+        };
+        let from = from.min(second.len());
         row.tried = (second.len() - from) as u64;
+        let mut touches = Vec::new();
         for (b, other) in second.iter().enumerate().skip(from) {
-            if reach[index].is_far(&other_reach[b]) || one.ignores(other) {
+            if one.ignores(other) {
                 continue;
             }
-            let Some(touch) = impact(one, other, (), dt).0 else {
-                continue;
-            };
-            let b = b as u32;
-            let truth = Collision {
-                a,
-                b,
-                toi: touch.toi,
-                depth: touch.depth,
-            };
-            row.touching += 1;
-            while let Some(stray) = listed.next_if(|c| c.b < b) {
-                row.invented.push(*stray);
+            touches.clear();
+            let [near, other_near] = [&reach[index], &other_reach[b]];
+            if periodic {
+                for image in near.images(other_near, domain) {
+                    if one_set && index == b && image <= [0; 3] {
+                        continue;
+                    }
+                    let shift = Translation::new(domain, image);
+                    touches.extend(impact(one, other, shift, dt).0.map(|touch| (image, touch)));
+                }
+            } else if !near.is_far(other_near) {
+                let touch = impact(one, other, (), dt).0;
+                touches.extend(touch.map(|touch| ([0; 3], touch)));
             }
-            let mut entries = Vec::new();
-            while let Some(entry) = listed.next_if(|c| c.b == b) {
-                entries.push(*entry);
+            for &(image, touch) in &touches {
+                let pair = Collision {
+                    a,
+                    b: b as u32,
+                    toi: touch.toi,
+                    depth: touch.depth,
+                };
+                let truth = ImageCollision::new(pair, image);
+                row.touching += 1;
+                while let Some(stray) = listed.next_if(|c| key(c) < key(&truth)) {
+                    row.invented.push(*stray);
+                }
+                let mut entries = Vec::new();
+                while let Some(entry) = listed.next_if(|c| key(c) == key(&truth)) {
+                    entries.push(*entry);
+                }
+                // If the list has several entries for the pair, the right one counts as its entry,
+                // and the others count as repeated.
+                let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
+                if let Some(right) = right {
+                    entries.swap_remove(right);
+                } else if let Some(wrong) = entries.pop() {
+                    row.wrong.push((wrong, pair));
+                } else {
+                    row.missing.push(truth);
+                }
+                row.repeated.append(&mut entries);
             }
-            // If the list has several entries for the pair, the right one counts as its entry, and
-            // the others count as repeated.
-            let right = entries.iter().position(|c| bits(c) == bits(&truth));
-            if let Some(right) = right {
-                entries.swap_remove(right);
-            } else if let Some(wrong) = entries.pop() {
-                row.wrong.push((wrong, truth));
-            } else {
-                row.missing.push(truth);
-            }
-            row.repeated.append(&mut entries);
         }
         row.invented.extend(listed);
         row
     });
-    let verification = rows
+    let mistakes = rows
         .map(Ok)
-        .try_reduce(Verification::default, Verification::append)?;
-    let past = list.partition_point(|c| (c.a as usize) < first.len());
-    verification.append(Verification {
+        .try_reduce(Mistakes::default, Mistakes::append)?;
+    let past = list.partition_point(|c| (c.pair().a as usize) < first.len());
+    mistakes.append(Mistakes {
         invented: list[past..].to_vec(),
-        ..Verification::default()
+        ..Mistakes::default()
     })
 }
 
@@ -266,6 +388,50 @@ impl Reach {
             }
         };
         spheres.par_iter().map(of).collect()
+    }
+
+    /// Returns, in ascending order, the images of the other ball that may meet this one, and some
+    /// that do not.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the conversion saturates; images of that size are out of the reach of any step"
+    )]
+    fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
+        let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
+        // The part of each edge that is perpendicular to the edges before it. An image that meets
+        // the ball is near it along each of these parts, too. Only the last edge moves an image
+        // along the last part, only the last two edges along the part before it, and so on.
+        let mut across = edges;
+        for k in 1..3 {
+            for before in 0..k {
+                let other = across[before];
+                if other != DVec3::ZERO {
+                    across[k] -= other * (edges[k].dot(other) / other.length_squared());
+                }
+            }
+        }
+        let reach = self.radius + other.radius;
+        let range = |k: usize, from: DVec3| {
+            let length = across[k].length();
+            if length == 0.0 {
+                return 0..=0;
+            }
+            let at = -across[k].dot(from) / (length * length);
+            let wide = reach / length;
+            let error = 1e-9 * (1.0 + at.abs() + wide + from.length() / length);
+            (at - wide - error).ceil() as i32..=(at + wide + error).floor() as i32
+        };
+        let away = DVec3::from(other.center) - DVec3::from(self.center);
+        let mut images = Vec::new();
+        for n3 in range(2, away) {
+            let away = away + edges[2] * f64::from(n3);
+            for n2 in range(1, away) {
+                let away = away + edges[1] * f64::from(n2);
+                images.extend(range(0, away).map(|n1| [n1, n2, n3]));
+            }
+        }
+        images.sort_unstable();
+        images
     }
 
     /// Returns whether two balls are certainly apart. The rounding errors of both sides of the

@@ -18,7 +18,9 @@ fn detector() -> Detector {
 fn listed(found: &Collisions) -> Vec<Pair> {
     assert_eq!(found.pairs.len(), found.images.len());
     let pairs = found.pairs.iter().zip(&found.images);
-    pairs.map(|(pair, &image)| (pair.a, pair.b, image)).collect()
+    pairs
+        .map(|(pair, &image)| (pair.a, pair.b, image))
+        .collect()
 }
 
 /// A random world: one or two sets of spheres in a domain.
@@ -69,7 +71,8 @@ impl World {
         // No sphere is a member of the groups that this sphere ignores. In a build with
         // `--cfg carom_fuzzing`, they determine the length of time segments.
         first[0] = first[0].with_groups(0, rng.u16(..6) << 12);
-        let second = (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());
+        let second =
+            (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());
         let dt = if rng.u8(..8) == 0 { 0.0 } else { 1.0 };
         Self {
             domain,
@@ -109,8 +112,14 @@ impl World {
         for (pair, &image) in found.pairs.iter().zip(&found.images) {
             let [a, b] = [&self.first[pair.a as usize], &others[pair.b as usize]];
             let exact = motion(a, b, &self.domain, image);
-            assert!(exact.rounds_to_depth(pair.depth), "{pair:?} {image:?} {self:#?}");
-            assert!(exact.rounds_to_toi(pair.toi), "{pair:?} {image:?} {self:#?}");
+            assert!(
+                exact.rounds_to_depth(pair.depth),
+                "{pair:?} {image:?} {self:#?}"
+            );
+            assert!(
+                exact.rounds_to_toi(pair.toi),
+                "{pair:?} {image:?} {self:#?}"
+            );
         }
         truth.len()
     }
@@ -158,7 +167,10 @@ fn random_domain(rng: &mut Rng) -> (Domain, f64) {
         0 => [rng.bool(), rng.bool(), true],
         _ => [true; 3],
     };
-    (Domain::triclinic(origin, edges).with_periodic(periodic), size)
+    (
+        Domain::triclinic(origin, edges).with_periodic(periodic),
+        size,
+    )
 }
 
 fn check_worlds(seed: u64, worlds: u64) {

@@ -101,7 +101,11 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
             // must count as 0.
             let expected = partners
                 .min_by_key(|&(toi, partner)| (toi.abs().to_bits(), partner))
-                .map(|(toi, partner)| Earliest { toi, partner });
+                .map(|(toi, partner)| Earliest {
+                    toi,
+                    partner,
+                    image: [0; 3],
+                });
             assert_eq!(earliest, expected);
             assert!(earliest.is_none_or(|first| first.toi.is_sign_positive()));
         }
@@ -213,7 +217,8 @@ fn a_list_sorted_by_time_is_sorted_by_index_when_reused() {
         assert_eq!(found.pairs, fresh.pairs);
         found.sort_by_time();
         assert_ne!(found.pairs, fresh.pairs);
-        let truth = verify(&step, &found.pairs).unwrap_or_else(|error| panic!("{error}"));
+        let truth =
+            verify(&step, &found.pairs, &found.images).unwrap_or_else(|error| panic!("{error}"));
         assert!(truth.passed(), "{truth}");
     }
 }
@@ -266,7 +271,8 @@ fn one_sphere_can_touch_half_a_million_others() {
         found.earliest()[0],
         Some(Earliest {
             toi: 0.0,
-            partner: 1
+            partner: 1,
+            image: [0; 3],
         })
     );
     assert_eq!(found.changes_since(&found).lasted.len(), found.pairs.len());

@@ -46,7 +46,7 @@ fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error:
     let changes = found.changes_since(&carom::Collisions::default());
     let text = serde_json::to_string(&changes)?;
     assert_eq!(serde_json::from_str::<Changes>(&text)?, changes);
-    let truth = carom::verify(&step, &[])?;
+    let truth = carom::verify(&step, &[], &[])?;
     let text = serde_json::to_string(&truth)?;
     assert_eq!(serde_json::from_str::<carom::Verification>(&text)?, truth);
     Ok(())

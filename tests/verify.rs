@@ -17,7 +17,7 @@ fn list(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
 }
 
 fn checked(spheres: &[Sphere], dt: f32, list: &[Collision]) -> Verification {
-    verify(&Step::new(spheres, dt), list).unwrap_or_else(|error| panic!("{error}"))
+    verify(&Step::new(spheres, dt), list, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn verify_respects_groups_and_two_sets() {
         depth: 1.5,
     };
     let between = |list: &[Collision]| {
-        verify(&Step::between(&[blind, seen], &[seen], 1.0), list)
+        verify(&Step::between(&[blind, seen], &[seen], 1.0), list, &[])
             .unwrap_or_else(|error| panic!("{error}"))
     };
     let truth = [
@@ -144,15 +144,15 @@ fn verify_respects_groups_and_two_sets() {
 fn bad_input_is_an_error() {
     let spheres = [Sphere::new([f32::NAN, 0.0, 0.0], 1.0)];
     assert!(matches!(
-        verify(&Step::new(&spheres, 1.0), &[]),
+        verify(&Step::new(&spheres, 1.0), &[], &[]),
         Err(Error::InvalidSphere { index: 0, .. })
     ));
     assert!(matches!(
-        verify(&Step::between(&[], &spheres, 1.0), &[]),
+        verify(&Step::between(&[], &spheres, 1.0), &[], &[]),
         Err(Error::InvalidSphere { set: Some(1), .. })
     ));
     assert!(matches!(
-        verify(&Step::new(&[], -1.0), &[]),
+        verify(&Step::new(&[], -1.0), &[], &[]),
         Err(Error::InvalidTimeStep { .. })
     ));
     assert!(checked(&[], 1.0, &[]).passed());

@@ -18,6 +18,7 @@ use super::scatter::scatter;
 use super::sorted_proxies::SortedProxies;
 use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::limits::{Limits, most_proxies};
+use crate::memory::{LIST, resized};
 use crate::outcome::{Outcome, StageTimes};
 use crate::reuse::{ReusedVec, ScratchPool};
 use crate::shared::space::Space;
@@ -25,7 +26,6 @@ use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::{Scale, Units};
 use crate::step::CheckedStep;
 use crate::threads::Threads;
-use crate::memory::{LIST, resized};
 use crate::{Collision, Error};
 
 /// The CPU backend. It keeps memory from step to step, but no results.
@@ -191,9 +191,13 @@ fn split(
     images: &mut Vec<[i32; 3]>,
 ) -> Result<(), Error> {
     let own = resized(pairs, listed.len(), LIST)?;
-    own.iter_mut().zip(listed).for_each(|(pair, listed)| *pair = *listed.pair());
+    own.iter_mut()
+        .zip(listed)
+        .for_each(|(pair, listed)| *pair = *listed.pair());
     let own = resized(images, listed.len(), LIST)?;
-    own.iter_mut().zip(listed).for_each(|(image, listed)| *image = listed.image);
+    own.iter_mut()
+        .zip(listed)
+        .for_each(|(image, listed)| *image = listed.image);
     Ok(())
 }
 
@@ -285,7 +289,14 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
         let proxies = self.proxies;
         let frame = &space.frame;
         let fullest = scatter(
-            spheres, scale, frame, proxy_space, slots, proxies, binned, sorted,
+            spheres,
+            scale,
+            frame,
+            proxy_space,
+            slots,
+            proxies,
+            binned,
+            sorted,
         )?;
         clock.lap("scatter");
         Ok(fullest)

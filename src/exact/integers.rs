@@ -105,14 +105,19 @@ impl Integers {
             Some(translation) => from_fn(|axis| translation.products(axis)),
             None => Default::default(),
         };
-        let edges = products.as_flattened().iter().map(|&(edge, _)| dyadic(edge));
+        let edges = products
+            .as_flattened()
+            .iter()
+            .map(|&(edge, _)| dyadic(edge));
         let length = edges.fold(unit_of(&lengths), |unit, edge| unit.min(unit_of(&[edge])));
         let speed = unit_of(&speeds);
         let lengths = lengths.map(|x| in_units(x, length));
         let speeds = speeds.map(|x| in_units(x, speed));
         let p = from_fn(|axis| {
             let away = &lengths[axis + 4] - &lengths[axis];
-            let products = products[axis].iter().filter(|&&(edge, times)| edge != 0.0 && times != 0);
+            let products = products[axis]
+                .iter()
+                .filter(|&&(edge, times)| edge != 0.0 && times != 0);
             products.fold(away, |sum, &(edge, times)| {
                 sum + in_units(dyadic(edge), length) * IBig::from(times)
             })

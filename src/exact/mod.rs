@@ -33,5 +33,5 @@ pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
 pub use self::impact::time_of_impact;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{ImageCollision, Listed, Report};
-pub(crate) use self::shift::{Translation};
+pub(crate) use self::shift::{Shift, Translation};
 pub(crate) use self::two_pairs::{Swept, sweep};

@@ -227,10 +227,7 @@ impl Terms {
 /// coordinates of similar magnitude. A pair is recognized only if none of its sums and squares is
 /// rounded.
 #[inline(never)]
-pub(super) fn just_touch<S: MovingSphere, T: Shift>(
-    pairs: [[&S; 2]; 2],
-    shifts: [T; 2],
-) -> usize {
+pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // Mask of the bits of a float64 beyond its first 26 digits. The square of a number with at most
     // 26 digits has at most 52 digits and is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));

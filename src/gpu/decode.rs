@@ -249,7 +249,13 @@ impl Read {
             ..Statistics::default()
         };
         Ok(ExactStep {
-            collisions: Collisions::new(pairs, Vec::new(), summary.spheres as usize, sets, statistics),
+            collisions: Collisions::new(
+                pairs,
+                Vec::new(),
+                summary.spheres as usize,
+                sets,
+                statistics,
+            ),
             summary,
         })
     }

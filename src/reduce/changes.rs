@@ -7,40 +7,71 @@ use crate::Collision;
 /// Pairs that began, lasted and ended between two steps. Each pair is given by its indices
 /// `[a, b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
+///
+/// In a periodic domain, each list of images has the image of sphere b for each pair of the list
+/// before it. In open space, the lists of images are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
     /// Pairs of the later step that are not pairs of the earlier step.
     pub began: Vec<[u32; 2]>,
+    /// Images of the pairs that began.
+    pub began_images: Vec<[i32; 3]>,
     /// Pairs of both steps.
     pub lasted: Vec<[u32; 2]>,
+    /// Images of the pairs that lasted.
+    pub lasted_images: Vec<[i32; 3]>,
     /// Pairs of the earlier step that are not pairs of the later step.
     pub ended: Vec<[u32; 2]>,
+    /// Images of the pairs that ended.
+    pub ended_images: Vec<[i32; 3]>,
 }
 
+/// A list of pairs, with the image of sphere b of each pair in a periodic domain.
+pub(crate) type Pairs<'a> = (&'a [Collision], &'a [[i32; 3]]);
+
 /// Returns the changes from the list `previous` to the later list `pairs`.
-pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
+pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
+    let periodic = !previous.1.is_empty() || !pairs.1.is_empty();
     let [before, now] = [previous, pairs].map(in_order);
     let mut changes = Changes::default();
-    let mut ended = before.into_iter().peekable();
-    for pair in now {
-        while let Some(other) = ended.next_if(|other| *other < pair) {
-            changes.ended.push(other);
+    let Changes {
+        began,
+        began_images,
+        lasted,
+        lasted_images,
+        ended,
+        ended_images,
+    } = &mut changes;
+    let add = |(pair, image), pairs: &mut Vec<_>, images: &mut Vec<_>| {
+        pairs.push(pair);
+        if periodic {
+            images.push(image);
         }
-        if ended.next_if_eq(&pair).is_some() {
-            changes.lasted.push(pair);
+    };
+    let mut before = before.into_iter().peekable();
+    for pair in now {
+        while let Some(other) = before.next_if(|other| *other < pair) {
+            add(other, ended, ended_images);
+        }
+        if before.next_if_eq(&pair).is_some() {
+            add(pair, lasted, lasted_images);
         } else {
-            changes.began.push(pair);
+            add(pair, began, began_images);
         }
     }
-    changes.ended.extend(ended);
+    before.for_each(|pair| add(pair, ended, ended_images));
     changes
 }
 
-/// Returns the indices `[a, b]` of the pairs, sorted and without repeats. The pairs are already
-/// sorted, unless the caller has altered the list.
-fn in_order(pairs: &[Collision]) -> Vec<[u32; 2]> {
-    let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
+/// Returns the indices `[a, b]` of the pairs and their images, sorted and without repeats. The pairs
+/// are already sorted, unless the caller has altered the list.
+fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
+    let image = |index: usize| images.get(index).copied().unwrap_or_default();
+    let pairs = pairs.iter().enumerate();
+    let mut pairs: Vec<_> = pairs
+        .map(|(index, pair)| ([pair.a, pair.b], image(index)))
+        .collect();
     if !pairs.is_sorted_by(|one, next| one < next) {
         sort(&mut pairs, |pair| *pair);
     }

@@ -14,23 +14,39 @@ pub struct Earliest {
     /// the other set. If several spheres are touched at this time, it is the smallest of their
     /// indices.
     pub partner: u32,
+    /// Image of the partner that is touched, in a periodic domain. Of several images of the partner
+    /// that are touched at this time, it is the smallest one. In open space it is `[0, 0, 0]`.
+    pub image: [i32; 3],
 }
 
 /// Returns the first impact of each of `spheres` spheres, or `None` for a sphere without an impact.
 /// The pairs may be in any order. Pairs with a sphere that does not exist are skipped.
-pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<Option<Earliest>> {
+pub(crate) fn earliest(
+    pairs: &[Collision],
+    images: &[[i32; 3]],
+    spheres: usize,
+    sets: Sets,
+) -> Vec<Option<Earliest>> {
     let mut earliest: Vec<Option<Earliest>> = vec![None; spheres];
-    for pair in pairs {
+    for (index, pair) in pairs.iter().enumerate() {
         let Some([a, b]) = rows(pair, spheres, sets) else {
             continue;
         };
-        for (row, partner) in [(a, pair.b), (b, pair.a)] {
+        let image = images.get(index).copied().unwrap_or_default();
+        let opposite = image.map(i32::wrapping_neg);
+        for (row, partner, image) in [(a, pair.b, image), (b, pair.a, opposite)] {
             // The addition turns a time of −0 into 0.
             let toi = pair.toi + 0.0;
-            let sooner = earliest[row]
-                .is_none_or(|best| toi < best.toi || (toi == best.toi && partner < best.partner));
+            let sooner = earliest[row].is_none_or(|best| {
+                let tie = (partner, image) < (best.partner, best.image);
+                toi < best.toi || (toi == best.toi && tie)
+            });
             if sooner {
-                earliest[row] = Some(Earliest { toi, partner });
+                earliest[row] = Some(Earliest {
+                    toi,
+                    partner,
+                    image,
+                });
             }
         }
     }

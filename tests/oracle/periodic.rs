@@ -100,7 +100,8 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
                 let time = (-p.dot(v) / v.length_squared()).max(0.0).min(dt.into());
                 let nearest = if time > 0.0 { p + v * time } else { p };
                 let touch = f64::from(a.radius) + f64::from(b.radius);
-                let error = 1e-9 * (p.length() + touch + v.length() * f64::from(dt) + edges[0].length());
+                let error =
+                    1e-9 * (p.length() + touch + v.length() * f64::from(dt) + edges[0].length());
                 if nearest.length() <= touch + error {
                     images.push([n1, n2, n3]);
                 }

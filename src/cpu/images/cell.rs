@@ -79,7 +79,6 @@ impl LatticeBox {
         let in_range = |x: &i64| (-limit..=limit).contains(x);
         self.low.0.iter().chain(&self.high.0).all(in_range)
     }
-
 }
 
 impl LatticePoint {
@@ -203,7 +202,9 @@ impl Cell {
     /// Returns the centre of an image of a sphere, in the frame at the start of the step.
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
         let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
-        (center + self.lattice.displacement(image)).as_vec3().to_array()
+        (center + self.lattice.displacement(image))
+            .as_vec3()
+            .to_array()
     }
 
     /// Returns an upper bound of the error of [`center`](Self::center) for all images of a sphere,
@@ -307,7 +308,9 @@ impl Cell {
     /// Returns the smallest distance between two opposite faces of the cell.
     pub(crate) fn width(&self) -> f32 {
         let duals = self.lattice.duals[..self.lattice.count].iter();
-        duals.fold(f32::MAX, |width, dual| width.min((1.0 / dual.length()) as f32))
+        duals.fold(f32::MAX, |width, dual| {
+            width.min((1.0 / dual.length()) as f32)
+        })
     }
 
     /// Returns a box in the frame, half way through the step, that contains the cell. Along an axis

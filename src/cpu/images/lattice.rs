@@ -146,8 +146,7 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
                     let times = (times.round() as i64).saturating_add(rest % 3 - 1);
                     rest /= 3;
                     for k in 0..3 {
-                        tried[k] =
-                            tried[k].saturating_sub(times.saturating_mul(combined[j][k]));
+                        tried[k] = tried[k].saturating_sub(times.saturating_mul(combined[j][k]));
                     }
                 }
                 let length = sum(&tried).length_squared();

@@ -144,43 +144,60 @@ impl ImageList {
         let room = self.first.try_reserve(spheres.len());
         room.map_err(|_| out_of_memory::<u32>(spheres.len(), "the images of the spheres"))?;
         self.first.resize(spheres.len(), 0);
-        let list = |(chunk, (first, (spheres, class_of))): (usize, (&mut [u32], (&[Sphere], &[u16])))| {
-            let mut part = Part::default();
-            for (k, ((word, sphere), class)) in first.iter_mut().zip(spheres).zip(class_of).enumerate() {
-                let index = (chunk * CHUNK + k) as u32;
-                *word = index;
-                let power = class_power(usize::from(*class));
-                if class & OUTSIDE == 0 {
-                    part.further.extend((1..1 << power).map(|number| Further {
-                        segment: Segment { sphere: index, number },
-                        word: index,
-                    }));
-                    continue;
-                }
-                let scaled = scale.sphere(sphere);
-                let all = cell.lattice_box(&scaled, Cut::WHOLE);
-                if !all.is_in_range() {
-                    in_range.store(false, Relaxed);
-                    continue;
-                }
-                let slack = cell.slack(&scaled, &all);
-                let center = |image| (cell.center(&scaled, image), slack);
-                for number in 0..1 << power {
-                    let cut = Cut { power, segment: number };
-                    let lattice_box = if power == 0 {
-                        all
-                    } else {
-                        cell.lattice_box(&scaled, cut)
-                    };
-                    // Beyond the limit, images are only counted, for the message of the error.
-                    let before = count.fetch_add(lattice_box.count(), Relaxed);
-                    if before.saturating_add(lattice_box.count()) <= limit {
-                        part.add(Segment { sphere: index, number }, &lattice_box, center, word);
+        let list =
+            |(chunk, (first, (spheres, class_of))): (usize, (&mut [u32], (&[Sphere], &[u16])))| {
+                let mut part = Part::default();
+                for (k, ((word, sphere), class)) in
+                    first.iter_mut().zip(spheres).zip(class_of).enumerate()
+                {
+                    let index = (chunk * CHUNK + k) as u32;
+                    *word = index;
+                    let power = class_power(usize::from(*class));
+                    if class & OUTSIDE == 0 {
+                        part.further.extend((1..1 << power).map(|number| Further {
+                            segment: Segment {
+                                sphere: index,
+                                number,
+                            },
+                            word: index,
+                        }));
+                        continue;
+                    }
+                    let scaled = scale.sphere(sphere);
+                    let all = cell.lattice_box(&scaled, Cut::WHOLE);
+                    if !all.is_in_range() {
+                        in_range.store(false, Relaxed);
+                        continue;
+                    }
+                    let slack = cell.slack(&scaled, &all);
+                    let center = |image| (cell.center(&scaled, image), slack);
+                    for number in 0..1 << power {
+                        let cut = Cut {
+                            power,
+                            segment: number,
+                        };
+                        let lattice_box = if power == 0 {
+                            all
+                        } else {
+                            cell.lattice_box(&scaled, cut)
+                        };
+                        // Beyond the limit, images are only counted, for the message of the error.
+                        let before = count.fetch_add(lattice_box.count(), Relaxed);
+                        if before.saturating_add(lattice_box.count()) <= limit {
+                            part.add(
+                                Segment {
+                                    sphere: index,
+                                    number,
+                                },
+                                &lattice_box,
+                                center,
+                                word,
+                            );
+                        }
                     }
                 }
-            }
-            part
-        };
+                part
+            };
         let parts: Vec<Part> = self
             .first
             .par_chunks_mut(CHUNK)
@@ -200,15 +217,24 @@ impl ImageList {
 
     /// Joins the parts of all tasks.
     fn join(&mut self, parts: &[Part]) -> Result<(), Error> {
-        let [further, imaged] = [|part: &Part| part.further.len(), |part: &Part| part.imaged.len()]
-            .map(|len| parts.iter().map(len).sum::<usize>());
+        let [further, imaged] = [
+            |part: &Part| part.further.len(),
+            |part: &Part| part.imaged.len(),
+        ]
+        .map(|len| parts.iter().map(len).sum::<usize>());
         let room = self.further.try_reserve(further);
         let room = room.and_then(|()| self.imaged.try_reserve(imaged));
         let bytes = further * size_of::<Further>() + imaged * size_of::<Imaged>();
         room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
         for (part, first) in parts.iter().zip(self.first.chunks_mut(CHUNK)) {
             let before = self.imaged.len() as u32;
-            let moved = |word: u32| if word & IMAGED == 0 { word } else { word + before };
+            let moved = |word: u32| {
+                if word & IMAGED == 0 {
+                    word
+                } else {
+                    word + before
+                }
+            };
             if !part.imaged.is_empty() {
                 first.iter_mut().for_each(|word| *word = moved(*word));
             }

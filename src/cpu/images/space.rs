@@ -37,8 +37,13 @@ pub(crate) trait ProxySpace: Copy + Sync {
     fn sphere(&self, word: u32) -> u32;
 
     /// Returns the path of a proxy: that of its sphere, displaced to its image.
-    fn path<S: MovingSphere>(&self, scale: &Scale, frame: &Frame, sphere: &S, word: u32)
-    -> SpherePath;
+    fn path<S: MovingSphere>(
+        &self,
+        scale: &Scale,
+        frame: &Frame,
+        sphere: &S,
+        word: u32,
+    ) -> SpherePath;
 
     /// Returns the paths of [`LANES`] proxies.
     fn paths<S: MovingSphere>(
@@ -108,7 +113,13 @@ impl ProxySpace for OpenSpace {
     }
 
     #[inline(always)]
-    fn path<S: MovingSphere>(&self, scale: &Scale, frame: &Frame, sphere: &S, _: u32) -> SpherePath {
+    fn path<S: MovingSphere>(
+        &self,
+        scale: &Scale,
+        frame: &Frame,
+        sphere: &S,
+        _: u32,
+    ) -> SpherePath {
         scale.path(sphere, frame)
     }
 

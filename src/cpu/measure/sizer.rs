@@ -44,9 +44,7 @@ impl Sizer<'_> {
         for (spheres, classes) in blocks.iter().zip(class_blocks) {
             *classes = self.add_uncut(histogram, spheres, set).unwrap_or_else(|| {
                 let inside = self.are_inside(spheres.each_ref());
-                from_fn(|lane| {
-                    self.add(histogram, &spheres[lane], set, inside >> lane & 1 == 1)
-                })
+                from_fn(|lane| self.add(histogram, &spheres[lane], set, inside >> lane & 1 == 1))
             });
         }
         for (sphere, class) in rest.iter().zip(class_rest) {
@@ -65,13 +63,7 @@ impl Sizer<'_> {
 
     /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
     /// `inside` tells whether the sphere stays inside the cell of a periodic domain.
-    fn add(
-        &self,
-        histogram: &mut Histogram<'_>,
-        sphere: &Sphere,
-        set: u32,
-        inside: bool,
-    ) -> u16 {
+    fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32, inside: bool) -> u16 {
         let mut path = self.scale.path(sphere, &self.space.frame);
         let mut size = ProxySize::new(&path, self.length);
         let outside = self.cell.filter(|_| !inside);
@@ -112,7 +104,10 @@ impl Sizer<'_> {
         set: u32,
     ) -> Option<[u16; LANES]> {
         let paths = self.scale.paths(spheres.each_ref(), &self.space.frame);
-        if self.cell.is_some_and(|cell| cell.are_inside(&paths) != (1 << LANES) - 1) {
+        if self
+            .cell
+            .is_some_and(|cell| cell.are_inside(&paths) != (1 << LANES) - 1)
+        {
             return None;
         }
         let half_cell = ProxySize::of_uncut(&paths, self.length)?;

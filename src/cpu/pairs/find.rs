@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 use super::found::{FoundPairs, PairCounts, Progress};
 use super::search::PairSearch;
 use super::task::Task;
+use crate::Error;
 use crate::cpu::images::ProxySpace;
 use crate::exact::{Listed, Report};
 use crate::memory::out_of_memory;
-use crate::Error;
 
 /// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
 /// more than `limit` of them, or too many reports for the `decide` stage
@@ -44,7 +44,9 @@ pub(crate) fn find_pairs<S: ProxySpace>(
         append(all.1, reports)
     };
     let first_set = search.step.sets.first_len(search.step.spheres.len());
-    pairs.fill(search.tasks(), first_set, first_set, make, |pair| pair.pair().a)?;
+    pairs.fill(search.tasks(), first_set, first_set, make, |pair| {
+        pair.pair().a
+    })?;
     if progress.is_too_much() {
         return Err(Error::TooManyPairs {
             needed: progress.all(),

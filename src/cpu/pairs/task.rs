@@ -11,13 +11,13 @@ use super::found::{PairCounts, Progress};
 use super::near::{MAX_NEAR, NearPairs};
 use super::search::PairSearch;
 use super::sweeper::Sweeper;
+use crate::Error;
 use crate::cpu::balls::{BallProbe, PathProbe, Probe};
 use crate::cpu::images::ProxySpace;
 use crate::cpu::neighbors::CellRow;
 use crate::exact::Listed;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
-use crate::Error;
 
 /// A task in progress, which searches for the pairs of some proxies and tests them.
 pub(super) struct Task<'a, S: ProxySpace> {
@@ -70,7 +70,9 @@ impl<'a, S: ProxySpace> Task<'a, S> {
 
     /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
     /// counts, and its reports for the `decide` stage.
-    pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [<S::Listed as Listed>::Report]), Error> {
+    pub(super) fn finish(
+        mut self,
+    ) -> Result<(PairCounts, &'a [<S::Listed as Listed>::Report]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
         let counts = PairCounts {

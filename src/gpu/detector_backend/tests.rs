@@ -45,6 +45,7 @@ fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<ReportedPair>) {
         spheres,
         sets: Sets::One,
         dt: 1.0,
+        domain: carom::Domain::open(),
     };
     step.check()
         .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
@@ -163,6 +164,7 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             spheres: &spheres,
             sets,
             dt: 1.0,
+            domain: carom::Domain::open(),
         };
         step.check()
             .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
@@ -172,15 +174,16 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
         // GPU's length of segments.
         let own: GpuSpace = contents(&gpu, "space")[0];
         let scale = &Units::default().scale(1.0);
-        let mut space = measure::measure_space(&spheres, scale, &mut Default::default());
+        let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default());
         let shortest = gpu.buffers.as_ref().map_or(0.0, |b| b.shortest_segment);
         space.segment = own.segment.max(shortest);
         space.frame.origin = own.frame.origin.into();
         space.frame.drift = own.frame.drift.into();
         space.trimmed = [own.trimmed_low, own.trimmed_high].map(Into::into);
         let mut kept = measure::SizesMemory::default();
-        let sizes = measure::measure_sizes(&spheres, scale, &space, sets, u64::MAX, &mut kept)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sizes =
+            measure::measure_sizes(&spheres, scale, &space, None, sets, u64::MAX, &mut kept)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
 
         let class_of: Vec<u32> = contents(&gpu, "size_class_of_sphere");
         let expected: Vec<u32> = sizes.class_of.iter().map(|&class| class.into()).collect();

@@ -120,6 +120,7 @@ impl Rig {
             spheres,
             sets: sets(split),
             dt: 1.0,
+            domain: carom::Domain::open(),
         };
         let mut recorded = encoder(&self.gpu.device);
         self.buffers.record_checked(&mut recorded, step.check()?)?;
@@ -182,13 +183,14 @@ impl Rig {
         assert!((enough..=enough + u64::from(y)).contains(&(u64::from(x) * u64::from(y))));
 
         let capacity = left.offsets.len() - 1;
-        let mut earliest: Vec<u32> = reduce::earliest::earliest(&any_order, spheres.len(), sets)
-            .into_iter()
-            .flat_map(|first| match first {
-                Some(first) => [first.toi.to_bits(), first.partner],
-                None => [f32::MAX.to_bits(), u32::MAX],
-            })
-            .collect();
+        let mut earliest: Vec<u32> =
+            reduce::earliest::earliest(&any_order, &[], spheres.len(), sets)
+                .into_iter()
+                .flat_map(|first| match first {
+                    Some(first) => [first.toi.to_bits(), first.partner],
+                    None => [f32::MAX.to_bits(), u32::MAX],
+                })
+                .collect();
         let none = [f32::MAX.to_bits(), u32::MAX];
         earliest.extend(none.repeat(capacity.max(1) - spheres.len()));
         assert!(left.earliest == earliest, "earliest");
@@ -207,7 +209,7 @@ impl Rig {
         if status.intersects(Status::TRUNCATED | Status::TOO_MANY_SEGMENTS) {
             assert_eq!(counts, [0; 3]);
         } else {
-            let changes = reduce::changes::changes(&self.previous, &pairs);
+            let changes = reduce::changes::changes((&self.previous, &[]), (&pairs, &[]));
             let all = [changes.began, changes.lasted, changes.ended];
             assert_eq!(counts, [0, 1, 2].map(|k| all[k].len() as u32));
             let all = all.concat();

@@ -238,7 +238,11 @@ fn certain_results_of_the_paired_test_are_correct() {
             let other = KINDS[(number + round) % KINDS.len()];
             let pairs = [pair(kind), pair(other)];
             let dt = pairs[0].dt;
-            let swept = sweep(pairs.each_ref().map(|pair| pair.spheres.each_ref()), dt);
+            let swept = sweep(
+                pairs.each_ref().map(|pair| pair.spheres.each_ref()),
+                [(); 2],
+                dt,
+            );
             for (lane, pair) in pairs.iter().enumerate() {
                 let [a, b] = &pair.spheres;
                 let truth = Exact::new(a, b);

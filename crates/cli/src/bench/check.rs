@@ -29,6 +29,7 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     let found = verify(
         &Step::between(&sample, spheres, dt),
         &of_chosen(spheres, list, &chosen),
+        &[],
     )
     .context("nothing was checked")?;
     let mistakes = [found.missing.first(), found.invented.first()];

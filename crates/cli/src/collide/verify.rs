@@ -40,7 +40,11 @@ pub(crate) fn verify(
     if spheres.len() > MOST_BY_BRUTE_FORCE {
         return cross_check(spheres, dt, collisions);
     }
-    let found = carom::verify(&Step::new(spheres, dt), &collisions.pairs)?;
+    let found = carom::verify(
+        &Step::new(spheres, dt),
+        &collisions.pairs,
+        &collisions.images,
+    )?;
     Ok(Verdict {
         passed: found.passed(),
         against: "exact arithmetic",
