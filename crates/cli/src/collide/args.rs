@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use carom::Backend;
-use carom_cli::read::{Format, Frames, Input, ReadOptions};
+use anyhow::bail;
+use carom::{Backend, Domain};
+use carom_cli::read::{self, Format, Frames, Input, ReadOptions, World};
 use carom_cli::write::{Order, Target};
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -74,6 +75,30 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
+    /// Ignore the periodic box of the file: all its boundaries are open
+    ///
+    /// Without this option, a step has the box of the file, if it has one: a LAMMPS dump (its
+    /// boundaries p are periodic, all others open), or an extended XYZ file with a Lattice.
+    #[arg(long, help_heading = "Domain")]
+    pub(crate) open: bool,
+
+    /// Edges of the box along which the world is periodic: any of the letters a, b and c
+    ///
+    /// The edges of a box along the axes x, y and z are a, b and c. The option replaces what the
+    /// file says about its boundaries.
+    #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
+    periodic: Option<[bool; 3]>,
+
+    /// Box of a file without one: "x y z lx ly lz", or "x y z" and the three edges as vectors
+    ///
+    /// The first three numbers are a corner of the box. With three more numbers, they are the
+    /// lengths of the edges along x, y and z. With nine more numbers, they are the edges a, b and c.
+    /// --periodic says along which edges the world is periodic. With --open, the option replaces
+    /// the box of the file.
+    #[arg(long = "box", value_name = "NUMBERS", allow_hyphen_values = true, value_parser = box_of,
+        requires = "periodic", help_heading = "Domain")]
+    given: Option<Domain>,
+
     /// Processor to run on
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
@@ -132,8 +157,10 @@ Examples:
   generate | carom collide - --dt 1 --sort time --output - | less
   carom collide grains.csv --dt 0.001 --backend gpu --verify
   carom collide grains.csv --dt 0.001 --plot grains.png
+  carom collide fluid.csv --dt 0.01 --box \"0 0 0 10 10 10\" --periodic abc
 
-Periodic boundaries are ignored: pairs across them are not found.
+In a periodic box, the list has the columns n1, n2 and n3 after depth: sphere a touches the image of
+sphere b that is displaced by n1, n2 and n3 edges. The columns of --types then come last.
 
 A float32 has about 7 digits. Numbers are rounded once to the nearest float32, and the pairs are
 exact for the rounded numbers. The summary counts as grazing the pairs that the fast swept test
@@ -162,6 +189,29 @@ impl Args {
 
     pub(crate) fn read_options(&self) -> ReadOptions {
         self.reading.options(self.ids, self.types)
+    }
+
+    /// Returns the domain of a step: the box of the file or of the command line.
+    ///
+    /// # Errors
+    /// Returns an error if the options do not fit the file: if both have a box, or neither.
+    pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
+        let source = &world.source;
+        let of_file = world.domain.filter(|_| !self.open);
+        let domain = match (self.given, of_file) {
+            (Some(_), Some(_)) => bail!(
+                "{source} has a box, so --box would contradict it; leave out --box, or add --open \
+                 to ignore the box of the file"
+            ),
+            (None, None) if self.periodic.is_some() && !self.open => {
+                bail!("{source} has no box; give one with --box, or leave out --periodic")
+            }
+            (given, of_file) => given.or(of_file).unwrap_or_default(),
+        };
+        Ok(match self.periodic {
+            Some(periodic) => domain.with_periodic(periodic),
+            None => domain,
+        })
     }
 
     /// Returns an error message if the arguments contradict each other.
@@ -193,6 +243,13 @@ impl Args {
                     "`{option}` needs a column {column}, which arrays lack: leave out `{option}`"
                 ));
             }
+        }
+        if self.open && self.periodic.is_some() && self.given.is_none() {
+            return Err(
+                "`--open` ignores the box of the file, so `--periodic` has no box: add `--box`, or \
+                 leave out one of them"
+                    .into(),
+            );
         }
         if self.json && matches!(self.output, Some(Target::StandardOutput)) {
             return Err(
@@ -241,6 +298,27 @@ impl From<Where> for Backend {
             Where::Cpu => Self::Cpu,
         }
     }
+}
+
+/// Parses the letters of the edges along which a box is periodic.
+fn edges(text: &str) -> Result<[bool; 3], String> {
+    let mut periodic = [false; 3];
+    for letter in text.chars() {
+        match "abc".find(letter) {
+            Some(k) if !periodic[k] => periodic[k] = true,
+            _ => {
+                return Err(format!(
+                    "`{text}` must be some of the letters a, b and c, each at most once"
+                ));
+            }
+        }
+    }
+    Ok(periodic)
+}
+
+/// Parses the numbers of a box.
+fn box_of(text: &str) -> Result<Domain, String> {
+    read::box_of(text)
 }
 
 fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {

@@ -11,9 +11,9 @@ use std::io::{stderr, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use carom::{Collisions, Detector, Options, Step};
-use carom_cli::read::{self, Frame, Progress as _, World};
+use carom_cli::read::{self, Frame, Progress as _};
 use carom_cli::write::{self, Columns, List, OutputFile, Target};
 
 pub(crate) use args::Args;
@@ -32,7 +32,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut next = worlds.next().transpose()?;
     // The output files are created before the search. So a path that cannot be written is an error
     // at once, and not after a long run.
+    let first = next.as_ref().map(|world| args.domain(world)).transpose()?;
+    let images = first.is_some_and(|domain| !domain.is_open());
     let columns = Columns {
+        images,
         frames: args.frame.are_several(),
         ids: args.ids,
         types: args.types,
@@ -64,18 +67,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Some(detector) => detector,
             None => Detector::new(options.clone())?,
         };
+        let domain = args.domain(&world)?;
+        let step = Step::new(&world.spheres, args.dt).in_domain(&domain);
         progress.begin("colliding", None);
         let start = Instant::now();
-        let collisions = ready
-            .detect(&Step::new(&world.spheres, args.dt))
-            .map_err(|error| world.explain(error))?;
+        let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
         // With `--verify`, the detector is dropped before the check, which may need its device
         // memory.
         detector = Some(ready).filter(|_| !args.verify);
-        let verdict = check(args, &world, &collisions, &progress)?;
+        let verdict = check(args, &step, &collisions, &progress)?;
         let report = Report {
             world: &world,
+            domain: &domain,
             collisions: &collisions,
             seconds,
             verdict: verdict.as_ref(),
@@ -92,7 +96,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(list) = &mut list {
             progress.begin("writing", None);
             let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-            let pairs = write::named(&collisions.pairs, &world, args.sort.into());
+            // The columns of the list were chosen for the first frame.
+            if images != !domain.is_open() && !collisions.pairs.is_empty() {
+                bail!(
+                    "{}: frame {frame} is {}, unlike the first frame of the list; write it to a \
+                     list of its own",
+                    world.source,
+                    if images { "open" } else { "periodic" }
+                );
+            }
+            let pairs = write::named(&collisions, &world, args.sort.into());
             let written = progress.aside(|| list.append(frame, pairs));
             if file.is_some() {
                 written?;
@@ -107,6 +120,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 spheres: &world.spheres,
                 dt: args.dt,
                 pairs: &collisions.pairs,
+                images: &collisions.images,
+                domain: &domain,
             };
             let drawn = picture.write(&file.file()?);
             drawn.with_context(|| file.cannot_write())?;
@@ -130,7 +145,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Checks the list of pairs if `--verify` is given. Returns the result of the check.
 fn check(
     args: &Args,
-    world: &World,
+    step: &Step<'_>,
     collisions: &Collisions,
     progress: &Progress,
 ) -> anyhow::Result<Option<Verdict>> {
@@ -138,7 +153,7 @@ fn check(
         return Ok(None);
     }
     progress.begin("checking", None);
-    verify::verify(&world.spheres, args.dt, collisions).map(Some)
+    verify::verify(step, collisions).map(Some)
 }
 
 /// Prints the report to standard output. If the list of pairs goes to standard output, the report

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use carom::{ActiveBackend, Collisions, Statistics};
+use carom::{ActiveBackend, Collisions, Domain, Statistics};
 use carom_cli::read::{Frame, World};
 use carom_cli::write::{self, Order, Pair};
 use serde::Serialize;
@@ -15,6 +15,8 @@ const SHOWN: usize = 10;
 /// The results of the search for pairs in one world.
 pub(crate) struct Report<'a> {
     pub(crate) world: &'a World,
+    /// The domain of the step.
+    pub(crate) domain: &'a Domain,
     pub(crate) collisions: &'a Collisions,
     /// Time that the detector took to find the pairs, in seconds.
     pub(crate) seconds: f64,
@@ -33,6 +35,8 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     timestep: Option<i64>,
     spheres: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    periodic: Option<String>,
     pairs: u64,
     grazing: u64,
     grazing_by_integers: u64,
@@ -57,6 +61,14 @@ struct Stage {
 }
 
 impl Report<'_> {
+    /// Returns the letters of the edges along which the domain is periodic, or `None` in open
+    /// space.
+    fn periodic(&self) -> Option<String> {
+        let edges = "abc".chars().zip(self.domain.periodic());
+        let edges = edges.filter_map(|(letter, periodic)| periodic.then_some(letter));
+        (!self.domain.is_open()).then(|| edges.collect())
+    }
+
     /// Prints the results as one JSON object.
     pub(crate) fn json(&self, out: impl Write) -> io::Result<()> {
         let Statistics {
@@ -78,6 +90,7 @@ impl Report<'_> {
             frame: frame.map(|frame| frame.number),
             timestep: frame.and_then(|frame| frame.step),
             spheres: *spheres,
+            periodic: self.periodic(),
             pairs: *pairs,
             grazing: *grazing,
             grazing_by_integers: *grazing_by_integers,
@@ -118,6 +131,9 @@ impl Report<'_> {
             None => writeln!(out, "backend  {backend} ({reason})")?,
         }
         writeln!(out, "spheres  {}", statistics.spheres)?;
+        if let Some(edges) = self.periodic() {
+            writeln!(out, "periodic {edges}")?;
+        }
         let later = pairs.iter().filter(|pair| pair.toi > 0.0).count();
         writeln!(
             out,
@@ -150,20 +166,30 @@ impl Report<'_> {
         if with_types {
             write!(out, " {:>10} {:>10}", "type_a", "type_b")?;
         }
-        writeln!(out, " {:>16} {:>16}", "toi", "depth")?;
-        for pair in write::named(pairs, self.world, self.order).take(SHOWN) {
+        let with_images = !self.collisions.images.is_empty();
+        write!(out, " {:>16} {:>16}", "toi", "depth")?;
+        if with_images {
+            write!(out, " {:>4} {:>4} {:>4}", "n1", "n2", "n3")?;
+        }
+        writeln!(out)?;
+        for pair in write::named(self.collisions, self.world, self.order).take(SHOWN) {
             let Pair {
                 a,
                 b,
                 types: [first, second],
                 toi,
                 depth,
+                image: [n1, n2, n3],
             } = pair;
             write!(out, "{a:>10} {b:>10}")?;
             if with_types {
                 write!(out, " {first:>10} {second:>10}")?;
             }
-            writeln!(out, " {toi:>16?} {depth:>16?}")?;
+            write!(out, " {toi:>16?} {depth:>16?}")?;
+            if with_images {
+                write!(out, " {n1:>4} {n2:>4} {n3:>4}")?;
+            }
+            writeln!(out)?;
         }
         if pairs.len() > SHOWN {
             let more = pairs.len() - SHOWN;

@@ -32,19 +32,20 @@ pub(crate) struct Verdict {
 
 /// Checks a list of pairs by testing every pair of spheres. In a world with many spheres, compares
 /// the list with that of the other backend instead.
-pub(crate) fn verify(
-    spheres: &[Sphere],
-    dt: f32,
-    collisions: &Collisions,
-) -> anyhow::Result<Verdict> {
+pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
+    let spheres = step.spheres();
     if spheres.len() > MOST_BY_BRUTE_FORCE {
-        return cross_check(spheres, dt, collisions);
+        if !step.domain().is_open() {
+            bail!(
+                "nothing was checked: only the CPU searches periodic domains, so there is no other \
+                 backend to compare it with, and {} spheres are too many to test every pair (at \
+                 most {MOST_BY_BRUTE_FORCE})",
+                spheres.len()
+            );
+        }
+        return cross_check(spheres, step.dt(), collisions);
     }
-    let found = carom::verify(
-        &Step::new(spheres, dt),
-        &collisions.pairs,
-        &collisions.images,
-    )?;
+    let found = carom::verify(step, &collisions.pairs, &collisions.images)?;
     Ok(Verdict {
         passed: found.passed(),
         against: "exact arithmetic",

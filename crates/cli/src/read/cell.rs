@@ -1,4 +1,7 @@
-//! The simulation box of a LAMMPS dump, to which scaled coordinates refer.
+//! The simulation box of a file: the cell to which scaled coordinates refer, and along whose edges
+//! the world may be periodic.
+
+use carom::Domain;
 
 use crate::read::number;
 
@@ -82,6 +85,28 @@ impl Cell {
             origin,
             edges: [[a, 0.0, 0.0], [xy, b, 0.0], [xz, yz, c]],
         }
+    }
+
+    /// Creates a box from its origin and its edges.
+    pub(crate) fn new(origin: [f64; 3], edges: [[f64; 3]; 3]) -> Self {
+        Self { origin, edges }
+    }
+
+    /// Returns the box as a domain that is periodic along the given edges. Its numbers are rounded
+    /// once to the nearest float32. An error is a message that names the number that is too large.
+    pub(crate) fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
+        let narrow = |x: f64| {
+            number::narrow(x).map_err(|what| format!("a number of the simulation box {what}"))
+        };
+        let mut origin = [0.0; 3];
+        let mut edges = [[0.0; 3]; 3];
+        for axis in 0..3 {
+            origin[axis] = narrow(self.origin[axis])?;
+            for (edge, given) in edges.iter_mut().zip(&self.edges) {
+                edge[axis] = narrow(given[axis])?;
+            }
+        }
+        Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
     }
 
     /// Returns the point with the scaled coordinates `parts`, which are fractions of the edges of

@@ -49,8 +49,9 @@ struct Head {
     /// Number in the section `ITEM: NUMBER OF ATOMS`, if the header has this section.
     count: Option<u64>,
     cell: Option<Cell>,
-    /// Whether any boundary of the simulation box is periodic.
-    periodic: bool,
+    /// For each edge of the simulation box, whether the world is periodic along it. `None` if the
+    /// dump does not say.
+    periodic: Option<[bool; 3]>,
     /// Line number of the line `ITEM: ATOMS`.
     line: u64,
     /// Names of the columns of the atoms.
@@ -145,6 +146,15 @@ impl<'a, R: BufRead> Dump<'a, R> {
             step: head.step,
         });
         world.notes = notes(self.text.source(), &head, &columns);
+        if let Some(cell) = &head.cell {
+            let periodic = head.periodic.unwrap_or_default();
+            world.domain = match cell.domain(periodic) {
+                Ok(domain) => Some(domain),
+                // The box has no influence on spheres in open space.
+                Err(_) if periodic == [false; 3] => None,
+                Err(what) => return Err(self.text.wrong(&what)),
+            };
+        }
         if self.next > 0 && !self.options.ids && head.names.iter().any(|name| name == "id") {
             world.notes.push(
                 "LAMMPS may change the order of atoms from frame to frame, so a row number \
@@ -214,7 +224,7 @@ impl<'a, R: BufRead> Dump<'a, R> {
                 self.once(head.count.is_none(), "NUMBER OF ATOMS")?;
                 head.count = Some(self.whole("number of atoms")?);
             } else if let Some(heading) = line.strip_prefix(b"ITEM: BOX BOUNDS") {
-                head.periodic = fields(heading).any(|word| word == b"pp");
+                head.periodic = boundaries(heading);
                 head.cell = Some(self.cell(heading)?);
             } else if !line.starts_with(b"ITEM:") && !line.is_empty() && !within {
                 return Err(self.stray(&line));
@@ -341,20 +351,30 @@ fn is_scaled(columns: &Columns) -> bool {
     CENTERS[2..].contains(&columns.names.center)
 }
 
-/// Returns the notes for the user about a frame: on periodic boundaries and on missing velocities.
+/// Returns for each edge of the simulation box whether the world is periodic along it: the last three
+/// words of `heading`, the rest of the line `ITEM: BOX BOUNDS`, such as `pp pp fm`. `None` if they
+/// are no boundary codes, as in old dumps.
+fn boundaries(heading: &[u8]) -> Option<[bool; 3]> {
+    let words: Vec<&[u8]> = fields(heading).collect();
+    let codes = words.last_chunk::<3>()?;
+    let is_code = |word: &&[u8]| {
+        (1..=2).contains(&word.len()) && word.iter().all(|letter| b"pfsm".contains(letter))
+    };
+    codes
+        .iter()
+        .all(is_code)
+        .then(|| codes.map(|word| word[0] == b'p'))
+}
+
+/// Returns the notes for the user about a frame: on unknown boundaries and on missing velocities.
 fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
-    let unwrapped = [CENTERS[1], CENTERS[3]].contains(&columns.names.center);
-    let periodic = head.periodic.then(|| {
-        let images = if unwrapped {
-            "; coordinates are unwrapped, so pairs with periodic images are not found either"
-        } else {
-            ""
-        };
+    let unknown = (head.cell.is_some() && head.periodic.is_none()).then(|| {
         format!(
-            "{source} has periodic boundaries, but pairs across a boundary are not found{images}"
+            "{source} does not say which boundaries of its box are periodic, so all are taken as \
+             open; --periodic says otherwise"
         )
     });
-    periodic.into_iter().chain(columns.note()).collect()
+    unknown.into_iter().chain(columns.note()).collect()
 }
 
 /// Splits a line into its fields, which are separated by white space.

@@ -19,6 +19,6 @@ pub use frames::Frames;
 pub(crate) use input::extension;
 pub use input::{Format, Input};
 pub use open::{Progress, Worlds, open};
-pub use options::{Radii, ReadOptions, magnitude};
+pub use options::{Radii, ReadOptions, box_of, magnitude};
 pub use text::Place;
 pub use world::{Frame, World};

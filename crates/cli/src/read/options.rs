@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use carom::Domain;
+
+use crate::read::cell::Cell;
 use crate::read::number;
 
 /// Options of a reader: which columns it reads besides centres and velocities, and the source of
@@ -83,6 +86,36 @@ pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
             "the {name} is {x:?}, but must be from 0 to {most:e}"
         ))
     }
+}
+
+/// Parses a box from numbers that are separated by spaces or commas: the corner from which its edges
+/// start, and then either the lengths of its edges along x, y and z, or the three edges as vectors.
+///
+/// # Errors
+/// Returns a message that says what is wrong with the text.
+pub fn box_of(text: &str) -> Result<Domain, String> {
+    let fields = text
+        .split([' ', ',', '\t'])
+        .filter(|field| !field.is_empty());
+    let numbers: Vec<f64> = fields
+        .map(|field| number::parse_wide(field.as_bytes()))
+        .collect::<Result<_, _>>()
+        .map_err(|what| format!("a number of the box {what}"))?;
+    let cell = match numbers[..] {
+        [x, y, z, a, b, c] => Cell::new([x, y, z], [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]),
+        [x, y, z, ref edges @ ..] if edges.len() == 9 => {
+            let edge = |k: usize| [edges[3 * k], edges[3 * k + 1], edges[3 * k + 2]];
+            Cell::new([x, y, z], [edge(0), edge(1), edge(2)])
+        }
+        _ => {
+            return Err(format!(
+                "the box has {} numbers, but must have 6 (a corner and three lengths) or 12 (a \
+                 corner and three edges)",
+                numbers.len()
+            ));
+        }
+    };
+    cell.domain([true; 3])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The spheres read from an input, and the line or row of each sphere.
 
 use anyhow::{Error, anyhow};
-use carom::Sphere;
+use carom::{Domain, Sphere};
 
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
@@ -18,6 +18,8 @@ pub struct World {
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, if types were requested and there are spheres.
     pub types: Option<Vec<i32>>,
+    /// The box of the input, periodic as the input says. `None` if the input has no box.
+    pub domain: Option<Domain>,
     /// The frame that was read from a dump, or `None` for other formats.
     pub frame: Option<Frame>,
     /// Messages that tell the user how the input was interpreted.
@@ -48,6 +50,7 @@ impl World {
             spheres: Vec::new(),
             ids: None,
             types: None,
+            domain: None,
             frame: None,
             notes: Vec::new(),
             names,
@@ -174,6 +177,14 @@ impl World {
                 line,
                 &format!("field {}: {error}", self.names.of(field)),
             );
+        }
+        if let carom::Error::InvalidDomain { .. } = error {
+            return anyhow!("{}: {error}", self.source);
+        }
+        if let carom::Error::ImageOutOfRange { index, .. } = error
+            && let Some(line) = self.lines.of(index)
+        {
+            return at(&self.source, self.unit, line, &error.to_string());
         }
         error.into()
     }

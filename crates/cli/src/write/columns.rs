@@ -13,6 +13,9 @@ pub struct Columns {
     pub ids: bool,
     /// Whether the list has columns `type_a` and `type_b`.
     pub types: bool,
+    /// Whether the list has columns `n1`, `n2` and `n3`, the image of sphere b. The columns of the
+    /// types then come last.
+    pub images: bool,
 }
 
 /// A column of a list of pairs.
@@ -25,6 +28,8 @@ pub(crate) enum Column {
     TypeB,
     Toi,
     Depth,
+    /// A component of the image, from 0 to 2.
+    Image(usize),
 }
 
 /// The value that a pair has in a column of the list. Integers are signed, so that the difference
@@ -43,10 +48,15 @@ impl Columns {
             (self.frames, Column::Frame),
             (true, Column::A),
             (true, Column::B),
-            (self.types, Column::TypeA),
-            (self.types, Column::TypeB),
+            (self.types && !self.images, Column::TypeA),
+            (self.types && !self.images, Column::TypeB),
             (true, Column::Toi),
             (true, Column::Depth),
+            (self.images, Column::Image(0)),
+            (self.images, Column::Image(1)),
+            (self.images, Column::Image(2)),
+            (self.types && self.images, Column::TypeA),
+            (self.types && self.images, Column::TypeB),
         ];
         let there = all.into_iter().filter(|(there, _)| *there);
         there.map(|(_, column)| column)
@@ -65,6 +75,7 @@ impl Columns {
             Column::TypeB => Value::Short(pair.types[1]),
             Column::Toi => Value::Float(pair.toi),
             Column::Depth => Value::Float(pair.depth),
+            Column::Image(k) => Value::Short(pair.image.get(k).copied().unwrap_or_default()),
         }
     }
 
@@ -88,6 +99,9 @@ impl Column {
             Self::TypeB => "type_b",
             Self::Toi => "toi",
             Self::Depth => "depth",
+            Self::Image(0) => "n1",
+            Self::Image(1) => "n2",
+            Self::Image(_) => "n3",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Pairs in the form in which they are printed and listed: rows or ids identify their spheres.
 
-use carom::Collision;
+use carom::{Collision, Collisions};
 
 use crate::read::World;
 
@@ -11,6 +11,8 @@ pub struct Pair {
     pub a: i64,
     /// Row or id of the other sphere of the pair.
     pub b: i64,
+    /// Image of sphere `b`, in a periodic domain; 0 in open space.
+    pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the world has no types.
     pub types: [i32; 2],
     /// Time of impact, from 0 to the length of the step. It is 0 for spheres that touch at the
@@ -23,28 +25,31 @@ pub struct Pair {
 /// The order of the pairs in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Pairs are sorted by `a`, then by `b`.
+    /// Pairs are sorted by `a`, then by `b`, then by their images.
     #[default]
     Pair,
-    /// Pairs are sorted by the time of impact, then by `a`, then by `b`.
+    /// Pairs are sorted by the time of impact, then by `a`, by `b` and by their images.
     Time,
 }
 
 /// Returns the pairs in the given order. If the world has ids, they identify the spheres instead of
 /// rows. The smaller id of a pair is `a`, so that lists of different frames can be compared
-/// although LAMMPS changes the order of its atoms.
+/// although LAMMPS changes the order of its atoms. If this exchanges the two spheres of a pair, its
+/// image is negated.
 pub fn named<'a>(
-    found: &'a [Collision],
+    found: &'a Collisions,
     world: &'a World,
     order: Order,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
-    let pairs = found.iter().map(|collision| name(collision, world));
+    let image = |index: usize| found.images.get(index).copied().unwrap_or_default();
+    let pairs = found.pairs.iter().enumerate();
+    let pairs = pairs.map(move |(index, collision)| name(collision, image(index), world));
     // The library returns the pairs sorted by rows, so they need not be sorted again.
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
     }
     let mut pairs: Vec<Pair> = pairs.collect();
-    let by_names = |p: &Pair, q: &Pair| (p.a, p.b).cmp(&(q.a, q.b));
+    let by_names = |p: &Pair, q: &Pair| (p.a, p.b, p.image).cmp(&(q.a, q.b, q.image));
     match order {
         Order::Pair => pairs.sort_unstable_by(by_names),
         Order::Time => {
@@ -54,7 +59,8 @@ pub fn named<'a>(
     Box::new(pairs.into_iter())
 }
 
-fn name(&Collision { a, b, toi, depth }: &Collision, world: &World) -> Pair {
+fn name(collision: &Collision, mut image: [i32; 3], world: &World) -> Pair {
+    let &Collision { a, b, toi, depth } = collision;
     let name = |row: u32| match &world.ids {
         None => row.into(),
         Some(ids) => ids.get(row as usize).copied().unwrap_or_default(),
@@ -66,10 +72,12 @@ fn name(&Collision { a, b, toi, depth }: &Collision, world: &World) -> Pair {
     let [mut first, mut second] = [a, b].map(|row| (name(row), kind(row).unwrap_or_default()));
     if first.0 > second.0 {
         (first, second) = (second, first);
+        image = image.map(i32::wrapping_neg);
     }
     Pair {
         a: first.0,
         b: second.0,
+        image,
         types: [first.1, second.1],
         toi,
         depth,

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::Context;
-use carom::{Collision, Sphere};
+use carom::{Collision, Domain, Sphere};
 
 use canvas::{Canvas, Colour};
 use classes::Classes;
@@ -45,6 +45,32 @@ pub(crate) struct Picture<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) dt: f32,
     pub(crate) pairs: &'a [Collision],
+    /// Image of sphere b for each pair, in a periodic domain.
+    pub(crate) images: &'a [[i32; 3]],
+    pub(crate) domain: &'a Domain,
+}
+
+impl Picture<'_> {
+    /// Returns the two spheres of a pair, as the line of the pair joins them. In a periodic domain,
+    /// a pair across a boundary has a line at both ends: at sphere a, towards the image of b, and at
+    /// sphere b, towards the image of a.
+    fn ends(&self, index: usize) -> [Option<[Sphere; 2]>; 2] {
+        let pair = &self.pairs[index];
+        let [a, b] = [pair.a, pair.b].map(|sphere| self.spheres[sphere as usize]);
+        let image = self.images.get(index).copied().unwrap_or_default();
+        if image == [0; 3] {
+            return [Some([a, b]), None];
+        }
+        let moved = |mut sphere: Sphere, image| {
+            let displacement = self.domain.displacement(image);
+            for (x, displacement) in sphere.center.iter_mut().zip(displacement) {
+                *x += displacement as f32;
+            }
+            sphere
+        };
+        let opposite = image.map(i32::wrapping_neg);
+        [Some([a, moved(b, image)]), Some([b, moved(a, opposite)])]
+    }
 }
 
 impl Picture<'_> {

@@ -51,13 +51,9 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
             let [a, b] = [pair.a, pair.b].map(|i| i as usize);
             // If a sphere has many pairs, their lines are thin, so that the sphere remains visible.
             let crowd = crowds[a].max(crowds[b]);
-            connect(
-                canvas,
-                view,
-                [&spheres[a], &spheres[b]],
-                crowd,
-                pair.toi > 0.0,
-            );
+            for [a, b] in picture.ends(i as usize).iter().flatten() {
+                connect(canvas, view, [a, b], crowd, pair.toi > 0.0);
+            }
         }
         for &(_, i) in level {
             let sphere = &spheres[i as usize];
