@@ -10,7 +10,7 @@ use glam::{DVec3, Vec3};
 use wide::f32x4;
 
 use super::lattice::Lattice;
-use crate::lanes::{Real, dot, three};
+use crate::lanes::{Real, dot, each, three};
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
@@ -18,10 +18,11 @@ use crate::shared::units::Scale;
 
 /// Number of fraction bits of a coordinate in a [`LatticeBox`].
 const FRACTION_BITS: u32 = 32;
-/// Largest number of cells between the cell of the domain and a coordinate of a sphere.
-pub(crate) const MAX_CELLS: i32 = 1 << 20;
 /// Margin of [`Cell::are_inside`], in units of an edge.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
+/// Further margin of [`Cell::are_inside`], as a fraction of the terms of a coordinate. It covers the
+/// rounding of these terms and of their sum to float32.
+const TERMS_MARGIN: f32 = 16.0 * f32::EPSILON;
 
 /// The cell of a periodic domain in the frame.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +60,7 @@ impl LatticeBox {
         // from −n to 1 − n.
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "a box is at most some MAX_CELLS cells away"
+            reason = "a box is at most 2²⁰ cells away"
         )]
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
@@ -73,9 +74,9 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Whether the box is at most [`MAX_CELLS`] cells away from the cell.
-    pub(super) fn is_in_range(&self) -> bool {
-        let limit = i64::from(MAX_CELLS) << FRACTION_BITS;
+    /// Whether the box is at most `cells` cells away from the cell.
+    pub(super) fn is_in_range(&self, cells: i32) -> bool {
+        let limit = i64::from(cells) << FRACTION_BITS;
         let in_range = |x: &i64| (-limit..=limit).contains(x);
         self.low.0.iter().chain(&self.high.0).all(in_range)
     }
@@ -90,7 +91,7 @@ impl LatticePoint {
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         #[allow(
             clippy::cast_possible_truncation,
-            reason = "a box is at most some MAX_CELLS cells away"
+            reason = "a box is at most 2²⁰ cells away"
         )]
         from_fn(|k| {
             let low = second.0[k] + (i64::from(between[k]) << FRACTION_BITS);
@@ -121,7 +122,7 @@ impl Cell {
         for k in 0..lattice.count {
             cell.origins[k] = origin[k] as f32;
             let terms = lattice.duals[k].abs().dot(from_corner.abs());
-            cell.margins[k] += (terms * f64::from(INSIDE_MARGIN) * f64::from(INSIDE_MARGIN)) as f32;
+            cell.margins[k] += terms as f32 * TERMS_MARGIN;
         }
         cell
     }
@@ -144,10 +145,11 @@ impl Cell {
         for k in 0..self.lattice.count {
             let dual = three(self.duals[k], f32x4::splat);
             let away = dot(middle, dual) + f32x4::splat(self.origins[k] - 0.5);
-            let terms = dot(three(middle, Real::abs), three(dual, Real::abs));
+            let terms = each(middle, shift, |x, half| Real::abs(x) + Real::abs(half));
+            let terms = dot(terms, three(dual, Real::abs));
             let half = paths.radius() * f32x4::splat(self.lengths[k] * (1.0 + INSIDE_MARGIN))
                 + Real::abs(dot(shift, dual))
-                + terms * f32x4::splat(INSIDE_MARGIN * INSIDE_MARGIN)
+                + terms * f32x4::splat(TERMS_MARGIN)
                 + f32x4::splat(self.margins[k]);
             inside &= (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
         }
@@ -173,9 +175,10 @@ impl Cell {
         // Rounding errors of the coordinates. Those of the lattice add up over the cells between
         // the sphere and the domain, and those of the position are relative to the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
-        let cells: f64 = at.iter().map(|x| x.abs() + 2.0).sum();
-        let lattice_error = (0..*count).map(|k| edge_error[k] / edges[k].length());
-        let lattice_error = lattice_error.fold(f64::EPSILON, f64::max) * 64.0 * cells;
+        let of_lattice = (0..*count).map(|k| {
+            (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edges[k].length())
+        });
+        let of_lattice: f64 = of_lattice.sum();
         let mut lattice_box = LatticeBox {
             low: LatticePoint([0; 3]),
             high: LatticePoint([0; 3]),
@@ -183,7 +186,7 @@ impl Cell {
         for k in 0..*count {
             let length = duals[k].length();
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
-            let error = lattice_error + 64.0 * f64::EPSILON * duals[k].abs().dot(far);
+            let error = length * of_lattice + 64.0 * f64::EPSILON * duals[k].abs().dot(far);
             // The margin for spheres that hardly move relative to each other: see `STILL`.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;

@@ -7,6 +7,8 @@ use glam::DVec3;
 use crate::shared::units::Scale;
 use crate::{Domain, Error};
 
+/// Largest number of cells between the cell of a domain and a coordinate of a sphere.
+const MAX_CELLS: i32 = 1 << 20;
 /// Largest number of edges that an edge of the reduced lattice may combine, per edge of the domain.
 const MAX_COMBINED: i64 = 1 << 26;
 
@@ -28,6 +30,9 @@ pub(crate) struct Lattice {
     pub(super) duals: [DVec3; 3],
     /// The origin of the domain.
     pub(super) corner: DVec3,
+    /// Largest number of cells between the cell of the domain and a coordinate of a sphere. Within
+    /// it, the components of an image fit in an `i32`.
+    pub(super) max_cells: i32,
 }
 
 impl Lattice {
@@ -82,6 +87,7 @@ impl Lattice {
             edge_error,
             combined,
             duals,
+            max_cells: max_cells(&combined),
             corner: DVec3::from(domain.origin().map(|x| scale.length(x))),
         }))
     }
@@ -118,6 +124,15 @@ impl Lattice {
             component
         })
     }
+}
+
+/// Returns the largest number of cells between the cell of the domain and a coordinate of a sphere.
+/// Images of spheres that are farther away might not fit in an `i32`, if an edge combines many edges
+/// of the domain.
+fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
+    let largest = combined.as_flattened().iter().map(|n| n.abs()).max();
+    let images = (1 << 28) / (3 * largest.unwrap_or(1).max(1));
+    i32::try_from(images).map_or(MAX_CELLS, |images| images.min(MAX_CELLS))
 }
 
 /// Makes edges as short as possible by adding whole multiples of edges to one another. `combined`

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::cell::{Cell, LatticeBox, LatticePoint, MAX_CELLS};
+use super::cell::{Cell, LatticeBox, LatticePoint};
 use crate::limits::CHUNK;
 use crate::memory::out_of_memory;
 use crate::shared::segments::{Cut, Segment, SpherePath};
@@ -165,7 +165,7 @@ impl ImageList {
                     }
                     let scaled = scale.sphere(sphere);
                     let all = cell.lattice_box(&scaled, Cut::WHOLE);
-                    if !all.is_in_range() {
+                    if !all.is_in_range(cell.lattice.max_cells) {
                         in_range.store(false, Relaxed);
                         continue;
                     }
@@ -306,7 +306,7 @@ fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {
     let is_far = |sphere: &Sphere| {
         !cell
             .lattice_box(&scale.sphere(sphere), Cut::WHOLE)
-            .is_in_range()
+            .is_in_range(cell.lattice.max_cells)
     };
     let index = step.spheres.iter().position(is_far).unwrap_or(0);
     let (set, index) = match step.sets {
@@ -317,6 +317,6 @@ fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {
     Error::ImageOutOfRange {
         index,
         set,
-        limit: MAX_CELLS,
+        limit: cell.lattice.max_cells,
     }
 }
