@@ -1,4 +1,4 @@
-//! `decide`: makes the list of collisions from the pairs that the `pairs` stage has reported.
+//! `decide`: makes the exact list of collisions from the pairs that the stage `pairs` has reported.
 
 use rayon::prelude::*;
 
@@ -14,36 +14,33 @@ use crate::{Collision, Error, Sphere};
 /// segments may report it.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair as the `pairs` stage reports it. Both indices refer to the list of all spheres, with the
-/// second of two sets after the first, and a < b.
+/// A pair that needs a decision. Both indices refer to the list of all spheres, with the second of
+/// two sets after the first, and a < b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
-    /// Smaller one of the indices of the two spheres.
     pub(crate) a: u32,
-    /// Larger one of the indices of the two spheres, combined with the flag [`GRAZING`] where it
-    /// applies.
+    /// Index of the second sphere, combined with the flag [`GRAZING`] where it applies.
     pub(crate) b: u32,
 }
 
-/// Counts of the grazing pairs of a step, which the first swept test could not decide. Each pair
-/// counts once.
+/// Counts of the pairs that the filter on a GPU or the sweep on the CPU could not decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
-    /// Number of grazing pairs.
+    /// Number of these pairs, each counted once.
     pub(crate) all: u64,
-    /// Number of grazing pairs that float64 could not decide either, so that integers had to.
+    /// Number of pairs that float64 could not decide either, so that integers had to.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more grazing pair, which was decided by `arithmetic`.
+    /// Counts one more pair, which was decided by `arithmetic`.
     pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
         self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// Returns the sum of the counts of two lists that have no pair in common.
+    /// Adds the counts of two lists that have no pair in common.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -63,9 +60,8 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Decides the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted
-/// and without repeats. `spheres` returns the two spheres of a pair. Pairs for which it returns
-/// `None` are left out.
+/// Decides the reported pairs by [`impact`], and fills `pairs` with those that touch, sorted and
+/// without repeats. Pairs for which `spheres` returns `None` are left out.
 pub(crate) fn decide_reported_with(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -74,9 +70,9 @@ pub(crate) fn decide_reported_with(
     pairs: &mut Vec<Collision>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // Several reports of one pair may differ in the flag [`GRAZING`]. `sort` keeps an arbitrary one
-    // of them. This affects only the count of grazing pairs, because every pair is decided below in
-    // any case.
+    // Several reports of one pair may differ in the flag [`GRAZING`], and `sort` keeps any one of
+    // them. This affects only the count of grazing pairs, because the loop below decides every
+    // pair.
     sort(reported, |pair| [pair.a, pair.b & !GRAZING]);
     let grazing = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)
@@ -113,15 +109,14 @@ pub(crate) fn decide_reported_with(
     Ok(grazing)
 }
 
-/// Logs that the filter of a GPU found a certain hit for a pair that does not touch, which is
-/// impossible according to docs/exact.md. The list is correct nevertheless.
+/// Logs that the filter of a GPU called a pair a certain hit although it does not touch.
+/// docs/exact.md proves this impossible. The list is correct nevertheless.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
 }
 
-/// Decides the reported pairs of a step whose spheres are on the host. See
-/// [`decide_reported_with`].
+/// Decides the reported pairs of a step whose spheres are on the host.
 pub(crate) fn decide_reported(
     step: &CheckedStep<'_>,
     reported: &mut Vec<ReportedPair>,

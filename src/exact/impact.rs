@@ -8,11 +8,10 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Returns the time of impact and the depth of two spheres in a step of duration `dt`, or `None` if
-/// they do not touch. Also returns the arithmetic by which the pair was decided.
+/// Returns the exact impact of two spheres in a step of duration `dt`, or `None` if they do not
+/// touch. Also returns the arithmetic that decided the pair.
 pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
-    // This test comes first because arithmetic with an error bound cannot prove that two spheres
-    // just touch. Only pairs that certainly just touch pass this test.
+    // An error bound cannot prove that two spheres just touch, so this test comes first.
     if just_touch([[a, b]; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }
@@ -26,8 +25,8 @@ pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>,
     }
 }
 
-/// The first touch of two spheres at any time from the start of the step on; `None` if they never
-/// touch.
+/// Returns the first touch of two spheres at any time from the start of the step on, or `None` if
+/// they never touch.
 pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
     let pair = Float64::new(a, b);
     pair.first_touch()
@@ -38,9 +37,8 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere) -> Option<Touch> {
 /// they do not touch.
 ///
 /// The time is in the unit of `dt`, from 0 to `dt`. It is 0 if the spheres touch or overlap at the
-/// start of the step. The result is exact, like the list of a [`Detector`](crate::Detector): the
-/// time is the real one rounded to the nearest float32. The collision groups of the spheres are
-/// ignored.
+/// start of the step. The result is exact: the real time, rounded to the nearest float32. Collision
+/// groups are ignored.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};

@@ -4,21 +4,20 @@
 use super::sort::sort;
 use crate::Collision;
 
-/// Pairs that began, lasted and ended between two steps. Each pair is given by its indices
-/// `[a, b]`, and each list is sorted. See
+/// Pairs that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
+/// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
-    /// Pairs of the later step that are not pairs of the earlier step.
+    /// Pairs that touch only in the later step.
     pub began: Vec<[u32; 2]>,
-    /// Pairs of both steps.
+    /// Pairs that touch in both steps.
     pub lasted: Vec<[u32; 2]>,
-    /// Pairs of the earlier step that are not pairs of the later step.
+    /// Pairs that touch only in the earlier step.
     pub ended: Vec<[u32; 2]>,
 }
 
-/// Returns the changes from the list `previous` to the later list `pairs`.
 pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
     let [before, now] = [previous, pairs].map(in_order);
     let mut changes = Changes::default();
@@ -37,8 +36,8 @@ pub(crate) fn changes(previous: &[Collision], pairs: &[Collision]) -> Changes {
     changes
 }
 
-/// Returns the indices `[a, b]` of the pairs, sorted and without repeats. The pairs are already
-/// sorted, unless the caller has altered the list.
+/// Returns the indices `[a, b]` of the pairs, sorted and without repeats. A list that the caller
+/// has not altered is already sorted.
 fn in_order(pairs: &[Collision]) -> Vec<[u32; 2]> {
     let mut pairs: Vec<[u32; 2]> = pairs.iter().map(|pair| [pair.a, pair.b]).collect();
     if !pairs.is_sorted_by(|one, next| one < next) {

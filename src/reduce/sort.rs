@@ -4,8 +4,7 @@
 
 use rayon::prelude::*;
 
-/// Sorts pairs by index a, then by index b, and removes repeats. `indices` returns `[a, b]` of a
-/// pair.
+/// Sorts pairs by their indices a and b, which `indices` returns, and removes repeats.
 pub(crate) fn sort<T: Send>(pairs: &mut Vec<T>, indices: impl Fn(&T) -> [u32; 2] + Sync) {
     pairs.par_sort_unstable_by_key(|pair| {
         let [a, b] = indices(pair);
