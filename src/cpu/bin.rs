@@ -1,5 +1,5 @@
-//! `bin`: computes, for each proxy (a sphere or one time segment of it), the cell that contains the
-//! proxy, and the slot of this cell in the slot table. Twin of `shaders/bin.wgsl`.
+//! `bin`: computes the grid cell of each proxy (a sphere or one time segment of its path), and the
+//! slot of this cell in the table of cells. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,21 +19,18 @@ use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy, with the slot of its cell.
+/// A proxy (a sphere or one time segment of its path), with the slot of its cell.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
-    /// Slot of the proxy's cell in the slot table.
+    /// Index of the proxy's cell in the table of cells.
     pub(crate) slot: u32,
-    /// Index of the proxy's sphere.
     pub(crate) sphere: u32,
-    /// Tag of the proxy: its level and its time segment, packed by [`make_tag`]. The flag
-    /// [`INSIDE`] is set if all cells that the proxy searches in its own level lie within the
-    /// level's box, where each cell has a slot of its own.
+    /// Grid and time segment of the proxy, packed by [`make_tag`]. The flag [`INSIDE`] says that
+    /// each cell that the proxy searches in its own grid has a slot of its own.
     pub(crate) tag: u32,
 }
 
-/// Computes the cell of every proxy and the slot of that cell in the slot table. Sorts the proxies
-/// into buckets by slot.
+/// Computes the cell and the slot of every proxy, and sorts the proxies into buckets by slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,

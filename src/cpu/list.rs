@@ -15,8 +15,8 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// Fills `list` with all items of `pairs`, sorted by index a and then by index b. In `pairs` they
-/// are sorted into buckets by a. `ends` is scratch memory.
+/// Fills `list` with all items of `pairs`, sorted by index a and then by index b. `ends` is scratch
+/// memory.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,
@@ -42,8 +42,8 @@ pub(crate) fn list(
     })
 }
 
-/// Sorts distinct pairs that all have the same index a, which are called a row, by their index b.
-/// The function is inlined, because most rows have at most one pair.
+/// Sorts distinct pairs that all have the same index a by their index b. The function is inlined,
+/// because most spheres have at most one such pair.
 #[inline(always)]
 fn sort_row(row: &mut [Collision]) {
     match row.len() {
@@ -60,17 +60,16 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Whether the pairs of a row (pairs with the same index a) are already sorted by their index b.
-/// This is often so if the spheres lie in memory in the same order as in space. All adjacent pairs
-/// are compared without a branch for each.
+/// Returns whether some pairs are already sorted by their index b, as is common if the spheres lie
+/// in memory as they lie in space. A branch for each pair would cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
-/// Sorts up to [`LANES`]·`BLOCKS` pairs with the same index a by their index b. To find the place
-/// of a pair, it counts the pairs that come before it. This takes more comparisons than other
-/// algorithms, but has no branches that may be mispredicted.
+/// Sorts a few pairs by their index b. The place of a pair is the number of pairs that come before
+/// it. Counting them takes more comparisons than other algorithms, but no branches that may be
+/// mispredicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut pairs = [[Collision::default(); LANES]; BLOCKS];
@@ -84,7 +83,8 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // A lane in which the comparison is true is −1, so the subtraction adds 1 to the rank.
+            // Where the comparison is true, its result is −1, so the subtraction adds 1 to the
+            // rank.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }

@@ -1,4 +1,4 @@
-//! Runs all stages one after the other, and owns the memory that is kept between steps.
+//! Runs all stages on the CPU, and owns the memory that is kept between steps.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -41,13 +41,12 @@ struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
     found: FoundPairs,
-    /// Pairs that the `decide` stage has found to touch.
+    /// Pairs that the stage `decide` has found to touch.
     decided: ReusedVec<Collision>,
-    /// Scratch memory of the `list` stage.
+    /// Scratch memory of the stage `list`.
     ends: ScratchPool<u32>,
 }
 
-/// Input of the stages that come after `plan`.
 struct Planned<'a> {
     step: CheckedStep<'a>,
     limits: Limits,
@@ -56,13 +55,12 @@ struct Planned<'a> {
     space: &'a Space,
     sizes: &'a Sizes<'a>,
     plan: &'a Plan<'a>,
-    /// Number of proxies.
     proxies: usize,
 }
 
 impl Cpu {
-    /// Runs all stages and fills `pairs` with the pairs that touch. `times` is a vector for the
-    /// durations of the stages, whose memory is reused.
+    /// Runs all stages and fills `pairs` with the pairs that touch. The vector `times` is reused
+    /// for the durations of the stages.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -93,8 +91,8 @@ impl Cpu {
             plan,
             proxies,
         };
-        // Whether the remaining stages use several threads depends on the number of proxies, not of
-        // spheres, because few spheres may be cut into many time segments.
+        // Few spheres may be cut into many time segments. So the number of proxies, not of spheres,
+        // determines whether the remaining stages use several threads.
         let stages = &mut self.stages;
         let counts = threads.run(proxies, || planned.run(stages, pairs, &mut clock))?;
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
@@ -109,14 +107,12 @@ impl Cpu {
         })
     }
 
-    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.space.bytes() + self.sizes.bytes() + self.level_of_class.bytes() + self.stages.bytes()
     }
 }
 
 impl StageMemory {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.binned.bytes()
             + self.sorted.bytes()
@@ -127,7 +123,6 @@ impl StageMemory {
 }
 
 impl Planned<'_> {
-    /// Runs the stages that come after `plan`, and fills `pairs` with the pairs that touch.
     fn run(
         &self,
         memory: &mut StageMemory,
@@ -136,8 +131,8 @@ impl Planned<'_> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // In most worlds, an upper bound of the number of candidates is below the limit, so the
-        // candidates need not be counted.
+        // Counting the candidate pairs is usually not needed, because a cheap upper bound of their
+        // number is below the limit.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
@@ -162,8 +157,8 @@ impl Planned<'_> {
         Ok(counts)
     }
 
-    /// Sorts all proxies into the slots of the grids. Returns the number of proxies in the fullest
-    /// slot.
+    /// Sorts all proxies (spheres and time segments) by grid cell. Returns the largest number of
+    /// proxies in one table entry.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..
@@ -179,7 +174,6 @@ impl Planned<'_> {
         Ok(fullest)
     }
 
-    /// Returns the input of the search for pairs in the filled grids.
     fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a> {
         PairSearch {
             grids: Grids {

@@ -1,4 +1,5 @@
-//! `scatter`: sorts the proxies by the slots of their cells. Twin of `shaders/scatter.wgsl`.
+//! `scatter`: sorts the proxies (spheres and time segments) by the slots of their cells. Twin of
+//! `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,13 +28,12 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Number of chunks of the input from which the proxies of a bucket may come, on average, before it
-/// pays to copy their spheres to the buckets first. With fewer chunks, most of the spheres are
-/// still in the cache, because the world is small or its spheres lie in memory as they lie in
-/// space.
+/// If the proxies of a bucket come from more chunks of the input than this, on average, their
+/// spheres are copied to the buckets first. With fewer chunks, most spheres are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
-/// Sorts the proxies by slot. Returns the number of proxies in the fullest slot.
+/// Sorts the proxies by the slots (table entries) of their cells. Returns the largest number of
+/// proxies in one slot.
 pub(crate) fn scatter(
     spheres: &[Sphere],
     scale: &Scale,
@@ -49,7 +49,7 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, binned, in_order);
     }
-    // The first slot begins at 0. Each other slot begins where the slot before it ends, so the
+    // The first slot begins at 0, and each other slot begins where the slot before it ends. So the
     // table continues with the ends of the slots.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
@@ -86,7 +86,8 @@ pub(crate) fn scatter(
 struct BucketPart<'a> {
     /// Number of sorted proxies before this part.
     before: u32,
-    /// For each slot in these buckets, the index where it ends among all sorted proxies.
+    /// For each slot (table entry of a cell) in these buckets, the index where it ends among all
+    /// sorted proxies.
     ends: &'a mut [u32],
     spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],
@@ -94,7 +95,7 @@ struct BucketPart<'a> {
 }
 
 impl<'a> BucketPart<'a> {
-    /// Splits off the part that lies in `buckets`, which have to be the first ones of this part.
+    /// Splits off the first buckets of this part.
     fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> BucketPart<'a> {
         let count = binned.len(buckets.clone());
         let part = BucketPart {
@@ -108,11 +109,10 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the proxies of a bucket by slot. Writes where each slot of the bucket ends, the slot
-    /// of each proxy, and `order`. For each sorted proxy, `order` has the index to read its sphere
-    /// from, the index of the sphere, and the tag. If the spheres were copied to the buckets
-    /// (`brought`), the index to read from is a place in the bucket. Otherwise it is the index of
-    /// the sphere. Returns the number of proxies in the fullest slot.
+    /// Sorts the proxies of a bucket by slot (table entry). For each sorted proxy, `order` receives
+    /// the index to read its sphere from, the index of the sphere, and the tag. The index to read
+    /// from is a place in the bucket if the spheres were copied there (`brought`). Returns the
+    /// largest number of proxies in one slot.
     fn sort(
         &mut self,
         bucket: usize,
@@ -138,7 +138,8 @@ impl<'a> BucketPart<'a> {
     }
 
     /// Writes the spheres and the tags of the proxies in sorted order. For each sorted proxy,
-    /// `order` has the tag, and the index in `source` from which to read the sphere.
+    /// `order` has the index in `source` of its sphere, the sphere's index in the step, and the
+    /// tag.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, sphere, tag]) in targets.zip(order) {
@@ -148,7 +149,7 @@ impl<'a> BucketPart<'a> {
     }
 }
 
-/// Computes the balls (bounding spheres) of the sorted proxies.
+/// Computes the bounding spheres of the sorted proxies.
 fn fill_balls(
     spheres: &[SortedSphere],
     tags: &[u32],
@@ -164,8 +165,8 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may have fewer than [`LANES`] proxies. The contents of its remaining
-            // lanes do not matter.
+            // The last block may have fewer than four proxies. The rest of its contents does not
+            // matter.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let paths = scale.paths(from_fn(|k| &spheres[lane(k)]), frame);
             *balls = Balls::new(&paths, from_fn(|k| Cut::of_tag(tags[lane(k)])));

@@ -1,5 +1,5 @@
-//! Finds all pairs that touch: divides the search among tasks, runs the tasks on all threads, and
-//! joins their results.
+//! Finds all pairs that touch: divides the search among tasks, runs them on all threads, and joins
+//! their results.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,9 +15,8 @@ use crate::exact::ReportedPair;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
-/// more than `limit` of them, or too many reports for the `decide` stage
-/// ([`Progress::is_too_much`]).
+/// Tests all candidate pairs and fills `found` with the pairs that touch. Returns an error if there
+/// are more than `limit`, or too many pairs to decide later ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs(
     search: &PairSearch<'_>,
     limit: u64,
@@ -57,7 +56,6 @@ pub(crate) fn find_pairs(
     })
 }
 
-/// Appends `reports`, which come from one task, to `shared`, the reports of all tasks.
 fn append(shared: &mut Vec<ReportedPair>, reports: &[ReportedPair]) -> Result<(), Error> {
     let more = reports.len();
     let room = shared.try_reserve(more);

@@ -11,17 +11,17 @@ use crate::shared::tag::level_of;
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 
-/// The input of a search for all pairs: the grids, and the proxies in them.
+/// The input of a search for all pairs: the grids, and the proxies (spheres or time segments) in
+/// them.
 pub(crate) struct PairSearch<'a> {
-    /// The grids of the step, filled with its proxies.
     pub(crate) grids: Grids<'a>,
-    /// The frame: the moving origin from which cells are counted.
+    /// The moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
-    /// The proxies in the order of their slots in the grids.
+    /// The proxies, sorted by grid cell.
     pub(crate) sorted: &'a SortedProxies,
     /// Number of proxies in the step.
     pub(crate) proxies: usize,
-    /// The step in the caller's units. The spheres of the sorted proxies are in these units, too.
+    /// The step in the caller's units. The sorted proxies have spheres in these units, too.
     pub(crate) step: CheckedStep<'a>,
     /// The conversion from the caller's units to the units of the grids.
     pub(crate) scale: &'a Scale,
@@ -32,8 +32,8 @@ pub(crate) struct PairSearch<'a> {
 }
 
 impl PairSearch<'_> {
-    /// Returns the proxy that has this index among the sorted proxies, in the form that a search
-    /// for its neighbours needs. `ball` is the proxy's bounding sphere.
+    /// Returns the proxy with this index in the form that a search for its neighbours needs. `ball`
+    /// is its bounding sphere.
     #[inline(always)]
     pub(super) fn searcher(&self, index: usize, ball: &Ball) -> Searcher {
         Searcher {
@@ -44,8 +44,8 @@ impl PairSearch<'_> {
         }
     }
 
-    /// Returns the path of a proxy's sphere if the proxy's level searches other levels. Otherwise
-    /// the path is not needed.
+    /// Returns the path of a proxy's sphere if the proxy has to search other grids, which needs the
+    /// path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
@@ -53,7 +53,7 @@ impl PairSearch<'_> {
         searches.then(|| self.scale.path(given, self.frame))
     }
 
-    /// Returns the cell and the tag of the proxy that has this index among the sorted proxies.
+    /// Returns the grid cell and the tag (grid and time segment) of the proxy with this index.
     pub(super) fn cell(&self, index: usize) -> SortedCell {
         let tag = self.sorted.tags[index];
         let level = &self.grids.levels[level_of(tag) as usize];
@@ -63,20 +63,18 @@ impl PairSearch<'_> {
         }
     }
 
-    /// Returns the number of tasks into which the search is divided.
     pub(super) fn tasks(&self) -> usize {
         self.proxies.div_ceil(self.task_size())
     }
 
-    /// Returns the range of indices, among the sorted proxies, of the proxies of task number
-    /// `task`.
+    /// Returns the indices of the sorted proxies whose neighbours one task searches for.
     pub(super) fn of_task(&self, task: usize) -> Range<usize> {
         let begin = task * self.task_size();
         begin..self.proxies.min(begin + self.task_size())
     }
 
     /// Returns the number of proxies per task. Consecutive sorted proxies have many neighbours in
-    /// common, so it is best that one task searches for the neighbours of all of them.
+    /// common, so one task handles many of them.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

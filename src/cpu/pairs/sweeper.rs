@@ -1,4 +1,4 @@
-//! Applies the swept test to the pairs that have passed the ball test.
+//! Applies the swept test of moving spheres to the pairs whose bounding spheres meet.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,18 +15,17 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. For each block, one proxy of every pair is prefetched before the
-/// swept test begins.
+/// Number of pairs in a block. One proxy of every pair of a block is prefetched before the swept
+/// test begins.
 const PREFETCHED: usize = 64;
 
-/// Applies the swept test to pairs, and lists the pairs that touch.
 pub(super) struct Sweeper<'a> {
     search: &'a PairSearch<'a>,
-    /// Counts of the pairs and reports that all tasks have found so far.
+    /// Counts of the pairs that all tasks have found so far.
     progress: &'a Progress,
     /// List of the pairs that touch.
     pairs: &'a mut Vec<Collision>,
-    /// Reports for the `decide` stage, of pairs that several time segments may report.
+    /// Pairs that several time segments may report, for the stage `decide`.
     shared: &'a mut Vec<ReportedPair>,
     grazing: Grazing,
     /// `Ok`, or the error if memory for the pairs could not be allocated.
@@ -34,8 +33,8 @@ pub(super) struct Sweeper<'a> {
 }
 
 impl<'a> Sweeper<'a> {
-    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for the
-    /// `decide` stage to `shared`.
+    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the pairs left to the stage
+    /// `decide` to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -52,8 +51,8 @@ impl<'a> Sweeper<'a> {
         }
     }
 
-    /// Returns the number of grazing pairs and the reports for the `decide` stage, or the error if
-    /// memory ran out.
+    /// Returns the number of pairs that the swept test could not decide, and the pairs left to the
+    /// stage `decide`.
     pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportedPair]), Error> {
         self.memory?;
         Ok((self.grazing, self.shared))
@@ -66,24 +65,23 @@ impl<'a> Sweeper<'a> {
         let count = std::mem::take(&mut near.count);
         let begin = self.pairs.len();
         let reported = self.shared.len();
-        // The swept test takes two pairs at a time. Both are written to the list, whether they
-        // touch or not, so the list needs room for one pair more.
+        // The swept test takes two pairs at a time and writes both to the list, whether they touch
+        // or not. So the list needs room for one pair more.
         let room = count + 1;
         if self.pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         self.pairs.resize(begin + room, Collision::default());
-        // If the number of pairs is odd, the last swept test reads one entry beyond them. That
-        // entry has to contain valid indices.
+        // If the number of pairs is odd, the last swept test reads one entry beyond them, which
+        // must have valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches the second proxy of each pair of the block, so that the cache misses
-            // overlap.
+            // Prefetches one proxy of each pair of the block, so that the cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].sphere);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -104,11 +102,10 @@ impl<'a> Sweeper<'a> {
         }
     }
 
-    /// Applies the swept test to entries `first` and `first + 1` of `near`. The bit mask `there`
-    /// selects both of them, or only the first. Appends the pairs that touch to the list, which has
-    /// `hits` pairs from index `begin` on, and returns the new value of `hits`. Also copies these
-    /// pairs to the front of `near`, so that entry k of `near` is the pair in place `begin + k` of
-    /// the list.
+    /// Applies the swept test to entries `first` and `first + 1` of `near`, of which the bit mask
+    /// `there` selects one or both. Appends the pairs that touch to the list, which has `hits`
+    /// pairs from index `begin` on, and returns the new value of `hits`. Entry k of `near` is
+    /// overwritten by the pair in place `begin + k` of the list.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -130,9 +127,8 @@ impl<'a> Sweeper<'a> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // `decide_open` decides the pairs that just touch. It counts a pair as grazing only
-                // if the two proxies own it, which means that they are the segments at the closest
-                // approach.
+                // `decide_open` decides the pairs that just touch, because it counts each pair only
+                // once, in the time segments that contain the closest approach.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -166,8 +162,8 @@ impl<'a> Sweeper<'a> {
     }
 
     /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
-    /// spheres do not touch, or if the pair does not pass [`Sweeper::is_own`]. Counts the pair as
-    /// grazing if `grazing` is set.
+    /// spheres do not touch, or if [`Sweeper::is_own`] rejects the pair. `grazing` says whether to
+    /// count the pair as undecided by the swept test.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -183,15 +179,15 @@ impl<'a> Sweeper<'a> {
         impact
     }
 
-    /// Whether each pair that touches also has to pass [`Sweeper::is_own`], because collision
-    /// groups may exclude it or other time segments may own it.
+    /// Returns whether pairs that touch also need the test [`Sweeper::is_own`], because collision
+    /// groups may exclude them or other time segments may report them.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
     }
 
-    /// Removes the pairs that do not pass [`Sweeper::is_own`] from the `hits` pairs listed from
-    /// index `begin` on. Returns the number of pairs kept.
+    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs listed from index
+    /// `begin` on. Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -203,9 +199,9 @@ impl<'a> Sweeper<'a> {
         kept
     }
 
-    /// Whether the collision groups of two spheres allow their pair, and the proxies of this
-    /// candidate own it: they are the segments at the time of closest approach. If rounding leaves
-    /// open which segments these are, reports the pair for the `decide` stage, and returns false.
+    /// Returns whether two time segments report the pair of their spheres: collision groups allow
+    /// the pair, and the segments contain the closest approach. If rounding leaves this open, the
+    /// pair goes to the stage `decide`, and the result is false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch { sorted, step, .. } = self.search;
@@ -214,13 +210,13 @@ impl<'a> Sweeper<'a> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Neither sphere is cut into time segments, as in most pairs. So there is no other
-        // candidate that might own the pair.
+        // Neither sphere is cut into time segments, as in most pairs. So no other candidate has the
+        // same spheres.
         let tags = two(places, |place| sorted.tags[place]);
         if two(tags, segment_power) == [0, 0] {
             return true;
         }
-        // The proxies are two segments of one sphere, which form no pair.
+        // Two segments of one sphere form no pair.
         if a == b {
             return false;
         }
@@ -230,9 +226,9 @@ impl<'a> Sweeper<'a> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // The `decide` stage counts a pair once, however many segments report it. It
-                // expects the flag GRAZING in the reports of such a pair, even if the pair is not
-                // close to tangency.
+                // The stage `decide` counts a pair once, however many segments report it. It
+                // expects the flag GRAZING in these reports, even if the pair is not close to
+                // tangency.
                 let [a, b] = [a.min(b), a.max(b) | GRAZING];
                 self.shared.push(ReportedPair { a, b });
                 false

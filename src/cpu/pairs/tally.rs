@@ -1,5 +1,4 @@
-//! `tally`: counts the candidates, the pairs of proxies that have to be tested, before any of them
-//! is tested.
+//! `tally`: counts the candidate pairs before any of them is tested.
 
 use std::ops::Range;
 
@@ -7,7 +6,6 @@ use rayon::prelude::*;
 
 use super::search::PairSearch;
 
-/// Returns the number of candidates that the search will find.
 pub(crate) fn tally(search: &PairSearch<'_>) -> u64 {
     (0..search.proxies)
         .into_par_iter()

@@ -1,4 +1,4 @@
-//! A task: the search for the pairs of one part of the sorted proxies.
+//! The search for the pairs of one part of the sorted proxies (spheres or time segments).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,15 +21,13 @@ use crate::{Collision, Error};
 /// A task in progress, which searches for the pairs of some proxies and tests them.
 pub(super) struct Task<'a> {
     search: &'a PairSearch<'a>,
-    /// Pairs that have passed the ball test and wait for the swept test.
+    /// Pairs that have passed the ball test (of bounding spheres) and wait for the swept test.
     near: NearPairs,
     sweeper: Sweeper<'a>,
     candidates: u64,
 }
 
 impl<'a> Task<'a> {
-    /// Makes a task that writes the pairs that touch to `pairs`, and the reports for the `decide`
-    /// stage to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -44,8 +42,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Searches for the neighbours of the proxy that has this index among the sorted proxies, and
-    /// collects the pairs that pass the ball test.
+    /// Searches for the neighbours of the proxy with this index, and collects the pairs that pass
+    /// the ball test (of bounding spheres).
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -67,8 +65,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
-    /// counts, and its reports for the `decide` stage.
+    /// Applies the swept test to the pairs that still wait for it. Returns the counts, and the
+    /// pairs left to the stage `decide`.
     pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportedPair]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
@@ -80,8 +78,8 @@ impl<'a> Task<'a> {
         Ok((counts, shared))
     }
 
-    /// Collects the pairs that pass the ball test. One proxy of each pair is the searching proxy,
-    /// with the index `index` and the shape `probe`. The other one is any proxy in `ranges`.
+    /// Collects the proxies in `ranges` whose bounding spheres meet `probe`, the shape of the
+    /// searching proxy `index`.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -95,7 +93,7 @@ impl<'a> Task<'a> {
     }
 
     /// Does the work of `collect` for ranges that have more proxies than there is room for. Divides
-    /// the ranges into pieces, and applies the swept test to the collected pairs before each piece.
+    /// the ranges, and applies the swept test before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -109,8 +107,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Does the work of `collect` for ranges that may lie outside a level's box, where several
-    /// cells share a slot. Collects only pairs with proxies that lie in the row of cells `row`.
+    /// Does the work of `collect` for ranges where several cells share a table entry. Collects only
+    /// proxies that lie in the cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
