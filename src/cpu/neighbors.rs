@@ -135,7 +135,9 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells in reach of a proxy in all other grids that its grid searches.
+    /// Visits half the neighbourhood of a proxy in its own grid, where some of these cells share
+    /// table entries by a hash. It visits the rest of the proxy's own cell, the next cell along x,
+    /// and four rows of cells that come after them in y and z.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -171,8 +173,9 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells from `low` to `high` of one time slab, which all have table entries of
-    /// their own. Cells with equal y and z are one range of the sorted proxies.
+    /// If `boxed` is false, each cell in reach is looked up by itself. There are few such cells,
+    /// because a grid searches another one with smaller cells only if all proxies there lie in its
+    /// box (`coarse_searches_fine`).
     #[inline(always)]
     fn visit_box(
         &self,

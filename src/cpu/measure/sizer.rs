@@ -1,4 +1,4 @@
-//! Computes the size class of each sphere, and adds the sphere's proxies to the histogram.
+//! Computes the size class of each sphere, and counts the sphere's time segments there.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,8 +17,7 @@ use crate::shared::segments::{Cut, ProxySize};
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 
-/// Cuts spheres into time segments of at most `length` by [`ProxySize::new`], and adds the
-/// resulting proxies to size classes.
+/// Cuts spheres into time segments of at most `length`, and adds the segments to size classes.
 pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
@@ -26,8 +25,8 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the proxies of `spheres`, which are all of set `set`, to the histogram. Writes the size
-    /// class of each sphere to `class_of`.
+    /// Adds the time segments of `spheres`, which are all of set `set`, to the histogram. Writes
+    /// the size class of each sphere to `class_of`.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -49,7 +48,6 @@ impl Sizer<'_> {
         }
     }
 
-    /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32) -> u16 {
         let path = self.scale.path(sphere, &self.space.frame);
         let size = ProxySize::new(&path, self.length);
@@ -71,9 +69,8 @@ impl Sizer<'_> {
         number as u16
     }
 
-    /// Adds [`LANES`] spheres of set `set` to the histogram and returns their size classes, if none
-    /// of the spheres is cut. The classes are the same as those from [`Sizer::add`]. If a sphere is
-    /// cut, adds nothing and returns `None`.
+    /// Does the work of [`Sizer::add`] for four spheres at once, if the path of none is cut into
+    /// time segments. Otherwise adds nothing and returns `None`.
     #[inline(always)]
     fn add_uncut(
         &self,

@@ -1,4 +1,4 @@
-//! Cuts each sphere into time segments, and counts the proxies of each size class. Twin of
+//! Cuts each sphere's path into time segments, and counts the segments of each size class. Twin of
 //! `shaders/measure_sizes.wgsl`.
 
 #![allow(
@@ -19,7 +19,6 @@ use crate::shared::space::Space;
 use crate::shared::units::Scale;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
-/// Memory of [`measure_sizes`], kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct SizesMemory {
     histograms: HistogramMemory,
@@ -30,7 +29,6 @@ pub(crate) struct SizesMemory {
 }
 
 impl SizesMemory {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.histograms.bytes()
             + self.class_of.bytes()
@@ -39,20 +37,18 @@ impl SizesMemory {
     }
 }
 
-/// How the spheres are cut into time segments, and how many proxies each size class has.
+/// How the spheres are cut into time segments, and how many segments each size class has.
 pub(crate) struct Sizes<'a> {
-    /// The size class of each sphere.
     pub(crate) class_of: &'a [u16],
     /// The time segments of all spheres, except the first segment of each. With N spheres, proxy
     /// number k < N is sphere k or its first segment, and proxy number N + k is entry k of this
     /// list.
     pub(crate) segments: &'a [Segment],
-    /// The size classes that have proxies, each with its number, in ascending order of the numbers.
+    /// The size classes that have proxies, each with its number, in ascending order.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
 
 impl Sizes<'_> {
-    /// Returns the sphere and the time segment that proxy number `proxy` stands for.
     pub(crate) fn segment(&self, proxy: usize) -> Segment {
         match proxy.checked_sub(self.class_of.len()) {
             Some(further) => self.segments[further],
@@ -64,8 +60,8 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every sphere into time segments and counts the proxies of each size class. Doubles the
-/// length of segments until there are at most `max_proxies` proxies, or the length exceeds
+/// Cuts every sphere's path into time segments and counts the segments of each size class. Doubles
+/// the length of segments until there are at most `max_proxies` in all, or the length exceeds
 /// [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
@@ -113,8 +109,7 @@ pub(crate) fn measure_sizes<'a>(
     })
 }
 
-/// Returns the histogram of all proxies by size class, and writes the size class of each sphere to
-/// `class_of`.
+/// Counts all time segments by size class, and writes the size class of each sphere to `class_of`.
 fn count<'a>(
     sizer: &Sizer<'_>,
     spheres: &[Sphere],
