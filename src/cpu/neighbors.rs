@@ -108,9 +108,9 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits the neighbours of a proxy in its own grid, cell by cell, where cells share table
-    /// entries by a hash. It visits half the neighbourhood: the rest of the proxy's own cell, the
-    /// next cell along x, and the four rows of cells that come after them in y and z.
+    /// Visits half the neighbourhood of a proxy in its own grid, where some of these cells share
+    /// table entries by a hash. It visits the rest of the proxy's own cell, the next cell along x,
+    /// and four rows of cells that come after them in y and z.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -135,9 +135,7 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits half the neighbourhood of a proxy in its own grid, where some of these cells share
-    /// table entries by a hash. It visits the rest of the proxy's own cell, the next cell along x,
-    /// and four rows of cells that come after them in y and z.
+    /// Visits the cells in reach of a proxy in all other grids that its grid searches.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -159,9 +157,9 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Otherwise each cell in reach is looked up by itself. There are few such cells,
-            // because a grid searches another one with smaller cells only if all proxies there lie
-            // in its box (`coarse_searches_fine`).
+            // If `boxed` is false, each cell in reach is looked up by itself. There are few such
+            // cells, because a grid searches another one with smaller cells only if all proxies
+            // there lie in its box (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -173,9 +171,8 @@ impl Grids<'_> {
         }
     }
 
-    /// If `boxed` is false, each cell in reach is looked up by itself. There are few such cells,
-    /// because a grid searches another one with smaller cells only if all proxies there lie in its
-    /// box (`coarse_searches_fine`).
+    /// Visits the cells from `low` to `high` of one time slab, which all have table entries of
+    /// their own. Cells with equal y and z are one range of the sorted proxies.
     #[inline(always)]
     fn visit_box(
         &self,
