@@ -8,12 +8,10 @@ use wide::f32x4;
 use crate::lanes::{LANES, dot, each, four, three};
 use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
-/// The bounding sphere of one time segment of a sphere's path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
     /// Centre of the ball, in the frame: the sphere's centre half way through the time segment.
     pub(crate) middle: [f32; 3],
-    /// Radius of the ball, including a margin for rounding.
     pub(crate) reach: f32,
 }
 
@@ -22,7 +20,7 @@ pub(crate) struct Ball {
 /// docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Margin for rounding of a path that is tested against bounding spheres, in the same unit as
+/// Margin for rounding of a path that is tested against bounding spheres. Its unit is that of
 /// [`MARGIN`].
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
@@ -58,11 +56,9 @@ impl Balls {
 
 /// A shape that is tested against many balls (bounding spheres).
 pub(crate) trait Probe {
-    /// Returns a bit mask of the balls that the shape meets.
     fn meets(&self, balls: &Balls) -> usize;
 }
 
-/// A ball (bounding sphere) that is tested against many other balls.
 pub(crate) struct BallProbe([f32x4; 4]);
 
 impl BallProbe {
@@ -88,7 +84,6 @@ impl Probe for BallProbe {
 /// docs/exact.md (lemma 2.7) proves that no touching pair is lost.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
-    /// The vector from the middle of the segment to its end.
     to_end: [f32x4; 3],
     /// Reciprocal of the square of `to_end`, or 0 if that square is too small to be precise. The
     /// segment is then treated as a point, and `reach` includes half its length.

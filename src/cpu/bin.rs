@@ -19,7 +19,6 @@ use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy (a sphere or one time segment of its path), with the slot of its cell.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     /// Index of the proxy's cell in the table of cells.
@@ -30,7 +29,6 @@ pub(crate) struct Binned {
     pub(crate) tag: u32,
 }
 
-/// Computes the cell and the slot of every proxy, and sorts the proxies into buckets by slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,

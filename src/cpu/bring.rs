@@ -13,8 +13,7 @@ use super::sorted_sphere::SortedSphere;
 use crate::Sphere;
 use crate::limits::CHUNK;
 
-/// Writes the spheres of all proxies to `brought`, bucket after bucket. Within a bucket, they are
-/// in the order in which the proxies were added.
+/// Writes the spheres of all proxies to `brought`, bucket after bucket.
 pub(super) fn bring_to_buckets(
     spheres: &[Sphere],
     binned: &Buckets<Binned>,

@@ -1,7 +1,6 @@
-//! Sorting in two passes that stay in the cache. The first pass sorts each chunk of the input into
-//! buckets, by the high bits of the keys. The second pass, in `scatter` and `list`, sorts each
-//! bucket by the rest of the keys. Chunks and buckets are independent, so the threads need no
-//! atomics and do not affect the order.
+//! Sorts in two passes that stay in the cache. The first pass sorts each chunk of the input into
+//! buckets by the high bits of the keys. The second pass, in `scatter` and `list`, sorts each
+//! bucket. No chunk or bucket depends on another, so the threads need no atomics.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -37,7 +36,6 @@ pub(crate) struct Buckets<T> {
     /// Number of low bits of a key that have no influence on the bucket of its item.
     shift: u32,
     range: usize,
-    /// Scratch memory for the items of a chunk before they are sorted.
     unsorted: ScratchPool<T>,
 }
 
@@ -140,7 +138,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Adds items as one further chunk.
     pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
@@ -152,8 +149,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Moves the end of each bucket by the number of items that some chunks have in the buckets up
-    /// to this one.
     fn add_ends(&mut self, chunks: Range<usize>) {
         for chunk in &self.chunks[chunks] {
             for (all, end) in self.ends.iter_mut().zip(&*chunk.ends) {
@@ -162,13 +157,11 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         }
     }
 
-    /// Returns the range of the keys of all items in some buckets.
     pub(crate) fn range(&self, buckets: Range<usize>) -> Range<usize> {
         let [begin, end] = [buckets.start, buckets.end].map(|bucket| bucket << self.shift);
         begin..end.min(self.range)
     }
 
-    /// Returns the number of items in some buckets.
     pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
         let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin(buckets.end) - begin(buckets.start)
@@ -197,7 +190,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         &chunk.items[chunk.range(bucket)]
     }
 
-    /// Returns the items of a bucket in the order in which they were added.
     pub(crate) fn items(&self, bucket: usize) -> impl Iterator<Item = &T> + Clone {
         self.chunks[..self.used]
             .iter()

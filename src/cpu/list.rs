@@ -15,8 +15,6 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// Fills `list` with all items of `pairs`, sorted by index a and then by index b. `ends` is scratch
-/// memory.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,

@@ -16,7 +16,6 @@ use crate::shared::sets::Sets;
 use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
-/// Largest number of ranges of sorted proxies that are passed to one call of `visit`.
 const RANGES_AT_ONCE: usize = 16;
 
 /// Neighbouring cells along x, in one grid and one time slab (part of the step), for which a range
@@ -44,7 +43,6 @@ impl CellRow {
     }
 }
 
-/// The grids of a step, filled with the step's proxies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
     /// The levels (grids), in ascending order of the size of their cells.
@@ -56,10 +54,8 @@ pub(crate) struct Grids<'a> {
     pub(crate) sets: Sets,
 }
 
-/// A proxy whose neighbours are searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
-    /// Index of the proxy among the sorted proxies.
     pub(crate) index: usize,
     /// Index of the proxy's cell in the table of cells.
     pub(crate) slot: u32,

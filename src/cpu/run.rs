@@ -35,15 +35,12 @@ pub(crate) struct Cpu {
     stages: StageMemory,
 }
 
-/// Memory of the stages after `plan`, kept from step to step.
 #[derive(Debug, Default)]
 struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
     found: FoundPairs,
-    /// Pairs that the stage `decide` has found to touch.
     decided: ReusedVec<Collision>,
-    /// Scratch memory of the stage `list`.
     ends: ScratchPool<u32>,
 }
 
@@ -59,8 +56,6 @@ struct Planned<'a> {
 }
 
 impl Cpu {
-    /// Runs all stages and fills `pairs` with the pairs that touch. The vector `times` is reused
-    /// for the durations of the stages.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,

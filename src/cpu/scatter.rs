@@ -32,8 +32,6 @@ use crate::{Error, Sphere};
 /// spheres are copied to the buckets first. With fewer chunks, most spheres are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
-/// Sorts the proxies by the slots (table entries) of their cells. Returns the largest number of
-/// proxies in one slot.
 pub(crate) fn scatter(
     spheres: &[Sphere],
     scale: &Scale,
@@ -84,7 +82,6 @@ pub(crate) fn scatter(
 
 /// The part of the sorted proxies that lies in a range of buckets.
 struct BucketPart<'a> {
-    /// Number of sorted proxies before this part.
     before: u32,
     /// For each slot (table entry of a cell) in these buckets, the index where it ends among all
     /// sorted proxies.
@@ -95,7 +92,6 @@ struct BucketPart<'a> {
 }
 
 impl<'a> BucketPart<'a> {
-    /// Splits off the first buckets of this part.
     fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> BucketPart<'a> {
         let count = binned.len(buckets.clone());
         let part = BucketPart {
@@ -149,7 +145,6 @@ impl<'a> BucketPart<'a> {
     }
 }
 
-/// Computes the bounding spheres of the sorted proxies.
 fn fill_balls(
     spheres: &[SortedSphere],
     tags: &[u32],

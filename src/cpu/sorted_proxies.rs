@@ -12,19 +12,15 @@ pub(crate) struct SortedProxies {
     /// For each entry of the table of cells, the index of its first proxy. The last entry is the
     /// number of proxies.
     pub(crate) starts: ReusedVec<u32>,
-    /// Spheres of the proxies, for the swept test.
     pub(crate) spheres: ReusedVec<SortedSphere>,
-    /// Bounding spheres of the proxies, in blocks of four, for the ball test.
     pub(crate) balls: ReusedVec<Balls>,
     /// Grid and time segment of each proxy, with the flag [`INSIDE`](crate::shared::tag::INSIDE)
     /// where it applies.
     pub(crate) tags: ReusedVec<u32>,
-    /// Table entries of the proxies' cells.
     pub(crate) slots: ReusedVec<u32>,
     /// Scratch memory for sorting a bucket. For each sorted proxy: the index to read its sphere
     /// from, the index of the sphere in the step, and the tag.
     pub(super) orders: ScratchPool<[u32; 3]>,
-    /// Scratch memory for the spheres that were copied to a bucket, before they are sorted.
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }
 

@@ -10,7 +10,6 @@ use crate::shared::moving_sphere::MovingSphere;
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {
-    /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],

@@ -13,7 +13,6 @@ pub(crate) struct Impact {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
-    /// Float64 with an error bound.
     Float64,
     /// Exact integers, used where the error bound of float64 is too large for a decision.
     Integers,
@@ -24,7 +23,6 @@ pub(crate) enum Arithmetic {
 pub(crate) struct Touch {
     /// Time of the first touch, which may be after the end of the step.
     pub(crate) time: f64,
-    /// Unit vector from the centre of the first sphere towards the centre of the second.
     pub(crate) normal: DVec3,
     /// Speed at which the spheres approach each other along `normal`.
     pub(crate) approach: f64,

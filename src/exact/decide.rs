@@ -27,20 +27,17 @@ pub(crate) struct ReportedPair {
 /// Counts of the pairs that the filter on a GPU or the sweep on the CPU could not decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
-    /// Number of these pairs, each counted once.
     pub(crate) all: u64,
     /// Number of pairs that float64 could not decide either, so that integers had to.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more pair, which was decided by `arithmetic`.
     pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
         self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// Adds the counts of two lists that have no pair in common.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -49,7 +46,6 @@ impl Grazing {
     }
 }
 
-/// Number of pairs per parallel task.
 const TASK: usize = 4096;
 
 /// Placeholder for a pair that does not touch. No sphere has these indices.
@@ -116,7 +112,6 @@ fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
 }
 
-/// Decides the reported pairs of a step whose spheres are on the host.
 pub(crate) fn decide_reported(
     step: &CheckedStep<'_>,
     reported: &mut Vec<ReportedPair>,

@@ -21,7 +21,6 @@ use crate::shared::moving_sphere::MovingSphere;
 /// Largest relative error of one operation: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A number and an upper bound of its error.
 #[derive(Clone, Copy)]
 struct Bounded {
     value: f64,

@@ -8,8 +8,7 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Returns the exact impact of two spheres in a step of duration `dt`, or `None` if they do not
-/// touch. Also returns the arithmetic that decided the pair.
+/// Also returns the arithmetic that decided the pair: float64 or integers.
 pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
     // An error bound cannot prove that two spheres just touch, so this test comes first.
     if just_touch([[a, b]; 2]) != 0 {

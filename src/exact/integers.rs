@@ -56,7 +56,6 @@ fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-/// Divides a number by 2^`unit`, of which it must be a multiple.
 fn in_units(number: Dyadic, unit: i32) -> IBig {
     IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
 }
@@ -84,7 +83,7 @@ pub(super) struct Integers {
     length: i32,
     v: [IBig; 3],
     speed: i32,
-    /// p·p − r², which is positive when the spheres are apart at the start of the step.
+    /// p·p − r², for the relative position p and the sum r of the radii.
     outside: IBig,
 }
 

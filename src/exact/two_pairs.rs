@@ -16,14 +16,11 @@ use crate::shared::moving_sphere::MovingSphere;
 /// for the second. A pair that is neither in `hits` nor in `misses` needs more precise arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
-    /// Mask of the pairs that touch.
     pub(crate) hits: usize,
-    /// Time of impact and depth of each pair that touches.
     pub(crate) impacts: [Impact; 2],
     /// Mask of the pairs whose spheres just touch at the start of the step. Only two such pairs
     /// together are recognized.
     pub(crate) just: usize,
-    /// Mask of the pairs that do not touch.
     pub(crate) misses: usize,
     /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
     /// tangency or to the end of the step.
@@ -45,13 +42,10 @@ const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 /// the velocity of the second sphere relative to the first, and r is the sum of the radii.
 struct Terms {
     r: f64x2,
-    /// p·p, the squared distance of the centres at the start of the step.
     pp: f64x2,
-    /// v·v, the squared relative speed.
     vv: f64x2,
     /// p·p − r², which is positive when the spheres are apart at the start.
     outside: f64x2,
-    /// p·p + r², for the relative position p and the sum r of the radii.
     sum: f64x2,
     /// −p·v, which is positive when the spheres approach each other.
     closing: f64x2,

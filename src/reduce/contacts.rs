@@ -31,8 +31,6 @@ impl Contacts {
     }
 }
 
-/// Lists for each of `spheres` spheres the indices of its pairs. Pairs with a sphere that does not
-/// exist are skipped.
 pub(crate) fn contacts(pairs: &[Collision], spheres: usize, sets: Sets) -> Contacts {
     let numbered = || {
         let pairs = pairs.iter().zip(0..=u32::MAX);

@@ -16,8 +16,6 @@ pub struct Earliest {
     pub partner: u32,
 }
 
-/// Returns the first impact of each of `spheres` spheres. Pairs with a sphere that does not exist
-/// are skipped.
 pub(crate) fn earliest(pairs: &[Collision], spheres: usize, sets: Sets) -> Vec<Option<Earliest>> {
     let mut earliest: Vec<Option<Earliest>> = vec![None; spheres];
     for pair in pairs {

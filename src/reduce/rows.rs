@@ -1,4 +1,4 @@
-//! Indices of the spheres of a pair among all spheres of the step.
+//! Finds the spheres of a pair among all spheres of the step.
 
 use crate::Collision;
 use crate::shared::sets::Sets;

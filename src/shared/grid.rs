@@ -16,9 +16,7 @@ use crate::lanes::three;
 
 /// Multiplier of the time slab (a part of the step) in the hash of a grid cell.
 pub(crate) const SLAB_HASH: u32 = 0x27d4_eb2f;
-/// Multiplier of the cell's y in the hash of a grid cell.
 pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
-/// Multiplier of the cell's z in the hash of a grid cell.
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 /// Multiplier of the mixed bits of time slab, y and z in the hash of a grid cell.
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
@@ -58,9 +56,7 @@ pub(crate) struct Level {
     pub(crate) dims: [u32; 3],
     /// First table index for the cells outside the box, which share entries by a hash.
     pub(crate) first_hashed: u32,
-    /// Edge of a cell.
     pub(crate) cell: f32,
-    /// Reciprocal of the edge of a cell.
     pub(crate) inverse_cell: f32,
     /// Number of table entries for the cells outside the box, minus 1.
     pub(crate) hash_mask: u32,
@@ -68,7 +64,6 @@ pub(crate) struct Level {
     /// proxy spans more than one slab, so a fast sphere forms candidate pairs only with spheres
     /// that are near it at the same time.
     pub(crate) time_power: u32,
-    /// The set of the spheres in this grid: 0 or 1.
     pub(crate) of_set: u32,
     /// Half the extent of the largest proxy, in units of the cell's edge, with a margin for
     /// rounding. It is at most 0.5, apart from rounding.

@@ -7,7 +7,6 @@ use crate::sphere::Sphere;
 /// A type of 32 bytes that begin with the centre, the radius and the velocity of a moving sphere.
 /// This layout allows to transpose several values ([`rows`](crate::lanes::rows)).
 pub(crate) trait MovingSphere: Pod {
-    /// Returns the sphere's centre at the start of the step.
     fn center(&self) -> [f32; 3];
     fn radius(&self) -> f32;
     fn velocity(&self) -> [f32; 3];

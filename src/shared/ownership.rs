@@ -57,7 +57,6 @@ pub(crate) fn ownership([i, j]: [&ScaledSphere; 2], tags: [u32; 2], dt: f32) -> 
     ownership
 }
 
-/// Whether two time segments own (report) the pair of their spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
     /// Only these two segments report the pair.

@@ -9,7 +9,6 @@ use super::moving_sphere::MovingSphere;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct ScaledSphere {
-    /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],

@@ -20,9 +20,7 @@ pub(crate) const MARGIN: f32 = 10.0;
 /// with them, so that coordinates and velocities stay small and keep their digits in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// Position of the frame's origin at the start of the step.
     pub(crate) origin: Vec3,
-    /// Velocity of the frame's origin.
     pub(crate) drift: Vec3,
 }
 
@@ -33,7 +31,6 @@ pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
     radius: T,
     velocity: [T; 3],
-    /// Displacement of the sphere during the step.
     shift: [T; 3],
     dt: T,
 }
@@ -73,7 +70,6 @@ impl<T: Real> SpherePath<T> {
         }
     }
 
-    /// Returns the largest displacement during the step along any axis.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
         largest(three(self.shift, T::abs))
@@ -97,15 +93,13 @@ impl<T: Real> SpherePath<T> {
         reach.max(T::of(0.5 * SMALLEST_CELL))
     }
 
-    /// Returns the vector from the middle of a time segment to its end. `half` is half the length
-    /// of the segment as a fraction of the path.
+    /// Returns the vector from the middle of a time segment to its end.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
     }
 
-    /// Returns the half extents of a time segment along the three axes, with the margin [`MARGIN`]
-    /// for rounding. `half` is half the length of the segment as a fraction of the path.
+    /// Returns the half extents of a time segment along the three axes, with a margin for rounding.
     #[inline(always)]
     pub(crate) fn reaches(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
@@ -162,7 +156,6 @@ pub(crate) struct Segment {
 /// The number of time segments of a sphere, and the size of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
-    /// log₂ of the number of time segments.
     pub(crate) power: u32,
     /// Half the edge of the smallest cell that a segment fits: its half extent with a margin for
     /// rounding.
@@ -196,7 +189,6 @@ impl ProxySize {
         (!cut).then(|| path.reach(path.extent(), f32x4::splat(0.5), MARGIN))
     }
 
-    /// Returns the size class for spheres of set `set` (0 or 1).
     #[inline(always)]
     pub(crate) fn class(self, set: u32) -> u32 {
         size_class_of(self.half_cell, self.power, set)

@@ -1,8 +1,6 @@
 //! The sets of spheres in a step, and how indices work in each case. Twin of
 //! `shaders/shared/sets.wgsl`.
 
-/// The sets of spheres in a step: one or two. The spheres of two sets are in one list, the second
-/// set after the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
     /// All pairs of spheres count.

@@ -29,7 +29,6 @@ pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }
 
-/// Returns the set of the spheres of a size class: 0 or 1.
 pub(crate) fn class_set(class: usize) -> u32 {
     (class >> (SIZE_BITS + POWER_BITS)) as u32
 }

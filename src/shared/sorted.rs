@@ -8,7 +8,6 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
-    /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],

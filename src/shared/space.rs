@@ -6,7 +6,6 @@ use super::segments::Frame;
 use super::tuning::{LOG_OF_NONE, MIN_CELL_PER_SPACING, OCTAVES};
 use crate::sphere::MAX_MAGNITUDE;
 
-/// How the spheres lie in space, as the stage `measure` estimates it from a sample.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) spheres: f32,
@@ -25,7 +24,6 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// The state before anything has been measured.
     pub(crate) fn unknown(spheres: usize) -> Self {
         Self {
             spheres: spheres as f32,

@@ -7,7 +7,6 @@ pub(crate) const SEGMENT_BITS: u32 = 15;
 /// Number of bits of a tag that hold the *power*: log₂ of the number of time segments of the
 /// sphere.
 pub(crate) const POWER_BITS: u32 = 4;
-/// Mask of [`POWER_BITS`] bits.
 pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
 /// Largest number of levels (grids) of a step.
 pub(crate) const MAX_LEVELS: usize = 64;

@@ -39,8 +39,6 @@ pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// In order of distance, the nearer one is number [`NEAR_RANK`], the farther one number
 /// [`FAR_RANK`].
 pub(crate) const NEAR_RANK: u32 = 4;
-/// Rank of the farther neighbour from which the spacing of the spheres is computed. See
-/// [`NEAR_RANK`].
 pub(crate) const FAR_RANK: u32 = 12;
 /// The box around the sample leaves out one in this many spheres at each end of each axis, so that
 /// outliers do not stretch it.
@@ -50,8 +48,7 @@ pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Lower bound of the measured dimension of the region that the spheres fill. A line has dimension
 /// 1, a sheet 2.
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
-/// Upper bound of the measured dimension of the region that the spheres fill: the dimension of
-/// space.
+/// Upper bound of the measured dimension of the region that the spheres fill.
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
 /// Smallest slope of the extrapolated curve of neighbours by distance, in octaves per octave.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
@@ -72,23 +69,20 @@ pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 pub(crate) const MAX_WEIGHED: usize = 256;
 
 
-/// Cost of searching one range of the sorted proxies, if the cell has its own table entry. The unit
-/// is one test of two spheres.
+/// Cost of searching one range of the sorted proxies, in units of one test of two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
-/// Cost of searching one range of the sorted proxies that is found by a hash, and is therefore
-/// likely to be a cache miss. The unit is one test of two spheres.
+/// Cost of searching one range of the sorted proxies that is found by a hash, and so is likely to
+/// be a cache miss. The unit is one test of two spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of ranges that a proxy (time segment) searches in its own grid, if all cells there have
-/// table entries of their own.
+/// Number of ranges of the sorted proxies that a proxy searches in its own grid.
 pub(crate) const OWN_RANGES: f32 = 5.0;
-/// Number of ranges that a proxy (time segment) searches in its own grid, if the cells share table
-/// entries by a hash.
+/// Number of ranges of the sorted proxies that a proxy searches in its own grid, if cells share
+/// table entries by a hash.
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of ranges that a proxy (time segment) searches in a grid with larger cells, if all cells
-/// there have table entries of their own.
+/// Number of ranges of the sorted proxies that a proxy searches in a grid with larger cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
-/// Number of ranges that a proxy (time segment) searches in a grid with larger cells, if the cells
-/// share table entries by a hash.
+/// Number of ranges of the sorted proxies that a proxy searches in a grid with larger cells, if
+/// cells share table entries by a hash.
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
 

@@ -33,7 +33,6 @@ fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
 
-/// Returns `x` times the power of two `scale`, rounded if it is subnormal.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the product is exact, or subnormal and far smaller than the rounding errors"
@@ -42,12 +41,10 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// Conversion of a step from the caller's units to the units of the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// Factors for lengths and velocities. `None` if the units of the grids are the caller's units.
     factors: Option<[f64; 2]>,
-    /// Duration of the step in the units of the grids.
     pub(crate) dt: f32,
 }
 
@@ -60,8 +57,6 @@ impl Scale {
         }
     }
 
-    /// Returns the path, in the units of the grids, of a sphere that is given in the caller's
-    /// units.
     #[inline(always)]
     pub(crate) fn path(&self, given: &impl MovingSphere, frame: &Frame) -> SpherePath {
         SpherePath::new(&self.sphere(given), frame, self.dt)
@@ -121,7 +116,6 @@ impl Units {
         }
     }
 
-    /// Converts the duration of a step to the units of the grids.
     pub(crate) fn step(self, dt: f32) -> f32 {
         times_power(dt, -self.time_power)
     }

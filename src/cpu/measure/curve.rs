@@ -25,9 +25,7 @@ use crate::shared::units::Scale;
 #[derive(Debug, Default)]
 pub(crate) struct SpaceMemory {
     sample: ReusedVec<ScaledSphere>,
-    /// Centres of the sampled spheres half way through the step.
     centers: ReusedVec<Vec3>,
-    /// Scratch memory for the values whose median is computed.
     values: ReusedVec<f32>,
     octaves: Octaves,
     /// Paths of the sampled spheres that the shortest possible time segments would cut.
@@ -44,7 +42,6 @@ impl SpaceMemory {
     }
 }
 
-/// Estimates from a sample how the spheres lie in space.
 pub(crate) fn measure_space(spheres: &[Sphere], scale: &Scale, memory: &mut SpaceMemory) -> Space {
     let SpaceMemory {
         sample,
@@ -134,10 +131,9 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// Computes the curve of neighbours by distance, [`Space::log_others`]. `pairs` has the number of
-/// ordered pairs of the sample in each octave of distance.
+/// Computes [`Space::log_others`], the curve of neighbours by distance, from the number of ordered
+/// pairs of the sample in each octave of distance.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
-    // For each octave of distance, the number of ordered pairs of the sample below its upper end.
     let mut within = pairs;
     let mut sum = 0;
     for pairs in &mut within {

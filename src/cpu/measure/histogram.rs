@@ -23,7 +23,6 @@ pub(crate) struct SizeClass {
     pub(crate) inside: u32,
     /// Half the edge of the smallest cell that fits every proxy of the size class.
     pub(crate) half_cell: f32,
-    /// Lower and upper corner, in the frame, of the box around the middles of the proxies.
     pub(crate) bounds: [Vec3; 2],
 }
 
@@ -95,7 +94,6 @@ pub(super) struct Histogram<'a> {
     /// For each number of a size class, the position of the class in `classes`, counted from 1.
     /// `None` if the class has no proxies.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
-    /// The size classes that have proxies, each with its number.
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }
 

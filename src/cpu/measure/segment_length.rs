@@ -10,8 +10,7 @@ use crate::shared::tuning::{
 };
 
 /// Returns the length of time segments with the least expected cost, which is at least the spacing
-/// of the spheres. `sample` has the paths of the sampled spheres. `cut` is memory for some of these
-/// paths.
+/// of the spheres.
 pub(super) fn segment_length(
     space: &Space,
     spacing: f32,
@@ -41,7 +40,6 @@ pub(super) fn segment_length(
     };
     let mut best = (f32::MAX, spacing);
     let lengths = (0..SEGMENT_LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
-    // The last length that is compared cuts no sphere.
     for length in lengths.chain([f32::MAX]) {
         let (cost, cuts_any) = weighing.cost(length);
         if cost < best.0 {
@@ -55,14 +53,13 @@ pub(super) fn segment_length(
     best.1
 }
 
-/// The sampled spheres whose expected costs are compared for several lengths of time segments.
+/// The sampled spheres for which several lengths of time segments are compared by cost.
 struct Weighing<'a> {
     space: &'a Space,
     /// Paths of the sampled spheres that the shortest segments cut.
     cut: &'a [SpherePath],
     /// Number of sampled spheres that segments of no length cut.
     uncut: f32,
-    /// Number of all sampled spheres.
     all: f32,
     /// Smallest edge that the plan may choose for cells: that in a grid with all spheres, if their
     /// sizes did not matter.

@@ -17,7 +17,6 @@ use crate::shared::segments::{Cut, ProxySize};
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 
-/// Cuts spheres into time segments of at most `length`, and adds the segments to size classes.
 pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,

@@ -22,7 +22,6 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 #[derive(Debug, Default)]
 pub(crate) struct SizesMemory {
     histograms: HistogramMemory,
-    /// Memory of the vectors in [`Sizes`]: `class_of`, `segments` and `classes`.
     class_of: ReusedVec<u16>,
     segments: ReusedVec<Segment>,
     classes: ReusedVec<(usize, SizeClass)>,
@@ -37,7 +36,6 @@ impl SizesMemory {
     }
 }
 
-/// How the spheres are cut into time segments, and how many segments each size class has.
 pub(crate) struct Sizes<'a> {
     pub(crate) class_of: &'a [u16],
     /// The time segments of all spheres, except the first segment of each. With N spheres, proxy
@@ -109,7 +107,6 @@ pub(crate) fn measure_sizes<'a>(
     })
 }
 
-/// Counts all time segments by size class, and writes the size class of each sphere to `class_of`.
 fn count<'a>(
     sizer: &Sizer<'_>,
     spheres: &[Sphere],
@@ -121,7 +118,6 @@ fn count<'a>(
     let first_len = sets.first_len(spheres.len());
     let add_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
         let (k, (spheres, class_of)) = chunk;
-        // Number of spheres of the chunk that are in the first set.
         let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
         for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
             let class_of = &mut class_of[range.clone()];

@@ -37,9 +37,7 @@ pub(super) struct Octaves {
     count: usize,
     /// For each octave of distance, a row with a count for each sphere of the sample.
     rows: ReusedVec<u16>,
-    /// For each octave of distance, the number of ordered pairs of the sample.
     pub(super) pairs: [u32; OCTAVES],
-    /// The octave of the smallest distance between two spheres of the sample.
     first: usize,
     /// Centres of the sampled spheres, four side by side in each block.
     blocks: ReusedVec<[f32x4; 3]>,
@@ -60,8 +58,6 @@ impl Default for Octaves {
 }
 
 impl Octaves {
-    /// Counts all pairs of a sample by octaves of distance. `centers` has the centres of the
-    /// sampled spheres.
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
         // Copies of the last centre fill up the last block. They are not counted.

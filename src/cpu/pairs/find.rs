@@ -15,8 +15,8 @@ use crate::exact::ReportedPair;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidate pairs and fills `found` with the pairs that touch. Returns an error if there
-/// are more than `limit`, or too many pairs to decide later ([`Progress::is_too_much`]).
+/// Tests all candidate pairs. Returns an error if more than `limit` of them touch, or if too many
+/// have to be decided later ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs(
     search: &PairSearch<'_>,
     limit: u64,

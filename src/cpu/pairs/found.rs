@@ -7,7 +7,6 @@ use crate::cpu::buckets::Buckets;
 use crate::exact::{Grazing, ReportedPair};
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The pairs that the stage `pairs` has found. The memory is kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct FoundPairs {
     /// Pairs that touch, sorted into buckets by index a.
@@ -15,7 +14,6 @@ pub(crate) struct FoundPairs {
     /// Pairs that several time segments may have found, and that the stage `decide` therefore
     /// decides.
     pub(crate) shared: ReusedVec<ReportedPair>,
-    /// Scratch memory for the pairs that a task reports to the stage `decide`.
     pub(super) reports: ScratchPool<ReportedPair>,
 }
 
@@ -29,7 +27,6 @@ impl FoundPairs {
 pub(crate) struct PairCounts {
     /// Number of pairs that touch, without those that are left to the stage `decide`.
     pub(crate) pairs: u64,
-    /// Number of candidate pairs that were tested.
     pub(crate) candidates: u64,
     /// Number of pairs that the swept test could not decide, without those that are left to the
     /// stage `decide`.
@@ -40,9 +37,7 @@ pub(crate) struct PairCounts {
 /// so that an error can state the number of pairs.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Largest number of pairs that the caller allows.
     limit: u64,
-    /// Number of pairs found to touch so far.
     pairs: AtomicU64,
     /// Number of pairs left to the stage `decide` so far. A pair may count several times.
     shared: AtomicU64,
@@ -80,7 +75,6 @@ impl Progress {
         self.pairs.load(Relaxed)
     }
 
-    /// Returns the number of pairs that touch, plus the number of pairs left to the stage `decide`.
     pub(super) fn all(&self) -> u64 {
         self.pairs() + self.shared.load(Relaxed)
     }

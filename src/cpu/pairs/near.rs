@@ -109,8 +109,8 @@ impl NearPairs {
         self.add_block(end, probe, balls, block, there & ((1 << rest) - 1))
     }
 
-    /// Does the work of `add` for one block of bounding spheres. `there` is a bit mask of those
-    /// that are in the range to test.
+    /// Does the work of `add` for one block. `there` is a bit mask of the bounding spheres that are
+    /// in the range to test.
     #[inline(always)]
     fn add_block(
         &mut self,

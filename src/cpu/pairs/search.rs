@@ -11,29 +11,20 @@ use crate::shared::tag::level_of;
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 
-/// The input of a search for all pairs: the grids, and the proxies (spheres or time segments) in
-/// them.
 pub(crate) struct PairSearch<'a> {
     pub(crate) grids: Grids<'a>,
-    /// The moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
-    /// The proxies, sorted by grid cell.
     pub(crate) sorted: &'a SortedProxies,
-    /// Number of proxies in the step.
     pub(crate) proxies: usize,
     /// The step in the caller's units. The sorted proxies have spheres in these units, too.
     pub(crate) step: CheckedStep<'a>,
-    /// The conversion from the caller's units to the units of the grids.
     pub(crate) scale: &'a Scale,
-    /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
     /// Whether collision groups may exclude a pair.
     pub(crate) groups: bool,
 }
 
 impl PairSearch<'_> {
-    /// Returns the proxy with this index in the form that a search for its neighbours needs. `ball`
-    /// is its bounding sphere.
     #[inline(always)]
     pub(super) fn searcher(&self, index: usize, ball: &Ball) -> Searcher {
         Searcher {
@@ -53,7 +44,6 @@ impl PairSearch<'_> {
         searches.then(|| self.scale.path(given, self.frame))
     }
 
-    /// Returns the grid cell and the tag (grid and time segment) of the proxy with this index.
     pub(super) fn cell(&self, index: usize) -> SortedCell {
         let tag = self.sorted.tags[index];
         let level = &self.grids.levels[level_of(tag) as usize];

@@ -21,9 +21,7 @@ const PREFETCHED: usize = 64;
 
 pub(super) struct Sweeper<'a> {
     search: &'a PairSearch<'a>,
-    /// Counts of the pairs that all tasks have found so far.
     progress: &'a Progress,
-    /// List of the pairs that touch.
     pairs: &'a mut Vec<Collision>,
     /// Pairs that several time segments may report, for the stage `decide`.
     shared: &'a mut Vec<ReportedPair>,
@@ -33,8 +31,6 @@ pub(super) struct Sweeper<'a> {
 }
 
 impl<'a> Sweeper<'a> {
-    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the pairs left to the stage
-    /// `decide` to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a>,
         progress: &'a Progress,
@@ -51,8 +47,6 @@ impl<'a> Sweeper<'a> {
         }
     }
 
-    /// Returns the number of pairs that the swept test could not decide, and the pairs left to the
-    /// stage `decide`.
     pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportedPair]), Error> {
         self.memory?;
         Ok((self.grazing, self.shared))
@@ -95,8 +89,6 @@ impl<'a> Sweeper<'a> {
         }
         self.pairs.truncate(begin + hits);
         if self.progress.add(hits, self.shared.len() - reported) {
-            // There are too many pairs. The step will end with an error, so the pairs are not
-            // needed.
             self.pairs.clear();
             self.shared.clear();
         }

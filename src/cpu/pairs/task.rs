@@ -18,10 +18,8 @@ use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 use crate::{Collision, Error};
 
-/// A task in progress, which searches for the pairs of some proxies and tests them.
 pub(super) struct Task<'a> {
     search: &'a PairSearch<'a>,
-    /// Pairs that have passed the ball test (of bounding spheres) and wait for the swept test.
     near: NearPairs,
     sweeper: Sweeper<'a>,
     candidates: u64,
@@ -65,8 +63,6 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Applies the swept test to the pairs that still wait for it. Returns the counts, and the
-    /// pairs left to the stage `decide`.
     pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportedPair]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;

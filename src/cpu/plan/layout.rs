@@ -23,12 +23,8 @@ use crate::shared::tuning::{
 /// a slot each, and all other cells share slots by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Lower and upper corner of the box, in the frame, in which each cell has a slot (table
-    /// entry).
     bounds: [Vec3; 2],
-    /// Number of slots (table entries) for the cells within the box.
     boxed_slots: f32,
-    /// Number of slots (table entries) for the cells outside the box.
     hashed_slots: f32,
     /// Fraction of the grid's proxies that lie outside the box, which is 1 if there is no box.
     outside: f32,
@@ -75,13 +71,10 @@ impl Layout {
     }
 }
 
-/// A layout of the slot table with a cell edge and a number of time slabs. Together they determine
-/// the expected cost of searching a grid.
 #[derive(Clone, Copy)]
 struct Arrangement {
     layout: Layout,
     cell: f32,
-    /// log₂ of the number of time slabs (parts of the step).
     time_power: u32,
 }
 

@@ -20,7 +20,6 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::space::Space;
 use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
-/// The plan of a step: its levels (grids), and which of them search which.
 pub(crate) struct Plan<'a> {
     /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: PerLevel<Level>,
@@ -29,16 +28,13 @@ pub(crate) struct Plan<'a> {
     pub(crate) searched: PerLevel<u64>,
     /// For each size class, the number of the level (grid) that contains its proxies.
     pub(crate) level_of_class: &'a [u8],
-    /// Number of slots (table entries) of all levels together.
     pub(crate) slots: u32,
 }
 
 /// A level (grid) before the levels are sorted by the size of their cells.
 struct Draft {
     level: Level,
-    /// All size ranges of the level, merged into one.
     range: SizeRange,
-    /// Numbers of the size classes whose proxies are in the level.
     classes: Range<usize>,
 }
 

@@ -12,15 +12,12 @@ use crate::shared::sets::Sets;
 use crate::shared::space::Space;
 use crate::shared::tuning::{MAX_COARSER_CELLS, MAX_OWN_CELLS, SEARCH_COST};
 
-/// A level (grid), and its size ranges merged into one.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) level: &'a Level,
     pub(super) range: &'a SizeRange,
 }
 
-/// Returns, for each level (grid), a bit mask of the levels that its proxies search. The levels are
-/// in ascending order of the size of their cells.
 pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> PerLevel<u64> {
     let mut searched: PerLevel<u64> = sides.iter().map(|_| 0).collect();
     for (coarse, &coarse_side) in sides.iter().enumerate() {

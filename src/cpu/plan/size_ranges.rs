@@ -9,7 +9,6 @@ use crate::shared::size_class::{class_power, class_set};
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::MAX_RANGE_SHIFT;
 
-/// A list with one item for each level (grid), or for each size range.
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
 /// A run of neighbouring size classes that has proxies (spheres or time segments), of one set and
@@ -21,7 +20,6 @@ pub(super) struct SizeRange {
     /// ranges.
     pub(super) power: u32,
     pub(super) set: u32,
-    /// Number of the last size class of the size range.
     pub(super) last_class: usize,
     /// Largest half extent at which the proxies of other size ranges search this one
     /// ([`SizeRange::searches`]). Merged ranges of one set have the value of the smallest of them,

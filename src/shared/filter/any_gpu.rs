@@ -12,8 +12,6 @@ use fastrand::Rng;
 use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SLOWLY, SQUARES};
 use crate::shared::sorted::SortedProxy;
 
-/// A simulated GPU, with its own way of rounding, of fusing products with sums, and of flushing
-/// subnormal numbers to zero.
 pub(super) struct AnyGpu {
     rng: Rng,
     /// Whether results are rounded up rather than down. `None`: at random.
@@ -128,7 +126,6 @@ impl AnyGpu {
             t = 0.0;
         }
         let q = [0, 1, 2].map(|k| self.mul_add(v[k], t, p[k]));
-        // The terms of r² − q·q are summed in one of two orders.
         let (rr, qq) = (self.mul(r, r), self.dot(q, q));
         let margin = if self.rng.bool() {
             self.add(rr, -qq)

@@ -22,7 +22,6 @@ use crate::shared::units::Units;
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};
 
-/// Counts and worst cases of the tested pairs of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     pairs: u64,
@@ -228,7 +227,6 @@ fn certain_results_of_the_paired_test_are_correct() {
     for round in 0..40_000 {
         let mut pair = |kind: Kind| {
             let mut pair = Pair::new(kind, &mut rng);
-            // Changes one radius by a relative amount between about 2⁻³⁰ and 1, up or down.
             let part = 2.0 * rng.f32() - 1.0;
             pair.spheres[0].radius *= 1.0 + part * 2_f32.powi(-rng.i32(0..30));
             pair
