@@ -4,7 +4,6 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-
 /// One in this many spheres is sampled in a large world, but at least [`MIN_SAMPLE`] and at most
 /// [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
@@ -27,7 +26,6 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
     let large = (spheres / SAMPLE_DIVISOR).clamp(small, MAX_SAMPLE);
     large.min(spheres)
 }
-
 
 /// Number of octaves of distance by which pairs are counted: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
@@ -55,7 +53,6 @@ pub(crate) const MIN_SLOPE: f32 = 1.0;
 /// Value of the curve of neighbours by distance, which is a log₂, where no pair has been measured.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
-
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
 /// grid. Smaller cells would save tests, but they enlarge the slot table, and searches from other
 /// grids would visit more cells.
@@ -67,7 +64,6 @@ pub(crate) const SEGMENT_LENGTHS: u32 = 26;
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 /// Largest number of sampled spheres for which the costs of different segment lengths are computed.
 pub(crate) const MAX_WEIGHED: usize = 256;
-
 
 /// Cost of searching one range of the sorted proxies, in units of one test of two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
@@ -84,7 +80,6 @@ pub(crate) const COARSER_RANGES: f32 = 4.0;
 /// Number of ranges of the sorted proxies that a proxy searches in a grid with larger cells, if
 /// cells share table entries by a hash.
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
-
 
 /// log₂ of the number of size classes in the longest possible size range (a run of size classes).
 /// So all size classes fit in [`MAX_LEVELS`] ranges.
