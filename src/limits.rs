@@ -1,4 +1,4 @@
-//! Limits on the numbers of spheres, proxies, candidates and pairs.
+//! Limits on the numbers of spheres, time segments, candidate pairs and touching pairs.
 
 use crate::Error;
 

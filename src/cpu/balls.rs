@@ -10,7 +10,8 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Centre of the ball, in the frame: the sphere's centre half way through the time segment.
+    /// The sphere's centre half way through the time segment, relative to the frame (the moving
+    /// origin of the cells).
     pub(crate) middle: [f32; 3],
     pub(crate) reach: f32,
 }

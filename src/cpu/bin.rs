@@ -21,11 +21,11 @@ use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
-    /// Index of the proxy's cell in the table of cells.
+    /// Index of the grid cell in the table of cells.
     pub(crate) slot: u32,
     pub(crate) sphere: u32,
     /// Grid and time segment of the proxy, packed by [`make_tag`]. The flag [`INSIDE`] says that
-    /// each cell that the proxy searches in its own grid has a slot of its own.
+    /// each cell that the proxy searches in its own grid has its own table entry.
     pub(crate) tag: u32,
 }
 

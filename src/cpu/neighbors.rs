@@ -19,8 +19,8 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 const RANGES_AT_ONCE: usize = 16;
 
 /// Neighbouring cells along x, in one grid and one time slab (part of the step), for which a range
-/// of the sorted proxies was looked up. Where cells share table entries by a hash, the range may
-/// hold proxies of other cells, too.
+/// of the sorted entries was looked up. Where cells share table entries by a hash, the range may
+/// belong to other cells, too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -32,7 +32,7 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Returns whether a proxy that was found in the range lies in these cells.
+    /// Returns whether an entry that was found in the range lies in these cells.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -47,9 +47,11 @@ impl CellRow {
 pub(crate) struct Grids<'a> {
     /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: &'a [Level],
-    /// For each level (grid), a bit mask of the other levels that its proxies search.
+    /// For each level (grid), a bit mask of the other levels that its spheres search for
+    /// neighbours.
     pub(crate) searched: &'a [u64],
-    /// For each entry of the table of cells, the index of its first proxy among the sorted proxies.
+    /// For each cell in the table of cells, the index where its entries begin among the sorted
+    /// proxies (spheres and time segments).
     pub(crate) starts: &'a [u32],
     pub(crate) sets: Sets,
 }
@@ -57,11 +59,11 @@ pub(crate) struct Grids<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
     pub(crate) index: usize,
-    /// Index of the proxy's cell in the table of cells.
+    /// Index of the searching sphere's cell in the table of cells.
     pub(crate) slot: u32,
     /// The grid and the time segment of the proxy, with the flag [`INSIDE`] where it applies.
     pub(crate) tag: u32,
-    /// Middle of the proxy's time segment, in the frame.
+    /// Middle of the time segment, relative to the frame (the moving origin of the cells).
     pub(crate) middle: [f32; 3],
 }
 
@@ -80,9 +82,10 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of sorted proxies that a proxy searches in its own grid. Returns
-    /// `None` if some of these cells have no table entries of their own, or if the step has two
-    /// sets. If all have, they lie at fixed distances from the proxy's own cell in the table.
+    /// Returns the five ranges of the sorted proxies (spheres and time segments) that a proxy
+    /// searches in its own grid. Returns `None` if some of these cells have no table entries of
+    /// their own, or if the step has two sets. If all have, they lie at fixed distances from the
+    /// proxy's cell in the table.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -104,8 +107,8 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits half the neighbourhood of a proxy in its own grid, where some of these cells share
-    /// table entries by a hash. It visits the rest of the proxy's own cell, the next cell along x,
+    /// Visits half the neighbourhood of a sphere or time segment in its own grid, where some cells
+    /// share table entries by a hash. It visits the rest of its own cell, the next cell along x,
     /// and four rows of cells that come after them in y and z.
     #[cold]
     pub(crate) fn search_own_rows(
@@ -131,7 +134,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells in reach of a proxy in all other grids that its grid searches.
+    /// Visits the cells in reach of a sphere or time segment in all other grids that it has to
+    /// search.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -145,8 +149,8 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Along each axis, the middles of two proxies that touch are at most the sum of their
-            // half extents apart.
+            // Along each axis, the middles of two time segments that touch are at most the sum of
+            // their half extents apart.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
@@ -154,8 +158,8 @@ impl Grids<'_> {
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
             // If `boxed` is false, each cell in reach is looked up by itself. There are few such
-            // cells, because a grid searches another one with smaller cells only if all proxies
-            // there lie in its box (`coarse_searches_fine`).
+            // cells, because a grid searches another one with smaller cells only if all cells in
+            // use there have table entries of their own (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -167,8 +171,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells from `low` to `high` of one time slab, which all have table entries of
-    /// their own. Cells with equal y and z are one range of the sorted proxies.
+    /// Visits the cells from `low` to `high` of one time slab (part of the step), which all have
+    /// table entries of their own. Cells with equal y and z are one range of the sorted entries.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -220,8 +224,9 @@ impl Grids<'_> {
         }
     }
 
-    /// Clips the range of cells from `low` to `high` to the grid's box, if no proxy lies outside
-    /// the box. Returns whether the range was clipped.
+    /// Clips the range of cells from `low` to `high` to the grid's box, the block of cells with
+    /// their own table entries. Returns false if there are spheres outside the box, which forbid
+    /// the clipping.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -237,8 +242,9 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the proxies in the cells from `x[0]` to `x[1]` with these y and z. They are one range
-    /// of the sorted proxies if each cell has its own table entry, otherwise one range per cell.
+    /// Visits the contents of the cells from `x[0]` to `x[1]` with these y and z. They are one
+    /// range of the sorted entries if each cell has its own table entry, otherwise one range per
+    /// cell.
     fn for_each_piece(
         &self,
         number: u32,

@@ -1,5 +1,5 @@
-//! `scatter`: sorts the proxies (spheres and time segments) by the slots of their cells. Twin of
-//! `shaders/scatter.wgsl`.
+//! `scatter`: sorts the proxies (spheres and time segments) by the table entries of their cells.
+//! Twin of `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -80,11 +80,11 @@ pub(crate) fn scatter(
     Ok(fullest.into_inner())
 }
 
-/// The part of the sorted proxies that lies in a range of buckets.
+/// The part of the sorted spheres and time segments that lies in a range of buckets.
 struct BucketPart<'a> {
     before: u32,
-    /// For each slot (table entry of a cell) in these buckets, the index where it ends among all
-    /// sorted proxies.
+    /// For each slot (table entry of a cell) in these buckets, the index where its contents end in
+    /// sorted order.
     ends: &'a mut [u32],
     spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],
@@ -105,10 +105,10 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the proxies of a bucket by slot (table entry). For each sorted proxy, `order` receives
-    /// the index to read its sphere from, the index of the sphere, and the tag. The index to read
-    /// from is a place in the bucket if the spheres were copied there (`brought`). Returns the
-    /// largest number of proxies in one slot.
+    /// Sorts the contents of a bucket by slot (table entry). For each sorted entry, `order`
+    /// receives the index to read its sphere from, the index of the sphere in the step, and its
+    /// packed level and segment. The index to read from is a place in the bucket if the spheres
+    /// were copied there (`brought`). Returns the size of the fullest slot.
     fn sort(
         &mut self,
         bucket: usize,
@@ -133,9 +133,9 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres and the tags of the proxies in sorted order. For each sorted proxy,
-    /// `order` has the index in `source` of its sphere, the sphere's index in the step, and the
-    /// tag.
+    /// Writes the spheres in sorted order, and with them their packed level and segment. For each
+    /// sorted entry, `order` has the index in `source` of its sphere, the sphere's index in the
+    /// step, and the packed word.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, sphere, tag]) in targets.zip(order) {
@@ -160,7 +160,7 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may have fewer than four proxies. The rest of its contents does not
+            // The last block may have fewer than four spheres. The rest of its contents does not
             // matter.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let paths = scale.paths(from_fn(|k| &spheres[lane(k)]), frame);

@@ -5,21 +5,21 @@ use super::sorted_sphere::SortedSphere;
 use crate::lanes::LANES;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The sorted proxies. The vectors may have more items than there are proxies, left over from
-/// earlier steps.
+/// The sorted spheres and time segments. The vectors may be longer than needed, because they are
+/// reused.
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
-    /// For each entry of the table of cells, the index of its first proxy. The last entry is the
-    /// number of proxies.
+    /// For each cell in the table of cells, the index where its contents begin in sorted order. The
+    /// last entry is where the last cell ends.
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// Grid and time segment of each proxy, with the flag [`INSIDE`](crate::shared::tag::INSIDE)
-    /// where it applies.
+    /// Grid and time segment of each entry, packed into one word, with the flag
+    /// [`INSIDE`](crate::shared::tag::INSIDE) where it applies.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket. For each sorted proxy: the index to read its sphere
-    /// from, the index of the sphere in the step, and the tag.
+    /// Scratch memory for sorting a bucket. For each sorted entry: the index to read its sphere
+    /// from, the index of the sphere in the step, and its packed level and segment.
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

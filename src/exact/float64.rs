@@ -139,7 +139,8 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the result if the error of the divisor may be half of the divisor or more.
+        // Rejects the time of impact if the error of its divisor may be half of the divisor or
+        // more.
         .filter(|_| off < 0.5 * sum)
     }
 

@@ -8,7 +8,8 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Also returns the arithmetic that decided the pair: float64 or integers.
+/// Returns the exact impact of two spheres, or `None` if they do not touch, and the arithmetic that
+/// decided it.
 pub(crate) fn impact<S: MovingSphere>(a: &S, b: &S, dt: f32) -> (Option<Impact>, Arithmetic) {
     // An error bound cannot prove that two spheres just touch, so this test comes first.
     if just_touch([[a, b]; 2]) != 0 {

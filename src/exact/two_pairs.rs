@@ -35,7 +35,8 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// discriminant, are at least this fraction of the sums of their terms. p is the relative position,
 /// r the sum of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound on the relative error of a time of impact or a depth that is precise enough by [`VALUE`].
+/// Bound on the relative error of a computed time of impact or depth, if its terms do not nearly
+/// cancel ([`VALUE`]).
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs, one pair in each half of a vector. p and v are the position and

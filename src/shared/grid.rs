@@ -1,8 +1,8 @@
-//! Levels (uniform grids), and the cells of proxies. Twin of `shaders/shared/grid.wgsl`.
+//! Levels (uniform grids), and the cells of spheres. Twin of `shaders/shared/grid.wgsl`.
 //!
 //! A *proxy*, which is an uncut sphere or one time segment of a sphere's path, is an entry of
-//! exactly one cell of one level: the cell that contains its middle. No proxy is wider than a cell.
-//! So two proxies of one level that touch are in the same cell or in neighbouring cells.
+//! exactly one cell of one grid: the cell that contains its middle. No proxy is wider than a cell.
+//! So two proxies of one grid that touch are in the same cell or in neighbouring cells.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -42,45 +42,48 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// One uniform grid, and its part of the table of cells (the slot table).
 ///
-/// Each cell within the level's box has a slot (table entry) of its own. The slots of neighbouring
-/// cells along x are consecutive, so the proxies of three such cells are one range of the sorted
-/// proxies. All other cells share slots: a hash of time slab, y and z, plus x, selects the slot.
+/// Each cell within the grid's box has a slot (table entry) of its own. The slots of neighbouring
+/// cells along x are consecutive, so the contents of three such cells are one range of the sorted
+/// proxies (spheres and time segments). All other cells share slots: a hash of time slab, y and z,
+/// plus x, selects the slot.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
     /// The cell in the lowest corner of the box, the block of cells that have a table entry each.
     pub(crate) origin: [i32; 3],
-    /// Table index of the first cell of the box in the first time slab.
+    /// Table index of the first cell that has an entry of its own, in the first time slab (part of
+    /// the step).
     pub(crate) first_slot: u32,
-    /// Number of cells of the box along each axis. Any of the three numbers may be 0.
+    /// Number of cells along each axis of the box, in which each cell has its own table entry. Any
+    /// of the three numbers may be 0.
     pub(crate) dims: [u32; 3],
-    /// First table index for the cells outside the box, which share entries by a hash.
+    /// First table index for the cells that share entries by a hash.
     pub(crate) first_hashed: u32,
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
-    /// Number of table entries for the cells outside the box, minus 1.
+    /// Number of table entries for the cells that share entries by a hash, minus 1.
     pub(crate) hash_mask: u32,
     /// log₂ of the number of time slabs: equal parts of the step, each with cells of its own. No
     /// proxy spans more than one slab, so a fast sphere forms candidate pairs only with spheres
     /// that are near it at the same time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half the extent of the largest proxy, in units of the cell's edge, with a margin for
-    /// rounding. It is at most 0.5, apart from rounding.
+    /// Half the extent of the largest sphere or time segment, in units of the cell's edge, with a
+    /// margin for rounding. It is at most 0.5, apart from rounding.
     pub(crate) reach: f32,
     /// Padding to the size of the struct in WGSL.
     pub(crate) unused: [u32; 2],
 }
 
 impl Level {
-    /// Returns the cell that contains a point given in frame coordinates.
+    /// Returns the cell that contains a point given relative to the frame (the moving origin).
     #[inline(always)]
     pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
         floor(three(point, |x| x * self.inverse_cell))
     }
 
-    /// Returns whether the cells from x0 to x1 with these y and z are all within the level's box,
-    /// where each cell has its own table entry.
+    /// Returns whether the cells from x0 to x1 with these y and z all have table entries of their
+    /// own.
     #[inline(always)]
     pub(crate) fn in_box(&self, x0: i32, x1: i32, y: i32, z: i32) -> bool {
         let within =
@@ -88,14 +91,15 @@ impl Level {
         within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
     }
 
-    /// Returns whether the level's box contains all cells that a proxy in this cell searches: half
-    /// of the cell's neighbourhood.
+    /// Returns whether all cells that are searched for the neighbours of a sphere in this cell have
+    /// table entries of their own.
     #[inline(always)]
     pub(crate) fn is_around_in_box(&self, [x, y, z]: [i32; 3]) -> bool {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index of a cell in a time slab. The cell must be within the level's box.
+    /// Returns the table index of a cell in a time slab (part of the step). The cell must have a
+    /// table entry of its own.
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -104,8 +108,8 @@ impl Level {
         (self.first_slot + slot) as usize
     }
 
-    /// Returns the distance in the slot table from a cell within the box to its neighbour along y,
-    /// and to its neighbour along z.
+    /// Returns the distance in the slot table from a cell to its neighbour along y, and to its
+    /// neighbour along z, if these cells have table entries of their own.
     pub(crate) fn strides(&self) -> [usize; 2] {
         let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
         [x, x * y]

@@ -12,8 +12,8 @@ use super::tag::{POWER_BITS, POWERS};
 /// and makes errors from flushed subnormal coordinates negligible compared with a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Number of size classes. For each set and each number of time segments per sphere, there are two
-/// classes per octave of size, starting at half of [`SMALLEST_CELL`].
+/// Number of size classes of time segments. For each set and each number of segments per sphere,
+/// there are two classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
 /// Number of low bits of a size class's number that hold the half octave of size. The next
 /// [`POWER_BITS`] bits hold log₂ of the number of time segments, and the bit above them holds the
@@ -24,7 +24,7 @@ pub(crate) const SIZE_SHIFT: u32 = 22;
 /// Number of the half octave of the smallest size, which is half of [`SMALLEST_CELL`].
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// Returns log₂ of the number of time segments of each sphere in a size class.
+/// Returns log₂ of the number of time segments of each sphere in this class of similar spheres.
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }

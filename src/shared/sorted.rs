@@ -17,7 +17,7 @@ pub(crate) struct SortedProxy {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
-    /// The grid cell of the proxy, counted from the origin of the frame.
+    /// The grid cell, counted from the frame's origin (the moving origin of the cells).
     pub(crate) cell: [i32; 3],
     /// The level (grid) and the time segment of the proxy, packed by
     /// [`make_tag`](super::tag::make_tag).

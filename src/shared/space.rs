@@ -18,8 +18,8 @@ pub(crate) struct Space {
     /// The moving origin of the cells: the median position of the sample, which moves with its
     /// median velocity.
     pub(crate) frame: Frame,
-    /// Lower and upper corner, in the frame, of a box that contains most of the spheres, but no
-    /// distant outliers.
+    /// Lower and upper corner, relative to the frame's origin, of a box that contains most of the
+    /// spheres, but no distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 

@@ -10,7 +10,7 @@ pub(crate) const POWER_BITS: u32 = 4;
 pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
 /// Largest number of levels (grids) of a step.
 pub(crate) const MAX_LEVELS: usize = 64;
-/// Number of low bits of a tag that hold the level (grid).
+/// Number of low bits of a packed tag that hold the number of the level (grid).
 pub(crate) const LEVEL_BITS: u32 = 6;
 
 /// Packs the level (grid) and the segment of a proxy into a tag. The sphere is cut into 2^`power`
@@ -33,8 +33,8 @@ pub(crate) fn segment_of(tag: u32) -> u32 {
     (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// Flag in a tag on the CPU: each cell that the proxy searches in its own grid has a table entry of
-/// its own. Most proxies have this flag.
+/// Flag in a tag on the CPU: each cell that a search for neighbours visits in the same grid has a
+/// table entry of its own, as is so for most spheres.
 pub(crate) const INSIDE: u32 = 1 << 31;
 
 /// Returns the time slab that contains the proxy's time segment, in a grid of 2^`time_power` slabs

@@ -70,22 +70,23 @@ pub(crate) const SEARCH_COST: f32 = 4.0;
 /// Cost of searching one range of the sorted proxies that is found by a hash, and so is likely to
 /// be a cache miss. The unit is one test of two spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of ranges of the sorted proxies that a proxy searches in its own grid.
+/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in its own grid.
 pub(crate) const OWN_RANGES: f32 = 5.0;
-/// Number of ranges of the sorted proxies that a proxy searches in its own grid, if cells share
-/// table entries by a hash.
+/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in its own grid,
+/// if cells share table entries by a hash.
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of ranges of the sorted proxies that a proxy searches in a grid with larger cells.
+/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in a grid with
+/// larger cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
-/// Number of ranges of the sorted proxies that a proxy searches in a grid with larger cells, if
-/// cells share table entries by a hash.
+/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in a grid with
+/// larger cells, if cells share table entries by a hash.
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
 /// log₂ of the number of size classes in the longest possible size range (a run of size classes).
 /// So all size classes fit in [`MAX_LEVELS`] ranges.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// log₂ of the largest number of time slabs (parts of the step) that a proxy searches in another
-/// grid. With more slabs, one shader invocation would keep all others waiting.
+/// log₂ of the largest number of time slabs (parts of the step) that a time segment searches in
+/// another grid. With more slabs, one shader invocation would keep all others waiting.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// Fraction of the slot table that is divided among the grids. The remaining entries absorb
 /// rounding.
@@ -93,7 +94,8 @@ pub(crate) const USABLE_SLOTS: f32 = 0.999;
 /// Smallest fraction of a grid's table entries that is kept for the cells outside its box, if there
 /// are spheres outside.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of table entries that a grid has for the cells outside its box.
+/// Smallest number of shared table entries that a grid has, for cells without an entry of their
+/// own.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// Factor by which the edge of a grid's cells grows, repeatedly, until the grid has enough table
 /// entries for its cells.
@@ -102,18 +104,19 @@ pub(crate) const CELL_GROWTH: f32 = 1.125;
 /// before.
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
-/// Number of cells that a proxy searches in its own grid: its own cell, and half of the 26
-/// neighbouring cells.
+/// Number of cells that a sphere (or time segment) searches in its own grid: its own cell, and half
+/// of the 26 neighbouring cells.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
-/// Largest number of cells that a proxy searches in a grid with larger cells: 4 along each axis.
+/// Largest number of cells that a sphere (or time segment) searches in a grid with larger cells: 4
+/// along each axis.
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
-/// Largest number of table entries (slots) per proxy on the CPU. The limit is generous, because the
-/// CPU allocates only what the plan needs: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 per proxy, and
+/// Largest number of table entries per sphere or time segment on the CPU. The limit is generous,
+/// because the CPU allocates only what the plan needs: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and
 /// more in a world of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries (slots) per proxy on a GPU, whose table is allocated before the first
-/// plan. With the smallest cells, a grid has about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 cells per
-/// proxy.
+/// Number of table entries per sphere or time segment on a GPU, whose table is allocated before the
+/// first plan. With the smallest cells, a grid has about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 cells
+/// for each.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

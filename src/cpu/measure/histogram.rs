@@ -14,14 +14,14 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// The proxies of one or several size classes: their number, largest size and bounding box.
+/// The time segments of one or several size classes: their number, largest size and bounding box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
     /// Number of proxies in the box that contains most of the sample. A proxy counts if the first
     /// and the last time segment of its sphere are in the box.
     pub(crate) inside: u32,
-    /// Half the edge of the smallest cell that fits every proxy of the size class.
+    /// Half the edge of the smallest cell that is as wide as every time segment counted here.
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
 }
@@ -45,8 +45,8 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which proxies are being added. The first three numbers of `low` and `high`
-/// are the corners of the box around the proxies. The fourth number of `high` is half the edge of
+/// A [`SizeClass`] to which time segments are being added. The first three numbers of `low` and
+/// `high` are the corners of their bounding box. The fourth number of `high` is half the edge of
 /// the smallest cell that fits all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
@@ -88,11 +88,11 @@ impl HistogramMemory {
     }
 }
 
-/// A histogram of proxies by size class. It stores only the classes that have proxies, because
-/// there are thousands of classes, and most worlds use few.
+/// Counts of the time segments in each class of size. It stores only the classes in use, because
+/// there are thousands, and most worlds use few.
 pub(super) struct Histogram<'a> {
-    /// For each number of a size class, the position of the class in `classes`, counted from 1.
-    /// `None` if the class has no proxies.
+    /// For each size class, its position in `classes`, counted from 1. `None` if the class is not
+    /// in use.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }

@@ -21,8 +21,8 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // A path that the shortest segments do not cut costs the same at every length, so it is not
-    // compared.
+    // A path that the shortest time segments do not cut costs the same at every segment length, so
+    // it is not compared.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));

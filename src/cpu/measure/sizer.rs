@@ -1,4 +1,4 @@
-//! Computes the size class of each sphere, and counts the sphere's time segments there.
+//! Finds how many time segments each sphere has, and how large they are, and counts them by size.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,8 +24,8 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the time segments of `spheres`, which are all of set `set`, to the histogram. Writes
-    /// the size class of each sphere to `class_of`.
+    /// Adds the time segments of `spheres`, which are all of set `set`, to the histogram of sizes.
+    /// Writes the size class of each sphere to `class_of`.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,

@@ -1,4 +1,4 @@
-//! Cuts each sphere's path into time segments, and counts the segments of each size class. Twin of
+//! Cuts each sphere's path into time segments, and counts the segments by size. Twin of
 //! `shaders/measure_sizes.wgsl`.
 
 #![allow(
@@ -42,7 +42,7 @@ pub(crate) struct Sizes<'a> {
     /// number k < N is sphere k or its first segment, and proxy number N + k is entry k of this
     /// list.
     pub(crate) segments: &'a [Segment],
-    /// The size classes that have proxies, each with its number, in ascending order.
+    /// The size classes in use, each with its number, in ascending order.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
 

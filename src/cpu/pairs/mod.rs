@@ -2,7 +2,7 @@
 //! the grids. The ball test compares bounding spheres. Pairs that pass it get the swept test of the
 //! moving spheres. Twin of `shaders/pairs.wgsl`.
 //!
-//! [`find`] divides the proxies among tasks. A [`task`] searches for neighbours, collects the pairs
+//! [`find`] divides the search among tasks. A [`task`] searches for neighbours, collects the pairs
 //! that pass the ball test in [`near`], and passes them to the [`sweeper`] for the swept test.
 //! [`tally`](mod@tally) only counts the candidate pairs.
 

@@ -36,7 +36,7 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
 /// Pairs of proxies (spheres or time segments) that have passed the ball test, as indices among the
 /// sorted proxies.
 pub(super) struct NearPairs {
-    /// For each pair, the proxy whose neighbours were searched for.
+    /// For each pair, the sphere or time segment whose neighbours were searched for.
     pub(super) searchers: [u32; MAX_NEAR],
     /// For each pair, the neighbour that the search has found.
     pub(super) found: [u32; MAX_NEAR],
@@ -74,8 +74,8 @@ impl NearPairs {
         let end = ranges
             .iter()
             .fold(begin, |end, range| self.add(end, probe, balls, range));
-        // Most searches find at most four proxies. So four entries are always written, without a
-        // branch on the number of proxies found.
+        // Most searches find at most four neighbours. So four entries are always written, without a
+        // branch on the number of neighbours found.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(searcher);

@@ -57,13 +57,14 @@ impl PairSearch<'_> {
         self.proxies.div_ceil(self.task_size())
     }
 
-    /// Returns the indices of the sorted proxies whose neighbours one task searches for.
+    /// Returns the indices of the sorted spheres or time segments whose neighbours one task
+    /// searches for.
     pub(super) fn of_task(&self, task: usize) -> Range<usize> {
         let begin = task * self.task_size();
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns the number of proxies per task. Consecutive sorted proxies have many neighbours in
+    /// Returns the number of searches per task. Neighbouring spheres have many neighbours in
     /// common, so one task handles many of them.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)

@@ -15,7 +15,7 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. One proxy of every pair of a block is prefetched before the swept
+/// Number of pairs in a block. One sphere of every pair of a block is prefetched before the swept
 /// test begins.
 const PREFETCHED: usize = 64;
 
@@ -75,7 +75,7 @@ impl<'a> Sweeper<'a> {
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches one proxy of each pair of the block, so that the cache misses overlap.
+            // Prefetches one sphere of each pair of the block, so that the cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].sphere);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));

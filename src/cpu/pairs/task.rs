@@ -74,8 +74,8 @@ impl<'a> Task<'a> {
         Ok((counts, shared))
     }
 
-    /// Collects the proxies in `ranges` whose bounding spheres meet `probe`, the shape of the
-    /// searching proxy `index`.
+    /// Collects the neighbours in `ranges` whose bounding spheres meet `probe`, the shape of the
+    /// searching sphere `index`.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -88,8 +88,8 @@ impl<'a> Task<'a> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Does the work of `collect` for ranges that have more proxies than there is room for. Divides
-    /// the ranges, and applies the swept test before each piece.
+    /// Does the work of `collect` for ranges with more entries than there is room for. Divides the
+    /// ranges, and applies the swept test before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -104,7 +104,7 @@ impl<'a> Task<'a> {
     }
 
     /// Does the work of `collect` for ranges where several cells share a table entry. Collects only
-    /// proxies that lie in the cells `row`.
+    /// neighbours that lie in the cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -119,7 +119,7 @@ impl<'a> Task<'a> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` has counted this candidate a second time.
+                // This candidate was counted a second time by `collect`.
                 self.candidates -= 1;
             }
         }

@@ -19,21 +19,21 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to divide a grid's part of the slot table (table of cells). The cells within the box have
-/// a slot each, and all other cells share slots by a hash.
+/// A way to divide a grid's part of the table of cells. Each cell within a box has a slot (table
+/// entry) of its own, and all other cells share slots by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
     bounds: [Vec3; 2],
     boxed_slots: f32,
     hashed_slots: f32,
-    /// Fraction of the grid's proxies that lie outside the box, which is 1 if there is no box.
+    /// Fraction of the grid's spheres or time segments in cells that share table entries by a hash.
     outside: f32,
 }
 
 impl Layout {
-    /// Returns the three layouts that a grid with the proxies of `range` and `share` slots (table
-    /// entries) may have: a box around all proxies, a box around most of them with hashed slots for
-    /// the others, and only hashed slots.
+    /// Returns the three possible layouts of a grid with `share` slots (table entries): a box of
+    /// cells around everything in it, a box around most of it with hashed slots for the rest, and
+    /// only hashed slots.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -78,9 +78,9 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes the grid that has the least expected cost. It gets at most `share` + [`MIN_HASHED_SLOTS`]
-/// slots (table entries), which are counted from 0. `range` has the grid's size ranges merged into
-/// one, and `ranges` has the size ranges of all grids.
+/// Makes the grid that has the least expected cost, with at most `share` + [`MIN_HASHED_SLOTS`]
+/// slots (table entries). `range` describes the spheres in the grid, and `ranges` those in all
+/// grids.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -122,8 +122,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a grid that contains the proxies of `range`.
-    /// These proxies search it, and so do the proxies of the size ranges `finer`.
+    /// Returns the expected cost of all searches in a grid that contains the spheres (or time
+    /// segments) of `range`. They search it themselves, and so do the smaller ones of `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -169,8 +169,8 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box gets one cell more on each side than its proxies need, so that most
-                // neighbourhoods lie within the box.
+                // The box of cells with their own table entries gets one cell more on each side
+                // than it needs, so that most neighbourhoods lie within it.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }

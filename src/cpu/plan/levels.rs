@@ -1,4 +1,4 @@
-//! Divides the size ranges into runs that become one level (grid) each. Twin of
+//! Divides the size ranges (runs of time segments of similar size) into grids. Twin of
 //! `shaders/shared/plan_levels.wgsl`.
 
 use super::size_ranges::{PerLevel, SizeRange};
@@ -7,10 +7,9 @@ use crate::shared::space::Space;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
-/// Divides the size ranges into grids at the least total cost, by dynamic programming. Returns the
-/// end of each grid's run of size ranges. The cost of a grid depends on the number of smaller
-/// proxies, but not on how these are divided into grids. So the best division up to each end
-/// follows from those up to earlier ends.
+/// Divides the size ranges into grids at the least total cost, and returns the end of each grid's
+/// run of ranges. The cost of a grid depends on the number of smaller segments, but not on how
+/// these are divided into grids. So dynamic programming finds the best division.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
     // For each possible end of a grid in `ranges`: the least cost of all grids up to this end, and
     // where the last of these grids begins.
@@ -43,8 +42,8 @@ pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> Per
     ends
 }
 
-/// Returns the expected cost of the searches in a grid by its own proxies, and by the smaller
-/// proxies of other grids.
+/// Returns the expected cost of the searches in a grid by its own spheres (or time segments), and
+/// by the smaller ones of other grids.
 fn level_costs(space: &Space, level: &SizeRange, sets: Sets) -> (f32, f32) {
     let proxies = level.all.count as f32;
     let slab = proxies / (1_u32 << level.power) as f32;

@@ -1,4 +1,4 @@
-//! Makes the plan of a step: divides the size classes of the proxies into levels (grids).
+//! Makes the plan of a step: divides the spheres and time segments, by size, into levels (grids).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,9 +24,11 @@ pub(crate) struct Plan<'a> {
     /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: PerLevel<Level>,
     pub(crate) proxies: PerLevel<u32>,
-    /// For each level (grid), a bit mask of the other levels that its proxies search.
+    /// For each level (grid), a bit mask of the other levels that its spheres search for
+    /// neighbours.
     pub(crate) searched: PerLevel<u64>,
-    /// For each size class, the number of the level (grid) that contains its proxies.
+    /// For each size class of spheres or time segments, the number of the level (grid) that
+    /// contains it.
     pub(crate) level_of_class: &'a [u8],
     pub(crate) slots: u32,
 }
@@ -38,8 +40,8 @@ struct Draft {
     classes: Range<usize>,
 }
 
-/// Makes the plan of a step, with at most `slots` slots (table entries). `classes` has the size
-/// classes that have proxies, each with its number.
+/// Makes the plan of a step, with at most `slots` entries in the table of cells. `classes` has the
+/// size classes in use, each with its number.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -73,8 +75,8 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the levels (grids) in the order of their size classes. The slots of each are counted
-/// from 0.
+/// Returns the levels (grids) in the order of the sizes in them. The table entries of each are
+/// counted from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],

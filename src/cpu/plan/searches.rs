@@ -1,5 +1,5 @@
-//! Decides which levels (grids) search which others. A level searches another one when its proxies
-//! look for candidate pairs there.
+//! Decides which levels (grids) search which others: the spheres in one look for neighbours in the
+//! other.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -36,11 +36,11 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Returns whether it costs less if the proxies of a grid with large cells search one with small
-/// cells than the reverse. It costs less if the large proxies are few.
+/// Returns whether it costs less if the spheres in a grid with large cells search a grid with small
+/// cells than the reverse. It costs less if the large spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large proxy reaches many small cells. They are few ranges of the sorted proxies only if
+    // A large sphere reaches many small cells. They are few ranges of the sorted entries only if
     // each has a table entry of its own, and if the step is not divided into time slabs for the
     // small cells.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
@@ -57,14 +57,14 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if all proxies of the grid `from` search the grid `to`, and each of
-/// them searches `slabs` time slabs.
+/// Returns the expected cost if all spheres (or time segments) in the grid `from` search the grid
+/// `to`, and each of them searches `slabs` time slabs (parts of the step).
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // The box of the searched grid limits the number of rows of cells. A dimension of 0 means that
-    // there is no box, and so no limit.
+    // The number of rows of cells that have table entries limits the search. A dimension of 0 means
+    // that there are none, and so no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -72,10 +72,11 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidate pairs, if no table entry (slot) has more than
-/// `fullest` proxies. Along each axis, a proxy searches at most 4 cells of a grid with larger
-/// cells. In a grid with smaller cells, it searches at most 3 cells more than its own cell is wide
-/// there. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
+/// Returns an upper bound of the number of candidate pairs, if no table entry holds more than
+/// `fullest` spheres (or time segments). Along each axis, a sphere searches at most 4 cells of a
+/// grid with larger cells. In a grid with smaller cells, it searches at most 3 cells more than its
+/// own cell is wide there. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with
+/// smaller cells.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

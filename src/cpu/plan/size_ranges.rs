@@ -1,4 +1,4 @@
-//! Size ranges: runs of neighbouring size classes of proxies, from which the plan makes levels
+//! Size ranges: runs of spheres or time segments of similar size, from which the plan makes levels
 //! (grids). Twin of `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
@@ -21,18 +21,19 @@ pub(super) struct SizeRange {
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Largest half extent at which the proxies of other size ranges search this one
-    /// ([`SizeRange::searches`]). Merged ranges of one set have the value of the smallest of them,
-    /// so that none of them counts as smaller. With two sets they have the value of the largest.
+    /// Size below which others search the spheres (or time segments) of this range
+    /// ([`SizeRange::searches`]). Ranges merged into one grid have the value of the smallest of
+    /// them, so that none of them counts as smaller. With two sets they have the value of the
+    /// largest.
     reference: f32,
-    /// Number of proxies in all size ranges that search this one.
+    /// Number of spheres or time segments in all size ranges that search this one.
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether the proxies of this size range search the other range, in the estimates of
-    /// costs. With two sets, ranges of equal size search each other. In the finished plan,
-    /// `searched_levels` decides.
+    /// Returns whether the spheres (or time segments) of this range search the other range, in the
+    /// estimates of costs. With two sets, ranges of equal size search each other. In the finished
+    /// plan, `searched_levels` decides.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -41,9 +42,9 @@ impl SizeRange {
         }
     }
 
-    /// Returns whether two size ranges may be in one grid. An uncut sphere spans the whole step, so
-    /// a grid with uncut spheres cannot divide the step into time slabs, as grids of time segments
-    /// do.
+    /// Returns whether spheres of two sizes may be in one grid. An uncut sphere spans the whole
+    /// step, so a grid with uncut spheres cannot divide the step into time slabs, as grids of time
+    /// segments do.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
@@ -63,8 +64,8 @@ impl SizeRange {
     }
 }
 
-/// Divides the size classes into at most [`MAX_LEVELS`] size ranges, which are as short as this
-/// limit allows.
+/// Divides the size classes into at most [`MAX_LEVELS`] runs, which are as short as this limit
+/// allows.
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
     // The numbers of all classes of a run are equal except for their low `shift` bits.
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);

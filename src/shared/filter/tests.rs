@@ -48,8 +48,8 @@ impl Seen {
     }
 }
 
-/// Converts a pair to the units of the grids, in which the filter computes. Returns its two
-/// proxies, the duration of the step, and the factor for lengths.
+/// Converts a pair to the units of the grids, in which the filter computes. Returns the two
+/// spheres, the duration of the step, and the factor for lengths.
 fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     let [one, other] = pair.spheres;
     // A third sphere, whose radius is the extent of the world, shows the factor by which lengths
