@@ -190,7 +190,8 @@ impl Detector {
     /// - On a GPU, carom starts a short-lived thread each time the step has to wait. This thread
     ///   polls the device, so the application need not poll it. In a browser, the event loop wakes
     ///   the task instead.
-    /// - The thread that polls the future does the work of the CPU.
+    /// - On the CPU, and for the parts of a GPU step that the CPU does, the thread that polls the
+    ///   future does the work.
     ///
     /// The future may be dropped at any time, and the detector remains usable. If the GPU was still
     /// working on the dropped step, the next step creates new buffers.

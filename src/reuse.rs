@@ -32,9 +32,9 @@ impl<T> ReusedVec<T> {
     /// Smallest number of items that a use counts as needing, so that small vectors are never
     /// freed. A use that needs no item at all ([`rest`](Self::rest)) is excepted.
     const MIN_NEEDED: usize = 1 << 8;
-    /// A vector that was oversized in more than this many consecutive uses is freed. The number is
-    /// large because one step may use a vector hundreds of times and need all of its memory only
-    /// once.
+    /// A vector is freed when its capacity was far too large in more than this many consecutive
+    /// uses. The number is large because one step may use a vector hundreds of times and need all
+    /// of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
     /// Clears the vector and returns it. The number of its items so far counts as needed.

@@ -86,15 +86,15 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// Reciprocal of the square of `to_end`, or 0 if that square is too small to be precise. The
+    /// Reciprocal of the squared length of `to_end`, or 0 if the square underflows. The time
     /// segment is then treated as a point, and `reach` includes half its length.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// `middle` is the middle of the segment, and `half` is half its length as a fraction of the
-    /// path.
+    /// `middle` is the middle of the time segment, and `half` is half its length as a fraction of
+    /// the path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);

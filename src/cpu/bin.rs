@@ -25,7 +25,8 @@ pub(crate) struct Binned {
     pub(crate) slot: u32,
     pub(crate) sphere: u32,
     /// Grid and time segment of the proxy, packed by [`make_tag`]. The flag [`INSIDE`] says that
-    /// each cell that the proxy searches in its own grid has its own table entry.
+    /// the search for its neighbours in its own grid visits only cells with their own table
+    /// entries.
     pub(crate) tag: u32,
 }
 

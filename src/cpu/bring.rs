@@ -26,8 +26,8 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, binned, chunks, piece, &mut unfilled);
 }
 
-/// Copies the spheres of some chunks of the input to their buckets. `unfilled` has the unfilled
-/// part of each bucket. If there are more than `piece` chunks, two tasks copy half of them each.
+/// Copies the spheres of some chunks (parts) of the input to their sort buckets, in which
+/// `unfilled` is the free space. More than `piece` chunks are halved, for two parallel tasks.
 fn bring_chunks(
     spheres: &[Sphere],
     binned: &Buckets<Binned>,

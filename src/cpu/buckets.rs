@@ -171,8 +171,8 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.used
     }
 
-    /// Returns the mean number of chunks from which the items of a bucket come. Empty buckets do
-    /// not count.
+    /// Returns the mean number of chunks (parts of the input) from which the items of a non-empty
+    /// bucket come.
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);

@@ -32,7 +32,8 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Returns whether an entry that was found in the range lies in these cells.
+    /// Returns whether a sphere or time segment lies in these cells, and not in others with the
+    /// same hash.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level

@@ -14,8 +14,8 @@ use crate::{Collision, Error, Sphere};
 /// segments may report it.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair that needs a decision. Both indices refer to the list of all spheres, with the second of
-/// two sets after the first, and a < b.
+/// A pair whose touch is to be decided. Both indices refer to the list of all spheres, with the
+/// second of two sets after the first, and a < b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {

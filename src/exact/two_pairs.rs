@@ -80,8 +80,8 @@ impl Terms {
     }
 }
 
-/// Tests two pairs of moving spheres in a step of duration `dt`. Constants take the place of error
-/// bounds for each pair. docs/exact.md (section 4) has the proof.
+/// Tests two pairs of moving spheres in a step of duration `dt`. Fixed bounds take the place of
+/// error bounds computed for each pair. docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere>(pairs: [[&S; 2]; 2], dt: f32) -> Swept {
     let terms = Terms::new(pairs);

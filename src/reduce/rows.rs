@@ -1,4 +1,4 @@
-//! Finds the spheres of a pair among all spheres of the step.
+//! Converts the indices of a pair to indices among all spheres of the step.
 
 use crate::Collision;
 use crate::shared::sets::Sets;

@@ -144,12 +144,13 @@ impl Cut {
     }
 }
 
-/// A time segment of a sphere, in a list that leaves out the first segment of each sphere.
+/// A time segment of a sphere's path. The list of segments leaves out the first one of each sphere.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Number of the segment within its sphere: 1 or more, because the list leaves out number 0.
+    /// Number of the time segment within its path: 1 or more, because the list leaves out each
+    /// first segment, number 0.
     pub(crate) number: u32,
 }
 

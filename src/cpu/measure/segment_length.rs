@@ -53,7 +53,7 @@ pub(super) fn segment_length(
     best.1
 }
 
-/// The sampled spheres for which several lengths of time segments are compared by cost.
+/// The sampled spheres by which several lengths of time segments are compared for cost.
 struct Weighing<'a> {
     space: &'a Space,
     /// Paths of the sampled spheres that the shortest segments cut.

@@ -35,7 +35,7 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
 #[derive(Debug)]
 pub(super) struct Octaves {
     count: usize,
-    /// For each octave of distance, a row with a count for each sphere of the sample.
+    /// For each octave of distance, a count of neighbours for each sphere of the sample.
     rows: ReusedVec<u16>,
     pub(super) pairs: [u32; OCTAVES],
     first: usize,
@@ -60,7 +60,8 @@ impl Default for Octaves {
 impl Octaves {
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // Copies of the last centre fill up the last block. They are not counted.
+        // Sphere centres are stored in blocks of four. Copies of the last centre fill up the last
+        // block, and are not counted.
         let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())

@@ -103,8 +103,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Does the work of `collect` for ranges where several cells share a table entry. Collects only
-    /// neighbours that lie in the cells `row`.
+    /// Does the work of `collect` for ranges where several grid cells share a table entry. Collects
+    /// only neighbours that lie in the cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
