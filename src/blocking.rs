@@ -5,25 +5,20 @@ use std::task::{Context, Poll, Waker};
 
 use crate::Error;
 
-/// The way in which a step waits for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// The thread blocks until the device has finished.
+    /// The thread blocks until the GPU has finished.
     Block,
-    /// The future of the step returns `Pending`, and its task is woken when the device has
-    /// finished.
+    /// The future of the step returns `Pending`, and is woken when the GPU has finished.
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU uses it"))]
     Await,
 }
 
-/// Runs a future to completion on this thread.
-///
-/// A step that waits with [`Wait::Block`] blocks inside the first poll of its future, so the future
-/// is usually ready after this poll. It is pending only if one of wgpu's own futures is pending.
-/// This thread then blocks until that future is ready.
+/// Runs a future to completion on this thread. A step that waits with [`Wait::Block`] is usually
+/// complete after the first poll, because it blocks inside the poll.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // A future that is ready at its first poll does not need `finish`, which allocates memory.
+    // `finish` allocates memory, so a future that is ready at its first poll does not use it.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -35,8 +30,8 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error, because in a browser no thread may block. Without the GPU backend this
-/// function is never called, because no future is ever pending.
+/// Returns an error, because in a browser no thread may block. Without the GPU backend no future is
+/// ever pending, so nothing calls this function.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

@@ -1,4 +1,4 @@
-//! Defines [`Cause`]: the error of another library that led to an [`Error`](crate::Error).
+//! Defines [`Cause`], which wraps the error of another library.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,21 +6,20 @@ use std::sync::Arc;
 
 /// The error of another library that led to an [`Error`](crate::Error).
 ///
-/// A cause dereferences to the error of the other library.
-/// [`Error::source`](std::error::Error::source) also returns that error, so callers can downcast
-/// it. Two causes are equal if their messages are equal.
+/// A cause dereferences to the wrapped error. [`Error::source`](std::error::Error::source) also
+/// returns the wrapped error, so callers can downcast it. Two causes are equal if their messages
+/// are equal.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
 impl Cause {
-    /// Wraps the error of another library.
     pub(crate) fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self(Arc::new(error))
     }
 }
 
-// `Cause` does not implement `std::error::Error`. So `Error::source` returns the wrapped error,
-// which callers can downcast.
+// `Cause` does not implement `std::error::Error`. So `Error::source` returns the wrapped error
+// instead of the `Cause`.
 impl Deref for Cause {
     type Target = dyn std::error::Error + Send + Sync;
 

@@ -1,4 +1,4 @@
-//! One entry of the list of collisions.
+//! Defines [`Collision`], one entry of the list of collisions.
 
 use bytemuck::{Pod, Zeroable};
 

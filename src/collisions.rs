@@ -11,15 +11,15 @@ use crate::{Collision, Error, Statistics};
 
 /// All collisions of a step, with statistics.
 ///
-/// [`Detector::detect`](crate::Detector::detect) returns this list. Its methods compute reductions:
-/// the earliest impact of each sphere, the contacts of each sphere, and the changes since an
-/// earlier step.
+/// [`Detector::detect`](crate::Detector::detect) returns this list. Its methods compute the
+/// earliest impact of each sphere, the contacts of each sphere, and the changes since an earlier
+/// step.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// All pairs of spheres that touch during the step, except for the pairs that collision groups
-    /// leave out. Each pair is listed once. The list is sorted by the indices (a, b), unless
-    /// [`sort_by_time`](Self::sort_by_time) has sorted it otherwise.
+    /// All pairs of spheres that touch during the step, each listed once. Pairs that collision
+    /// groups leave out are missing. The list is sorted by the indices (a, b), until
+    /// [`sort_by_time`](Self::sort_by_time) sorts it by time.
     pub pairs: Vec<Collision>,
     /// For each pair, the image of sphere b that sphere a touches in a periodic domain
     /// ([`Domain`](crate::Domain)). The list is empty for a step in open space.
@@ -42,7 +42,6 @@ impl Default for Collisions {
 }
 
 impl Collisions {
-    /// Combines the pairs and the statistics of a step.
     pub(crate) fn new(
         pairs: Vec<Collision>,
         images: Vec<[i32; 3]>,
@@ -63,13 +62,12 @@ impl Collisions {
         }
     }
 
-    /// Creates a list from pairs that another program found, so that the methods of the list can be
-    /// used.
+    /// Creates a list from pairs that another program found, to use the methods of the list on
+    /// them.
     ///
     /// `sphere_count` is the number of spheres, of both sets together if there are two.
     /// `second_set_start` is the number of spheres in the first of two sets, or `None` for one set.
-    /// The pairs may be in any order. In the statistics, only the numbers of spheres and pairs are
-    /// set.
+    /// The pairs may be in any order. The statistics contain only the numbers of spheres and pairs.
     ///
     /// # Errors
     /// [`Error::TooManySpheres`] for more than 2³⁰ spheres.
@@ -138,10 +136,9 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// The other methods of the list accept the pairs in any order. [`contacts`](Self::contacts)
-    /// returns indices into the list, so call it after `sort_by_time`.
-    /// [`Detector::detect_into`](crate::Detector::detect_into) refills the list in the order of (a,
-    /// b).
+    /// [`contacts`](Self::contacts) returns indices into the list, so call it after `sort_by_time`.
+    /// The other methods accept the pairs in any order.
+    /// [`Detector::detect_into`](crate::Detector::detect_into) refills the list sorted by (a, b).
     pub fn sort_by_time(&mut self) {
         // A time of impact from another program may be −0.0, which `total_cmp` orders before 0.0.
         // Adding 0.0 turns −0.0 into 0.0.
@@ -176,8 +173,8 @@ impl Collisions {
 
     /// Returns the earliest impact of each sphere, or `None` for a sphere that touches no other.
     ///
-    /// The result has [`sphere_count`](Self::sphere_count) entries. Sphere `i` of the second of
-    /// two sets has index [`second_set_start`](Self::second_set_start) + `i`.
+    /// The result has [`sphere_count`](Self::sphere_count) entries. Sphere `i` of the second of two
+    /// sets has index [`second_set_start`](Self::second_set_start) + `i`.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -193,8 +190,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere are skipped. A list contains such a pair only if
-    /// the caller has added it.
+    /// Pairs with an index past the last sphere are skipped. Only the caller can have added such a
+    /// pair.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
         earliest(&self.pairs, &self.images, spheres, sets)
@@ -223,8 +220,8 @@ impl Collisions {
         contacts(&self.pairs, spheres, sets)
     }
 
-    /// Returns the changes since an earlier step: the pairs that are new, the pairs that are in
-    /// both lists, and the pairs that have ended. `previous` is the list of the earlier step.
+    /// Returns the pairs that began, lasted or ended since an earlier step, whose list is
+    /// `previous`.
     ///
     /// Pairs are compared by their indices, and in a periodic domain by their images. So an index
     /// must refer to the same sphere in both
@@ -250,7 +247,6 @@ impl Collisions {
         )
     }
 
-    /// Returns whether the step had one set of spheres or two.
     fn sets(&self) -> Sets {
         match self.second_set_start {
             None => Sets::One,

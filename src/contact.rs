@@ -56,8 +56,8 @@ impl Collision {
     )]
     fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // The time of impact in the list is rounded to float32. At the rounded time, a fast sphere
-        // may already have passed the other one. So the time is computed again in higher precision.
+        // The list has the time of impact as float32. A fast sphere may already have passed the
+        // other one at this rounded time, so the time is computed again in higher precision.
         let Touch {
             time,
             normal,
@@ -75,7 +75,7 @@ impl Collision {
     }
 }
 
-/// Contact point, normal and approach speed of a collision. See [`Collision::contact`].
+/// The geometry of a collision at the time of impact. See [`Collision::contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
@@ -83,11 +83,11 @@ pub struct Contact {
     pub point: Vec3,
     /// Unit vector from the centre of sphere a to the centre of sphere b at the time of impact.
     ///
-    /// Centres that coincide define no direction. If they coincide at the start of the step, the
-    /// normal is +x. If two points (spheres of radius 0) meet later, the normal is opposite to the
-    /// velocity of b relative to a.
+    /// Where both centres coincide, they give no direction. If they coincide at the start of the
+    /// step, the normal is +x. If two points (spheres of radius 0) meet later, the normal is
+    /// opposite to the velocity of b relative to a.
     pub normal: Vec3,
-    /// Speed at which the centres approach along the normal, as length per time. It is positive
-    /// for spheres that approach each other, and negative for an overlapping pair that separates.
+    /// Speed at which the centres approach along the normal, as length per time. It is negative for
+    /// overlapping spheres that separate.
     pub approach_speed: f32,
 }

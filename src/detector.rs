@@ -27,9 +27,8 @@ pub struct Detector {
     pool: Option<rayon::ThreadPool>,
     gpu: Option<Gpu>,
     cpu: Cpu,
-    /// Why the detector uses its backend, as a sentence.
     reason: String,
-    /// Copy of the spheres of a step of two sets: both sets in one slice, the first set first.
+    /// The spheres of both sets of a step in one slice, the first set first.
     both: ReusedVec<Sphere>,
 }
 
@@ -44,7 +43,7 @@ impl std::fmt::Debug for Detector {
 }
 
 impl Detector {
-    /// Creates a detector: chooses the backend and starts it.
+    /// Creates a detector: chooses the backend (CPU or GPU) and starts it.
     ///
     /// The call blocks until the device is ready. In a browser, where no thread may block, use
     /// [`new_async`](Self::new_async).
@@ -57,9 +56,8 @@ impl Detector {
         block_on(Self::new_async(options))
     }
 
-    /// Creates a detector like [`new`](Self::new), without blocking the thread.
-    ///
-    /// A browser needs this form, because no thread may block there.
+    /// Creates a detector like [`new`](Self::new), without blocking the thread. Use it in a
+    /// browser, where no thread may block.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new).
@@ -103,8 +101,8 @@ impl Detector {
 
     /// Returns the backend that this detector uses.
     ///
-    /// With [`Backend::Auto`], a single step may still run on the CPU. [`Statistics::backend`] is
-    /// the backend on which a step ran.
+    /// With [`Backend::Auto`], a single step may still run on the CPU. [`Statistics::backend`]
+    /// tells on which backend a step ran.
     pub fn backend(&self) -> ActiveBackend {
         if self.gpu.is_some() {
             ActiveBackend::Gpu
@@ -113,12 +111,12 @@ impl Detector {
         }
     }
 
-    /// Returns why the detector uses its backend, as a sentence.
+    /// Returns a sentence that says why the detector uses its backend.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// Returns the GPU's name, as its driver reports it, with the graphics API, or `None` if the
+    /// Returns the GPU's name, as its driver reports it, with the graphics API. `None` if the
     /// detector uses the CPU.
     pub fn adapter(&self) -> Option<&str> {
         self.gpu.as_ref().map(Gpu::adapter)
@@ -159,8 +157,8 @@ impl Detector {
     ///
     /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is
     /// similar to the steps before it then allocates next to nothing. The memory of the list never
-    /// shrinks. To release it, pass a new list. After an error, the list is empty and its memory is
-    /// released.
+    /// shrinks: to release it, pass a new list. An error also releases it, and leaves the list
+    /// empty.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};
@@ -189,14 +187,14 @@ impl Detector {
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU
     /// works.
     ///
-    /// - On a GPU, carom starts a short-lived thread each time the step has to wait for the
-    ///   device. The thread polls the device, which wakes the task, so the application need not
-    ///   poll it. In a browser there is no such thread: the event loop wakes the task.
-    /// - On the CPU, and for the stages on the host, the thread that polls the future does
-    ///   the work.
+    /// - On a GPU, carom starts a short-lived thread each time the step has to wait. This thread
+    ///   polls the device, so the application need not poll it. In a browser, the event loop wakes
+    ///   the task instead.
+    /// - On the CPU, and for the parts of a GPU step that the CPU does, the thread that polls the
+    ///   future does the work.
     ///
-    /// The future may be dropped at any time, and the detector remains usable. If the device was
-    /// still working on the dropped step, the next step creates new buffers.
+    /// The future may be dropped at any time, and the detector remains usable. If the GPU was still
+    /// working on the dropped step, the next step creates new buffers.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Error, Options, Sphere, Step};
@@ -217,8 +215,8 @@ impl Detector {
     /// Finds collisions like [`detect_into`](Self::detect_into), without blocking the thread
     /// while a GPU works.
     ///
-    /// [`detect_async`](Self::detect_async) describes which thread does the work. If the future
-    /// is dropped before it completes, the list is empty.
+    /// [`detect_async`](Self::detect_async) describes which thread does the work. If the future is
+    /// dropped before it completes, the list is empty.
     ///
     /// # Errors
     /// The errors of [`detect`](Self::detect).
@@ -340,8 +338,6 @@ impl Detector {
     }
 }
 
-/// Returns `statistics` with the values of a completed step filled in: the counts and times of its
-/// `outcome`, and the number of its pairs.
 fn completed(statistics: Statistics, outcome: Outcome, pairs: &[Collision]) -> Statistics {
     Statistics {
         proxies: outcome.proxies,

@@ -3,10 +3,9 @@
 use crate::cause::Cause;
 use crate::sphere::MAX_MAGNITUDE;
 
-/// Errors of the public API.
+/// An error of carom. Its message says what is wrong and what to do.
 ///
-/// No pair is ever left out of a list silently: a call returns the complete list, or one of these
-/// errors. Each error's message says what is wrong and what to do.
+/// No pair is ever left out of a list silently: a call returns the complete list or an error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -101,8 +100,8 @@ pub enum Error {
         /// Largest number of spheres: 2³⁰.
         limit: usize,
     },
-    /// The spheres are so crowded that testing all candidate pairs would take too long. The
-    /// limit is checked before any candidate is tested.
+    /// The spheres are so crowded that testing all candidate pairs would take too long. No
+    /// candidate was tested.
     #[error(
         "this step needs {needed} candidate pairs to be tested, but the limit is {limit}; spread \
          the spheres out, shorten the time step, or raise `Options::max_candidates` or \
@@ -123,8 +122,8 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyPairs {
-        /// Number of pairs found. It may count a pair several times. It may also include pairs
-        /// close to tangency that do not touch.
+        /// Number of pairs found. It may count a pair several times, and include pairs that nearly
+        /// touch.
         needed: u64,
         /// Value of [`Options::max_pairs`](crate::Options::max_pairs).
         limit: u64,
@@ -190,7 +189,7 @@ pub enum Error {
     Device {
         /// Description of the failure.
         reason: String,
-        /// The error of wgpu, if there is one; `reason` contains its text.
+        /// The error of wgpu, if there is one. `reason` contains its text.
         source: Option<Cause>,
     },
     /// The device is lost: its driver was reset, or the application destroyed the device.
@@ -199,8 +198,7 @@ pub enum Error {
          `CollisionBuffers` on it, or create a new `Detector`"
     )]
     DeviceLost,
-    /// The application created its graphics device with a limit below the value that carom's
-    /// shaders need.
+    /// The limits of the application's graphics device are too low for carom's shaders.
     #[error(
         "the device's limit {limit} is {available}, but carom needs at least {needed}; request \
          the device with `wgpu::Limits::default()` or higher limits"
@@ -233,12 +231,11 @@ pub enum Error {
         /// Number of spheres that the buffers hold.
         capacity: u64,
     },
-    /// A readback was requested, but the buffers have no results: no step was recorded, or none was
-    /// recorded since the buffers grew.
+    /// A readback was requested, but no step was recorded since the buffers were created or grew.
     #[error("there are no results to read; call `CollisionBuffers::record` first")]
     NothingRecorded,
-    /// The number of recordings, or of readbacks, in flight has reached the limit that
-    /// `gpu::BufferOptions` sets.
+    /// Too many recordings, or readbacks, are in flight at a time. `gpu::BufferOptions` sets the
+    /// limit.
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
@@ -251,7 +248,7 @@ pub enum Error {
         /// Largest number that may be in flight at a time.
         limit: u32,
     },
-    /// One of the application's buffers cannot be read in the way that the step requests.
+    /// carom cannot read one of the application's buffers as the step requests.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
@@ -259,10 +256,11 @@ pub enum Error {
         what: &'static str,
         /// What is wrong with the buffer, and what to do.
         problem: String,
-        /// The error of wgpu, if there is one; `problem` contains its text.
+        /// The error of wgpu, if there is one. `problem` contains its text.
         source: Option<Cause>,
     },
-    /// A reduction was requested, but the buffers were created without it.
+    /// Reading a reduction (such as the contacts of each sphere) was requested, but the buffers
+    /// were created without it.
     #[error(
         "these results are not computed; set `BufferOptions::{option}` when you create the buffers"
     )]
@@ -278,9 +276,8 @@ pub enum Error {
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// A thread could not be started. It is a thread of the detector's own pool
-    /// ([`Options::threads`](crate::Options::threads)), the thread that waits for this pool when a
-    /// task of another pool runs the step, or the thread that waits for a GPU in an async call.
+    /// A thread could not be started: one of [`Options::threads`](crate::Options::threads), or one
+    /// that carom needs to wait for these threads or for a GPU.
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
@@ -290,7 +287,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns [`Error::Device`] for a failure that carom detected, with no error of wgpu.
     pub(crate) fn device(reason: impl Into<String>) -> Self {
         Self::Device {
             reason: reason.into(),
@@ -298,7 +294,6 @@ impl Error {
         }
     }
 
-    /// Returns [`Error::Device`] for a failure that wgpu reported.
     #[cfg(feature = "gpu")]
     pub(crate) fn device_failed(error: impl OfWgpu) -> Self {
         Self::Device {
@@ -307,7 +302,6 @@ impl Error {
         }
     }
 
-    /// Returns [`Error::NoAdapter`] for a reason that carom detected, with no error of wgpu.
     #[cfg(feature = "gpu")]
     pub(crate) fn no_adapter(reason: impl Into<String>) -> Self {
         Self::NoAdapter {
@@ -316,7 +310,6 @@ impl Error {
         }
     }
 
-    /// Returns [`Error::Threads`] for a thread that could not be started.
     pub(crate) fn threads(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads {
             source: Cause::new(error),
@@ -324,7 +317,7 @@ impl Error {
     }
 }
 
-/// An error of wgpu. On the web, wgpu's errors need not be `Send` or `Sync`.
+/// An error of wgpu. In a browser, wgpu's errors need not be `Send` or `Sync`.
 #[cfg(feature = "gpu")]
 pub(crate) trait OfWgpu: std::error::Error + wgpu::WasmNotSendSync + 'static {}
 
@@ -337,15 +330,14 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None`: on the web, wgpu's errors need not be `Send`, but a [`Cause`] must be.
+/// Returns `None`, because a [`Cause`] must be `Send`, and in a browser wgpu's errors need not be.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None
 }
 
-/// A number of a [`Sphere`](crate::Sphere) that carom checks.
-///
-/// The index of an axis is 0, 1 or 2 for x, y or z.
+/// A number of a [`Sphere`](crate::Sphere) that carom checks. Axes x, y and z have the indices 0, 1
+/// and 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// Coordinate of the centre along an axis.

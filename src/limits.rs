@@ -1,26 +1,24 @@
-//! Limits on the numbers of spheres, proxies, candidates and pairs.
+//! Limits on the numbers of spheres, time segments, candidate pairs and touching pairs.
 
 use crate::Error;
 
-/// Largest number of spheres of a step. Of the 32 bits of a sphere's index, one marks grazing
-/// pairs, and another is left free so that sums of indices stay in range.
+/// Largest number of spheres of a step. A sphere's index has 32 bits. One bit marks grazing pairs
+/// (pairs too close to tangency for float32), and another keeps sums of indices in range.
 pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Number of spheres or proxies that a parallel task processes at a time. It is small enough for
-/// the results of the task to stay in the cache.
+/// Number of spheres, or of time segments of their paths, that a parallel task processes at a time.
+/// The results of so few fit in the cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
-/// The limits that the user sets in [`Options`](crate::Options).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Largest number of candidates of a step.
+    /// Largest number of candidate pairs that a step may test.
     pub(crate) candidates: u64,
-    /// Largest number of touching pairs of a step.
+    /// Largest number of touching pairs that a step may have.
     pub(crate) pairs: u64,
 }
 
 impl Limits {
-    /// Returns an error if `needed`, the number of candidates of a step, exceeds the limit.
     pub(crate) fn allow_candidates(self, needed: u64) -> Result<(), Error> {
         let limit = self.candidates;
         if needed > limit {
@@ -29,7 +27,6 @@ impl Limits {
         Ok(())
     }
 
-    /// Returns an error if `needed`, the number of pairs found in a step, exceeds the limit.
     pub(crate) fn allow_pairs(self, needed: u64) -> Result<(), Error> {
         let limit = self.pairs;
         if needed > limit {
@@ -39,15 +36,15 @@ impl Limits {
     }
 }
 
-/// Returns the largest number of proxies that is worth its memory and time in a world of `spheres`
-/// spheres. If a step would have more proxies, its time segments are made longer.
+/// Returns the largest number of proxies (uncut spheres and time segments of paths) that is worth
+/// its memory and time. A step with more proxies makes its time segments longer.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // The search of one proxy costs as much as 20 tests or more, while testing all pairs of N uncut
-    // spheres takes at most N²/2 tests. So adding more than about N²/32 segments cannot pay.
+    // Adding more than about N²/32 time segments to N spheres cannot pay. The search of one segment
+    // costs as much as 20 tests or more, and without segments there are at most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
-    // Fuzzing builds do not have this limit: a fuzzer's worlds have few spheres, which are cut
-    // nevertheless so that time segments are tested.
+    // Fuzzing builds have no such limit, so that they test time segments even in worlds of few
+    // spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }

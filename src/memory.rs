@@ -1,4 +1,4 @@
-//! Allocations that return an error if memory runs out. The error has the number of bytes needed.
+//! Allocations that return an error if memory runs out.
 
 use bytemuck::Zeroable;
 
@@ -7,7 +7,7 @@ use crate::Error;
 /// Name of the list of collisions in an out-of-memory error.
 pub(crate) const LIST: &str = "the list of collisions";
 
-/// Returns an empty vector with a capacity of `count` items, or [`Error::OutOfMemory`].
+/// Returns an empty vector with room for `count` items, or [`Error::OutOfMemory`].
 pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
     let mut vector = Vec::new();
     match vector.try_reserve_exact(count) {
@@ -16,8 +16,8 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// Resizes a reused vector to `count` items and returns the items, or [`Error::OutOfMemory`]. The
-/// values of the items are unspecified.
+/// Resizes a reused vector to `count` items and returns them, or [`Error::OutOfMemory`]. The values
+/// of the items are unspecified.
 pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
@@ -26,8 +26,8 @@ pub(crate) fn resized<'a, T: Zeroable + Clone>(
     if used.capacity() < count {
         // The old memory is freed before the new memory is allocated.
         *used = Vec::new();
-        // The vector gets some spare capacity, because the numbers of items in a moving world vary
-        // from step to step.
+        // The vector gets spare capacity, because in a moving world the numbers of items vary a
+        // little from step to step.
         let room = count + count / 32 + 4 * count.isqrt();
         // On systems that provide zeroed pages, this allocation writes nothing to memory.
         *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;
@@ -36,7 +36,6 @@ pub(crate) fn resized<'a, T: Zeroable + Clone>(
     Ok(used)
 }
 
-/// Returns the out-of-memory error for a vector of `count` items.
 pub(crate) fn out_of_memory<T>(count: usize, what: &'static str) -> Error {
     Error::OutOfMemory {
         what,

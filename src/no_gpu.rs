@@ -7,21 +7,18 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
 
-/// A type without values that takes the place of the GPU backend.
+/// Takes the place of the GPU backend. The type has no values, so nothing can call its methods.
 pub(crate) enum Gpu {}
 
 impl Gpu {
-    /// Returns [`Error::FeatureDisabled`], because this build has no GPU backend.
     pub(crate) async fn new(_hardware: bool) -> Result<Self, Error> {
         Err(Error::FeatureDisabled { feature: "gpu" })
     }
 
-    /// Returns the adapter's name and API. Cannot be called, because no value of this type exists.
     pub(crate) fn adapter(&self) -> &str {
         match *self {}
     }
 
-    /// Runs all stages of a step. Cannot be called, because no value of this type exists.
     pub(crate) async fn run(
         &mut self,
         _step: CheckedStep<'_>,

@@ -6,8 +6,8 @@
 pub enum Backend {
     /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software adapter.
     /// The CPU also does the steps that exceed the GPU's limits or that the GPU fails to finish.
-    /// For each step, [`Statistics::backend`](crate::Statistics::backend) is the backend that did
-    /// it, and [`Statistics::reason`](crate::Statistics::reason) says why.
+    /// [`Statistics::backend`](crate::Statistics::backend) tells which backend did a step, and
+    /// [`Statistics::reason`](crate::Statistics::reason) why.
     #[default]
     Auto,
     /// A hardware GPU if there is one, otherwise a software adapter, which runs shaders on the CPU.
@@ -27,26 +27,24 @@ pub enum Backend {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The backend that the detector is to use.
+    /// The backend (CPU or GPU) that the detector is to use.
     pub backend: Backend,
-    /// Number of threads for the CPU backend, and for the stages on the host in a step on a GPU.
+    /// Number of threads for the work on the CPU. The CPU also does a part of each step on a GPU.
     ///
-    /// With 0, the default, the rayon pool of the calling thread does the work. A thread outside
-    /// any pool uses rayon's global pool, which has one thread per core. With any other number, the
-    /// detector has a pool of its own. A step of up to 1024 spheres, counting time segments
-    /// ([`Statistics::proxies`](crate::Statistics::proxies)), runs on the calling thread. Such a
-    /// step starts rayon's global pool too, but the pool's threads sleep.
+    /// With 0, the default, the rayon pool of the calling thread does the work, or rayon's global
+    /// pool if the thread is in no pool. With any other number, the detector has a pool of its own.
+    /// A step of up to 1024 spheres, counting time segments
+    /// ([`Statistics::proxies`](crate::Statistics::proxies)), runs on the calling thread.
     ///
-    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0. A
-    /// detector with a pool of its own blocks the thread of the task in each step of more than 1024
-    /// spheres, and starts another thread to wait for the pool. With 0, rayon may run other tasks
-    /// on the thread while the step waits. Do not hold a lock, or a borrow of a `RefCell`, across a
-    /// step if another task needs the same one.
+    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0. Rayon
+    /// may then run other tasks on a thread whose step waits. So do not hold a lock, or a borrow of
+    /// a `RefCell`, across a step if another task needs it. A detector with a pool of its own would
+    /// block the task's thread instead, and start another thread to wait.
     pub threads: usize,
     /// Largest number of candidate pairs of a step. The default is 2³⁴.
     ///
     /// A step with more candidates returns
-    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) before any of them is tested,
+    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) and tests none of them,
     /// because testing all of them could take hours.
     pub max_candidates: u64,
     /// Largest number of touching pairs of a step. The default is 2²⁸.

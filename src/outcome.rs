@@ -1,5 +1,4 @@
-//! Counts and times of a step that a backend returns together with the pairs. The detector makes
-//! [`Statistics`](crate::Statistics) from them.
+//! Counts and times of a step that a backend (CPU or GPU) returns with the pairs.
 
 use std::time::Duration;
 
@@ -8,23 +7,16 @@ use crate::exact::Grazing;
 /// Counts and times of a step. [`Statistics`](crate::Statistics) describes the fields.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Number of proxies: uncut spheres, and time segments of cut spheres.
     pub(crate) proxies: u64,
-    /// Number of levels (grids) in use.
     pub(crate) levels: u32,
-    /// Number of slots in the slot table of all levels.
     pub(crate) slots: u64,
-    /// Number of candidates that were tested.
     pub(crate) candidates: u64,
-    /// Numbers of grazing pairs. These pairs, touching or not, are too close to tangency or to the
-    /// end of a time segment for the swept test to decide. The swept test uses float32 on a GPU and
-    /// float64 on the CPU.
+    /// Numbers of pairs, touching or not, that the float32 test on a GPU or the float64 test on the
+    /// CPU could not decide.
     pub(crate) grazing: Grazing,
-    /// Number of bytes of working memory that the backend keeps for the next step.
     pub(crate) memory: u64,
-    /// Name and duration of each stage.
     pub(crate) stages: StageTimes,
 }
 
-/// Names and durations of stages, in the order in which they ran.
+/// Name and duration of each stage, in the order in which the stages ran.
 pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

@@ -1,4 +1,4 @@
-//! Memory that is reused from step to step, so that a step that is similar to the steps before it
+//! Memory that is kept from step to step. So a step that is similar to the steps before it
 //! allocates nothing.
 
 use std::ops::{Deref, DerefMut};
@@ -9,12 +9,11 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector whose memory is kept from one use to the next. A use must not rely on the items of an
-/// earlier use.
+/// A vector whose memory is kept from one use to the next. Each use finds unspecified items in it.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of consecutive uses in which the vector was oversized, up to the latest use.
+    /// Number of consecutive uses, up to the latest, that needed only a small part of the memory.
     oversized_uses: u32,
 }
 
@@ -28,45 +27,41 @@ impl<T> Default for ReusedVec<T> {
 }
 
 impl<T> ReusedVec<T> {
-    /// A vector is oversized when its capacity exceeds this many times the number of items
-    /// needed.
+    /// A vector is oversized when its capacity exceeds this many times the number of items needed.
     const OVERSIZED: usize = 16;
-    /// A use counts as needing at least this many items, so a small vector is never oversized. The
-    /// exception is a use that needs no item at all: see [`rest`](Self::rest).
+    /// Smallest number of items that a use counts as needing, so that small vectors are never
+    /// freed. A use that needs no item at all ([`rest`](Self::rest)) is excepted.
     const MIN_NEEDED: usize = 1 << 8;
-    /// A vector is freed when it has been oversized in more than this many consecutive uses. The
-    /// number is large for two reasons. One step may use a vector hundreds of times and need all of
-    /// its memory only once. A vector of a [`ScratchPool`] rests (a use that needs no item)
-    /// whenever another vector of the pool is taken.
+    /// A vector is freed when its capacity was far too large in more than this many consecutive
+    /// uses. The number is large because one step may use a vector hundreds of times and need all
+    /// of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it. Counts a use that needed as many items as the vector had.
+    /// Clears the vector and returns it. The number of its items so far counts as needed.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
         &mut self.items
     }
 
-    /// Replaces the items of the vector by `items`, and returns the new items.
     pub(crate) fn refill(&mut self, items: impl Iterator<Item = T>) -> &mut [T] {
         self.empty().extend(items);
         &mut self.items
     }
 
-    /// Counts a use that needs no item: the vector rests. Its items stay, unless its memory is
-    /// freed.
+    /// Counts a use that needs no item. The items stay, unless the vector has been oversized for
+    /// too long.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
 
-    /// Returns the size of the vector's memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Counts a use that needs `count` items, or `min` items if `min` is larger. Frees the memory
-    /// if the vector was oversized in each of the last
-    /// [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses and is so in this one.
+    /// Counts a use that needs `count` items, but at least `min`. Frees the memory if the vector
+    /// was oversized in this use and in the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES)
+    /// uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -80,8 +75,7 @@ impl<T> ReusedVec<T> {
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
     /// Returns the first `count` items, with unspecified values, or [`Error::OutOfMemory`]. The
-    /// call never shortens the vector, so the items that earlier uses have initialized stay
-    /// initialized.
+    /// call never shortens the vector, so items that were initialized once stay initialized.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {
@@ -105,8 +99,8 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for tasks that run one after another or in parallel. The pool grows to the
-/// largest number of tasks that have run at the same time.
+/// A pool of vectors for tasks that may run in parallel. It grows to the largest number of tasks
+/// that have run at the same time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
@@ -117,8 +111,8 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector that no other task uses. All other unused vectors of the pool
-    /// [rest](ReusedVec::rest), which counts as a use that needs no item.
+    /// Takes a vector that no other task uses. For all other unused vectors of the pool, this
+    /// counts as a use that needs no item ([`rest`](ReusedVec::rest)).
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();
@@ -126,7 +120,7 @@ impl<T> ScratchPool<T> {
         ScratchGuard { pool: self, vector }
     }
 
-    /// Returns the total size in bytes of the vectors that no task uses.
+    /// Returns the size in bytes of the vectors that no task is using.
     pub(crate) fn bytes(&self) -> usize {
         self.unused().iter().map(ReusedVec::bytes).sum()
     }
@@ -136,7 +130,7 @@ impl<T> ScratchPool<T> {
     }
 }
 
-/// A vector taken from a [`ScratchPool`]. It returns to the pool when the guard is dropped.
+/// A vector taken from a [`ScratchPool`], to which it returns when the guard is dropped.
 pub(crate) struct ScratchGuard<'a, T> {
     pool: &'a ScratchPool<T>,
     vector: ReusedVec<T>,

@@ -1,4 +1,4 @@
-//! The input: moving spheres.
+//! Defines [`Sphere`], the input: a moving sphere.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -11,8 +11,7 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 /// A sphere that moves with constant velocity during a time step.
 ///
 /// The struct has 32 bytes, with the layout of a GPU storage buffer. The caller chooses the units
-/// of length and time. A velocity is a length per unit of `dt`. Values may have a magnitude of
-/// up to [`MAX_MAGNITUDE`].
+/// of length and time. Values may have a magnitude of up to [`MAX_MAGNITUDE`].
 ///
 /// ```
 /// use carom::Sphere;
@@ -25,12 +24,12 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 pub struct Sphere {
     /// Centre at the start of the step.
     pub center: [f32; 3],
-    /// Radius, 0 or more. A sphere of radius 0 is a point. If the point moves, it acts as a ray of
-    /// finite length.
+    /// Radius, 0 or more. A sphere of radius 0 is a point. A moving point acts as a ray of finite
+    /// length.
     pub radius: f32,
-    /// Velocity during the step, as length per time.
+    /// Velocity during the step, as length per unit of `dt`.
     pub velocity: [f32; 3],
-    /// Collision groups, as [`Sphere::with_groups`] packs them. With 0, the default, the sphere
+    /// Collision groups, packed by [`Sphere::with_groups`]. With 0, the default, the sphere
     /// collides with every other sphere.
     pub groups: u32,
 }
@@ -52,12 +51,12 @@ impl Sphere {
         self
     }
 
-    /// Returns the same sphere with collision groups: it is a member of the groups `member_of`
-    /// and ignores the groups `ignored`.
+    /// Returns the same sphere with collision groups: it is a member of the groups `member_of` and
+    /// ignores the groups `ignored`.
     ///
-    /// Both are masks of sixteen groups, one bit per group. A pair is left out if one of its
-    /// spheres ignores a group of which the other is a member. [`Sphere::groups`] holds
-    /// `member_of | ignored << 16`.
+    /// Both are masks of sixteen groups, one bit per group. A pair is left out if one sphere
+    /// ignores a group of which the other is a member. [`Sphere::groups`] holds `member_of |
+    /// ignored << 16`.
     ///
     /// ```
     /// use carom::{Sphere, time_of_impact};

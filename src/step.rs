@@ -1,10 +1,8 @@
 //! The request: the moving spheres and the length of the step.
 //!
-//! Callers create a [`Step`]. [`Detector`](crate::Detector) converts it to an [`UncheckedStep`],
-//! which has all spheres in one slice, and checks this step once for each backend that runs it. The
-//! result is a [`CheckedStep`], which both backends, retries and the stage `decide` take. A step
-//! that an application records on its own GPU device is not converted, but only uploaded. So its
-//! two sets stay in two slices: see `HostStep` in `src/gpu/host_step.rs`.
+//! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], which has all spheres
+//! in one slice, and checks it to get a [`CheckedStep`]. A step that an application records on its
+//! own GPU device is not converted: see `HostStep` in `src/gpu/host_step.rs`.
 
 use std::fmt;
 
@@ -16,9 +14,9 @@ use crate::{Domain, Error, Sphere};
 
 /// One time step: the moving spheres and the length of the step.
 ///
-/// [`Step::new`] requests the pairs within one set of spheres, and [`Step::between`] the pairs
-/// that have one sphere from each of two sets. A step borrows its spheres. Its values are checked
-/// when the step is used.
+/// [`Step::new`] requests the pairs within one set of spheres. [`Step::between`] requests the pairs
+/// with one sphere from each of two sets. The values of the spheres are checked when the step is
+/// used.
 ///
 /// `S` is the type of a set: `[Sphere]` for spheres on the host, or `gpu::DeviceSpheres` for
 /// spheres in GPU buffers (`Step::on_device`).
@@ -38,7 +36,7 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
 
 impl<'a> Step<'a> {
     /// Creates a step of one set: every pair of `spheres` counts, except for the pairs that
-    /// groups leave out ([`Sphere::with_groups`]).
+    /// collision groups leave out ([`Sphere::with_groups`]).
     ///
     /// `dt` is the length of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in
     /// the unit of time of the velocities.
@@ -52,7 +50,7 @@ impl<'a> Step<'a> {
     }
 
     /// Creates a step of two sets: every pair of a sphere of `first` (index a) and a sphere of
-    /// `second` (index b) counts, except for the pairs that groups leave out
+    /// `second` (index b) counts, except for the pairs that collision groups leave out
     /// ([`Sphere::with_groups`]).
     ///
     /// `dt` is the length of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in
@@ -100,8 +98,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
     }
 }
 
-// `Clone` is implemented by hand: a derived `Clone` would require `S: Clone`, but the step only
-// borrows its sets of type `S`.
+// A derived `Clone` would require `S: Clone`, although the step only borrows its sets of type `S`.
 impl<S: ?Sized> Clone for Step<'_, S> {
     fn clone(&self) -> Self {
         *self
@@ -121,7 +118,7 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 
 impl Step<'_> {
     /// Returns the same step with all spheres in one slice. The spheres of two sets are copied into
-    /// the vector `both`. In a step of one set, `both` is not needed and [rests](ReusedVec::rest).
+    /// the vector `both`, which a step of one set does not need.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,
@@ -149,7 +146,6 @@ impl Step<'_> {
     }
 }
 
-/// A step on the host with all spheres in one slice, not yet checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UncheckedStep<'a> {
     pub(crate) spheres: &'a [Sphere],
@@ -172,7 +168,6 @@ impl<'a> UncheckedStep<'a> {
         Ok(())
     }
 
-    /// Checks the whole step, including the values of every sphere.
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {
         self.check_size()?;
         let Self {
@@ -198,8 +193,7 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Returns whether the step can have pairs. A step of two sets has none if one of them is
-    /// empty.
+    /// Returns false if the step has two sets and one of them is empty.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
@@ -208,11 +202,10 @@ impl<'a> UncheckedStep<'a> {
     }
 }
 
-/// A step on the host whose values are all in range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// The spheres of the step, with the second of two sets after the first. The slice is empty if
-    /// one of two sets is empty, because such a step has no pairs.
+    /// The spheres of the step, with the second of two sets after the first. If one of two sets is
+    /// empty, the slice is empty too, because such a step has no pairs.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

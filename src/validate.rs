@@ -8,12 +8,11 @@ use crate::error::{Error, Field};
 use crate::limits::CHUNK;
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
-/// Returns whether the magnitude of `x` is at most 2⁶⁰, which excludes NaN and infinities.
+/// Returns false for NaN and infinities, too.
 fn in_range(x: f32) -> bool {
     x.abs() <= MAX_MAGNITUDE
 }
 
-/// Checks the length of a step.
 pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     if dt >= 0.0 && in_range(dt) {
         Ok(())
@@ -40,10 +39,9 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     fields.find(|&(_, x)| !in_range(x))
 }
 
-/// Facts about the spheres of a step that later stages need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
-    /// Whether all values of the spheres are in the allowed range.
+    /// Whether all values of the spheres are in the range in which carom is exact.
     valid: bool,
     /// Largest magnitude of a coordinate, radius or displacement of any sphere.
     extent: f32,
@@ -62,7 +60,6 @@ impl Default for InputSummary {
 }
 
 impl InputSummary {
-    /// Combines the facts about two lists of spheres.
     pub(crate) fn merge(self, other: Self) -> Self {
         Self {
             valid: self.valid && other.valid,
@@ -71,7 +68,6 @@ impl InputSummary {
         }
     }
 
-    /// Returns the largest magnitude of a coordinate, radius or displacement of any sphere.
     pub(crate) fn extent(self) -> f32 {
         self.extent
     }
@@ -83,8 +79,8 @@ impl InputSummary {
     }
 }
 
-/// Checks that all values of the spheres of one set are in the allowed range. `set` is the number
-/// of the set, 0 or 1, for the error, or `None` for a step of one set.
+/// Checks that all values of the spheres of one set are in the range in which carom is exact. The
+/// error contains `set`: 0 or 1 for one of two sets, or `None`.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -111,12 +107,12 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Returns the facts about a list of spheres. The loop has no branches, and tests four numbers of a
-/// sphere at once: first (center, radius), then (velocity, groups).
+/// Summarizes a list of spheres. The loop has no branches, and tests four numbers of a sphere at
+/// once: first center and radius, then velocity and groups.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
     // `least` and `most` are the bounds of center.x, center.y, center.z and radius. `no_groups`
-    // clears the groups, which are the fourth word beside the velocity, because they are bits and
+    // clears the fourth word beside the velocity, the collision groups, because they are bits and
     // not a number.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);

@@ -14,9 +14,9 @@ use crate::{Collision, Domain, Error, Sphere, Step};
 
 /// The differences between a list of collisions and the exact list. See [`verify`].
 ///
-/// In a step of one set, all entries in the fields have the smaller index first, whatever their
-/// order in the verified list. If a pair that does not touch is listed twice, both entries are in
-/// `invented`.
+/// In a step of one set, all entries of the fields have the smaller index first, even if the
+/// verified list has them in the other order. If a pair that does not touch is listed twice, both
+/// entries are in `invented`.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -29,16 +29,15 @@ pub struct Verification {
     /// Touching pairs that are missing from the list, sorted by (a, b), with their exact times and
     /// depths.
     pub missing: Vec<Collision>,
-    /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups
-    /// leave out the pair, or the entry is no pair (a sphere with itself, or an index past the last
-    /// sphere).
+    /// Entries of the list that are not touching pairs. Either the spheres do not touch, or
+    /// collision groups leave out the pair, or an index is past the last sphere, or both indices
+    /// are equal.
     pub invented: Vec<Collision>,
-    /// Superfluous entries of the list, for touching pairs that are listed several times. One entry
-    /// of each pair is not counted as superfluous: a right entry if the list has one.
+    /// Superfluous entries for touching pairs that are listed several times. One entry of each pair
+    /// does not count as superfluous: a right entry if the list has one.
     pub repeated: Vec<Collision>,
-    /// Entries of the list whose time or depth is wrong, which means that it is not the float32
-    /// nearest to the exact value. Each comes with the right entry. Numbers are compared bit for
-    /// bit, so −0.0 is not 0.0.
+    /// Entries of the list with a wrong time or depth, each with the right entry. A number is right
+    /// if it is the float32 nearest to the exact value, bit for bit, so −0.0 is not 0.0.
     pub wrong: Vec<(Collision, Collision)>,
     /// The images of sphere b in these entries, for a step in a periodic domain.
     pub images: MistakenImages,
@@ -129,8 +128,8 @@ impl Mistakes {
     }
 }
 
-/// Moves all items from `other` to the end of `all`. Memory may run out if many entries are wrong,
-/// so the function returns an error in this case.
+/// Moves all items from `other` to the end of `all`. Returns an error if memory runs out, which is
+/// possible if many entries of a list are wrong.
 fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     all.try_reserve(other.len())
         .map_err(|_| Error::OutOfMemory {
@@ -141,7 +140,7 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a summary of the verification, and a line with an example for each kind of mistake.
+/// Writes a summary, with an example for each kind of mistake.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
@@ -365,14 +364,13 @@ fn compare(
     })
 }
 
-/// Returns time and depth of a collision as bits. Compared as bits, 0.0 and −0.0 differ, and a NaN
-/// equals itself.
+/// Returns time and depth as bits. As bits, 0.0 and −0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision) -> [u32; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// A ball that contains a sphere during the whole step. Most pairs are discarded quickly because
-/// their balls are apart.
+/// A ball that contains a sphere during the whole step. If two of these balls are apart, the pair
+/// needs no exact test.
 struct Reach {
     center: [f64; 3],
     radius: f64,

@@ -1,7 +1,6 @@
-//! The ball test of two proxies, the first test that a pair gets on the CPU: whether the bounding
-//! spheres (balls) of the two proxies meet, or whether the path of one proxy meets the ball of the
-//! other. The test reads four numbers per proxy and takes few operations per pair. Only pairs that
-//! pass it get the swept test, which takes more time.
+//! The ball test, the CPU's first test of a pair: do the bounding spheres (balls) of two time
+//! segments meet, or does the path of one sphere meet the ball of the other? It is cheap, and
+//! discards pairs before the swept test of the moving spheres.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -9,37 +8,35 @@ use wide::f32x4;
 use crate::lanes::{LANES, dot, each, four, three};
 use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
-/// The bounding sphere of one time segment of a sphere's path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Centre of the ball: the sphere's centre half way through the time segment, in the frame.
+    /// The sphere's centre half way through the time segment, relative to the frame (the moving
+    /// origin of the cells).
     pub(crate) middle: [f32; 3],
-    /// Radius of the ball, including the margin [`BALL_MARGIN`] for rounding.
     pub(crate) reach: f32,
 }
 
-/// Margin for rounding of a ball (the bounding sphere of a proxy), in the same unit as [`MARGIN`].
-/// It is twice [`MARGIN`], which is the margin of a proxy in its cell. That margin holds for one
-/// axis, and three axes need √3 times as much. The rest covers the rounding of the ball test
-/// itself. docs/exact.md (lemma 2.6) has the proof.
+/// Margin for rounding of a bounding sphere, in the same unit as [`MARGIN`], the margin along one
+/// axis. Three axes need √3 times as much, and the rest covers the rounding of the ball test.
+/// docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Margin for rounding of a path that is tested against balls (bounding spheres of proxies), in the
-/// same unit as [`MARGIN`].
+/// Margin for rounding of a path that is tested against bounding spheres. Its unit is that of
+/// [`MARGIN`].
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
-/// A squared length below this limit, 2⁻¹⁰⁰, may have lost some or all of its digits to underflow.
+/// A squared length below this limit may have lost digits to underflow.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// The balls (bounding spheres) of [`LANES`] proxies side by side: x, y and z of their centres,
-/// then their radii. They fill one cache line.
+/// Four bounding spheres side by side: x, y and z of their centres, then their radii. They fill one
+/// cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
 
 impl Balls {
-    /// Computes the bounding sphere of one time segment of each of [`LANES`] paths. `cuts` selects
-    /// the segments.
+    /// Computes the bounding sphere of one time segment of each of four paths. `cuts` selects the
+    /// segments.
     #[inline(always)]
     pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
         let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
@@ -48,7 +45,6 @@ impl Balls {
         Self(four([x, y, z, reach], f32x4::to_array))
     }
 
-    /// Returns the ball in lane `lane`.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Ball {
         let Self([x, y, z, reach]) = self;
@@ -59,13 +55,11 @@ impl Balls {
     }
 }
 
-/// A shape that is tested against many balls (bounding spheres of proxies).
+/// A shape that is tested against many balls (bounding spheres).
 pub(crate) trait Probe {
-    /// Returns a bit mask in which a bit is set for each of the balls that the shape meets.
     fn meets(&self, balls: &Balls) -> usize;
 }
 
-/// A ball (the bounding sphere of a proxy) that is tested against many other balls.
 pub(crate) struct BallProbe([f32x4; 4]);
 
 impl BallProbe {
@@ -86,24 +80,21 @@ impl Probe for BallProbe {
     }
 }
 
-/// The path of a sphere during one time segment, which is tested against the balls (bounding
-/// spheres) of many proxies. It replaces the ball of the segment: the ball of a long segment would
-/// meet many balls that the sphere does not come near. docs/exact.md (lemma 2.7) proves that no
-/// touching pair is lost.
+/// The path of a sphere during one time segment, which is tested against many balls (bounding
+/// spheres). The ball of a long segment would meet many balls that the sphere does not come near.
+/// docs/exact.md (lemma 2.7) proves that no touching pair is lost.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
-    /// The vector from the middle of the segment to its end.
     to_end: [f32x4; 3],
-    /// Reciprocal of the squared length of the vector from the middle of the segment to its end, or
-    /// 0 if that square is below [`SHORT`]. In that case the segment is treated as a point, and
-    /// `reach` includes half the length of the segment.
+    /// Reciprocal of the squared length of `to_end`, or 0 if the square underflows. The time
+    /// segment is then treated as a point, and `reach` includes half its length.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// Makes the probe of one time segment of `path`. `middle` is the middle of the segment, and
-    /// `half` is half the length of the segment as a fraction of the path.
+    /// `middle` is the middle of the time segment, and `half` is half its length as a fraction of
+    /// the path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);

@@ -1,5 +1,5 @@
-//! `bin`: computes, for each proxy (a sphere or one time segment of it), the cell that contains the
-//! proxy, and the slot of this cell in the slot table. Twin of `shaders/bin.wgsl`.
+//! `bin`: computes the grid cell of each proxy (a sphere or one time segment of its path), and the
+//! slot of this cell in the table of cells. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -20,10 +20,9 @@ use crate::shared::tag::{INSIDE, make_tag, slab_of};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// A proxy, with the slot of its cell.
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
-    /// Slot of the proxy's cell in the slot table.
+    /// Index of the grid cell in the table of cells.
     pub(crate) slot: u32,
     /// The word of the proxy in its [`ProxySpace`]: in open space the index of its sphere.
     pub(crate) word: u32,
@@ -33,8 +32,6 @@ pub(crate) struct Binned {
     pub(crate) tag: u32,
 }
 
-/// Computes the cell of every proxy and the slot of that cell in the slot table. Sorts the proxies
-/// into buckets by slot.
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,

@@ -1,8 +1,6 @@
-//! Sorting in two passes, each of which stays in the cache. The first pass sorts the items of each
-//! chunk, which is one part of the input, into buckets by some high bits of their keys. The second
-//! pass, in `scatter` and `list`, sorts the items of each bucket by the rest of their keys. Chunks
-//! are independent of one another, and so are buckets. So all threads can work without atomics, and
-//! the resulting order does not depend on the threads.
+//! Sorts in two passes that stay in the cache. The first pass sorts each chunk of the input into
+//! buckets by the high bits of the keys. The second pass, in `scatter` and `list`, sorts each
+//! bucket. No chunk or bucket depends on another, so the threads need no atomics.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,13 +17,11 @@ use super::scan::places;
 use crate::Error;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// Name of the buckets' memory in error messages.
 const WHAT: &str = "the buckets to sort by";
-/// Maximum number of buckets. The sort writes to all buckets in turn, so one cache line of each
-/// bucket has to fit in the L1 cache.
+/// Largest number of buckets. The sort writes to all buckets in turn, so one cache line of each has
+/// to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
-/// Intended number of items per bucket. Buckets have more items if the intended number would take
-/// more than [`MAX_BUCKETS`] buckets.
+/// Intended number of items per bucket. With [`MAX_BUCKETS`] buckets, there may be more.
 const ITEMS_PER_BUCKET: usize = 2048;
 
 /// Items sorted into buckets by the high bits of their keys. Keys are numbers below `range`.
@@ -34,19 +30,16 @@ pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
     /// Number of chunks in use. The vector `chunks` may have more, left over from earlier steps.
     used: usize,
-    /// For each bucket, the index where it would end if all buckets lay one behind the other in one
-    /// array.
+    /// For each bucket, the index where it would end if all buckets lay one behind the other.
     ends: ReusedVec<usize>,
-    /// Number of buckets.
     pub(crate) count: usize,
     /// Number of low bits of a key that have no influence on the bucket of its item.
     shift: u32,
     range: usize,
-    /// Scratch memory for the items of a chunk before they are sorted.
     unsorted: ScratchPool<T>,
 }
 
-/// One chunk (a part of the input), with its items sorted by bucket.
+/// One part of the input, with its items sorted by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
     items: ReusedVec<T>,
@@ -70,8 +63,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // The number of buckets varies from step to step, so there is room for the maximum number
-        // from the start. This avoids later allocations.
+        // There is room for the largest number of buckets from the start. The number varies from
+        // step to step, and would cause later allocations.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
@@ -107,8 +100,8 @@ impl<T> Default for Buckets<T> {
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     /// Replaces all items by the items of `chunks` new chunks. `make` writes the items of the chunk
-    /// with a given number. `key` returns the key of an item, a number below `range`. `items` is
-    /// the approximate number of items, from which the number of buckets is chosen.
+    /// with a given number. The number of buckets depends on `items`, the approximate number of
+    /// items.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,
@@ -145,7 +138,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Adds items as one further chunk. `key` returns the key of an item.
     pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
@@ -157,8 +149,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         Ok(())
     }
 
-    /// Increases the end of each bucket by the number of items that the chunks `chunks` have in the
-    /// buckets up to this one.
     fn add_ends(&mut self, chunks: Range<usize>) {
         for chunk in &self.chunks[chunks] {
             for (all, end) in self.ends.iter_mut().zip(&*chunk.ends) {
@@ -167,25 +157,22 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         }
     }
 
-    /// Returns the range of the keys of all items in the buckets `buckets`.
     pub(crate) fn range(&self, buckets: Range<usize>) -> Range<usize> {
         let [begin, end] = [buckets.start, buckets.end].map(|bucket| bucket << self.shift);
         begin..end.min(self.range)
     }
 
-    /// Returns the number of items in the buckets `buckets`, which is a range of bucket numbers.
     pub(crate) fn len(&self, buckets: Range<usize>) -> usize {
         let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         begin(buckets.end) - begin(buckets.start)
     }
 
-    /// Returns the number of chunks in use.
     pub(crate) fn chunks(&self) -> usize {
         self.used
     }
 
-    /// Returns the number of chunks that contribute items to a bucket, averaged over the buckets
-    /// that are not empty.
+    /// Returns the mean number of chunks (parts of the input) from which the items of a non-empty
+    /// bucket come.
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);
@@ -203,14 +190,12 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         &chunk.items[chunk.range(bucket)]
     }
 
-    /// Returns the items of a bucket in the order in which they were added.
     pub(crate) fn items(&self, bucket: usize) -> impl Iterator<Item = &T> + Clone {
         self.chunks[..self.used]
             .iter()
             .flat_map(move |chunk| &chunk.items[chunk.range(bucket)])
     }
 
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
         self.chunks.iter().map(of_chunk).sum::<usize>() + self.ends.bytes() + self.unsorted.bytes()

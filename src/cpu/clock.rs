@@ -1,18 +1,17 @@
-//! The clock that measures the time of each stage.
+//! Measures the time of each stage of a step.
 
 use std::time::Instant;
 
 use crate::outcome::StageTimes;
 
-/// Measures the times of stages that run one after the other.
 pub(super) struct StageClock {
     times: StageTimes,
     begin: Instant,
 }
 
 impl StageClock {
-    /// Starts the clock at the beginning of the first stage. `times` is the vector to which the
-    /// durations are written. It is cleared, and its memory is reused.
+    /// Starts the clock at the beginning of the first stage. The memory of the vector `times` is
+    /// reused.
     pub(super) fn start(mut times: StageTimes) -> Self {
         times.clear();
         Self {
@@ -28,7 +27,6 @@ impl StageClock {
         self.begin = now;
     }
 
-    /// Returns the name and the duration of each stage.
     pub(super) fn finish(self) -> StageTimes {
         self.times
     }

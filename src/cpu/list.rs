@@ -83,17 +83,16 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Whether the pairs of a row (pairs with the same index a) are already sorted by their index b.
-/// This is often so if the spheres lie in memory in the same order as in space. All adjacent pairs
-/// are compared without a branch for each.
+/// Returns whether some pairs are already sorted by their index b, as is common if the spheres lie
+/// in memory as they lie in space. A branch for each pair would cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
-/// Sorts up to [`LANES`]·`BLOCKS` pairs with the same index a by their index b. To find the place
-/// of a pair, it counts the pairs that come before it. This takes more comparisons than other
-/// algorithms, but has no branches that may be mispredicted.
+/// Sorts a few pairs by their index b. The place of a pair is the number of pairs that come before
+/// it. Counting them takes more comparisons than other algorithms, but no branches that may be
+/// mispredicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut pairs = [[Collision::default(); LANES]; BLOCKS];
@@ -107,7 +106,8 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // A lane in which the comparison is true is −1, so the subtraction adds 1 to the rank.
+            // Where the comparison is true, its result is −1, so the subtraction adds 1 to the
+            // rank.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }

@@ -1,6 +1,5 @@
-//! The CPU backend. It runs the same stages as the shaders on several threads, with one file or
-//! folder for each stage. It serves machines without a GPU, and it is the reference that the GPU
-//! backend is checked against.
+//! The CPU backend. It runs the same stages as the shaders, with one file or folder for each stage.
+//! It serves machines without a GPU, and is the reference for the GPU backend.
 
 mod balls;
 mod bin;

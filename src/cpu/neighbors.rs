@@ -1,6 +1,6 @@
-//! The search for the neighbours of a proxy. The proxies are sorted by cell, so the neighbours are
-//! some ranges of the sorted proxies, in the proxy's own level (grid) and in other levels. Twin of
-//! the search in `shaders/pairs.wgsl`.
+//! Searches for the neighbours of a proxy (a sphere or one time segment of its path). The proxies
+//! are sorted by grid cell, so the neighbours are some ranges of the sorted proxies. Twin of the
+//! search in `shaders/pairs.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -16,13 +16,11 @@ use crate::shared::sets::Sets;
 use crate::shared::sorted::SortedCell;
 use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
-/// Maximum number of ranges of sorted proxies that the search of another level passes to one call
-/// of `visit`.
 const RANGES_AT_ONCE: usize = 16;
 
-/// A row of neighbouring cells along x, in one level and one time slab, for which a range of the
-/// sorted proxies was looked up. Outside the level's box, where cells share slots by a hash, the
-/// range may hold proxies of other rows, so the cell of each proxy has to be compared with the row.
+/// Neighbouring cells along x, in one grid and one time slab (part of the step), for which a range
+/// of the sorted entries was looked up. Where cells share table entries by a hash, the range may
+/// belong to other cells, too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -34,7 +32,8 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Whether a proxy that was found in the looked-up range lies in this row of cells.
+    /// Returns whether a sphere or time segment lies in these cells, and not in others with the
+    /// same hash.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -45,34 +44,32 @@ impl CellRow {
     }
 }
 
-/// The grids of a step, filled with the step's proxies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
     /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: &'a [Level],
-    /// For each level, a bit mask of the levels that its proxies search.
+    /// For each level (grid), a bit mask of the other levels that its spheres search for
+    /// neighbours.
     pub(crate) searched: &'a [u64],
-    /// For each slot, the index of its first proxy among the sorted proxies.
+    /// For each cell in the table of cells, the index where its entries begin among the sorted
+    /// proxies (spheres and time segments).
     pub(crate) starts: &'a [u32],
-    /// Whether pairs are sought within one set of spheres or between two.
     pub(crate) sets: Sets,
 }
 
-/// A proxy whose neighbours are searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
-    /// Index of the proxy among the sorted proxies.
     pub(crate) index: usize,
-    /// Slot of the proxy's cell.
+    /// Index of the searching sphere's cell in the table of cells.
     pub(crate) slot: u32,
-    /// Tag of the proxy: its level and its time segment, with the flag [`INSIDE`] where it applies.
+    /// The grid and the time segment of the proxy, with the flag [`INSIDE`] where it applies.
     pub(crate) tag: u32,
-    /// Middle of the proxy's time segment, in the frame.
+    /// Middle of the time segment, relative to the frame (the moving origin of the cells).
     pub(crate) middle: [f32; 3],
 }
 
-/// Returns the range of time slabs that the time segment of a proxy spans, in a level that has
-/// 2^`time_power` slabs. `tag` is the tag of the proxy.
+/// Returns the time slabs that a proxy's time segment spans, in a grid that divides the step into
+/// 2^`time_power` slabs.
 #[inline(always)]
 fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
     let segment = segment_of(tag);
@@ -86,10 +83,10 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of sorted proxies that half the neighbourhood of a proxy in its own
-    /// level consists of, if all of these cells lie within the level's box. Within the box, each
-    /// row of cells begins at a fixed distance from the slot of the proxy. Returns `None` if a cell
-    /// lies outside the box, and for two sets, where no proxy searches its own level.
+    /// Returns the five ranges of the sorted proxies (spheres and time segments) that a proxy
+    /// searches in its own grid. Returns `None` if some of these cells have no table entries of
+    /// their own, or if the step has two sets. If all have, they lie at fixed distances from the
+    /// proxy's cell in the table.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -111,10 +108,9 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits half the neighbourhood of a proxy in its own level, if some of these cells lie
-    /// outside the level's box. Begins in the proxy's own row of cells, after the proxy itself, and
-    /// goes on to the four rows that come after it in y and z. Visits nothing for two sets, where
-    /// no proxy searches its own level.
+    /// Visits half the neighbourhood of a sphere or time segment in its own grid, where some cells
+    /// share table entries by a hash. It visits the rest of its own cell, the next cell along x,
+    /// and four rows of cells that come after them in y and z.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -139,8 +135,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells in reach of a proxy in all other levels that its level searches. `path` is
-    /// the path of the proxy's sphere.
+    /// Visits the cells in reach of a sphere or time segment in all other grids that it has to
+    /// search.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -154,8 +150,8 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Along each axis, the middles of two proxies that touch are at most the sum of their
-            // half extents apart.
+            // Along each axis, the middles of two time segments that touch are at most the sum of
+            // their half extents apart.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
@@ -163,8 +159,8 @@ impl Grids<'_> {
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
             // If `boxed` is false, each cell in reach is looked up by itself. There are few such
-            // cells, because the searched level is a coarser one: a coarse level searches a finer
-            // one only if all proxies of the finer level lie in its box (`coarse_searches_fine`).
+            // cells, because a grid searches another one with smaller cells only if all cells in
+            // use there have table entries of their own (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -176,8 +172,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells from `low` to `high` of one time slab, which all lie within the level's
-    /// box. There, each row of cells is one range of the sorted proxies.
+    /// Visits the cells from `low` to `high` of one time slab (part of the step), which all have
+    /// table entries of their own. Cells with equal y and z are one range of the sorted entries.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -210,8 +206,8 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the cells from `low` to `high` of one time slab, some of which may lie outside the
-    /// box of the level.
+    /// Visits the cells from `low` to `high` of one time slab, some of which may share table
+    /// entries by a hash.
     fn visit_rows(
         &self,
         number: u32,
@@ -229,8 +225,9 @@ impl Grids<'_> {
         }
     }
 
-    /// If no proxy of the level lies outside the level's box, clips the range of cells from `low`
-    /// to `high` to the box. Returns whether the range was clipped.
+    /// Clips the range of cells from `low` to `high` to the grid's box, the block of cells with
+    /// their own table entries. Returns false if there are spheres outside the box, which forbid
+    /// the clipping.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -246,9 +243,9 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the proxies in the cells from `x[0]` to `x[1]` of the row (`y`, `z`): as one range of
-    /// the sorted proxies if all of these cells lie within the level's box, otherwise as one range
-    /// per cell. Skips empty ranges.
+    /// Visits the contents of the cells from `x[0]` to `x[1]` with these y and z. They are one
+    /// range of the sorted entries if each cell has its own table entry, otherwise one range per
+    /// cell.
     fn for_each_piece(
         &self,
         number: u32,

@@ -1,4 +1,4 @@
-//! Runs all stages one after the other, and owns the memory that is kept between steps.
+//! Runs all stages on the CPU, and owns the memory that is kept between steps.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -45,7 +45,6 @@ pub(crate) struct Cpu {
     listed: Vec<ImageCollision>,
 }
 
-/// Memory of the stages after `plan`, kept from step to step.
 #[derive(Debug, Default)]
 struct StageMemory {
     binned: Buckets<Binned>,
@@ -164,7 +163,6 @@ impl Cpu {
         })
     }
 
-    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.space.bytes()
             + self.sizes.bytes()
@@ -202,7 +200,6 @@ fn split(
 }
 
 impl StageMemory {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.binned.bytes() + self.sorted.bytes() + self.ends.bytes()
     }
@@ -247,8 +244,8 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // In most worlds, an upper bound of the number of candidates is below the limit, so the
-        // candidates need not be counted.
+        // Counting the candidate pairs is usually not needed, because a cheap upper bound of their
+        // number is below the limit.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
@@ -273,8 +270,8 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
         Ok(counts)
     }
 
-    /// Sorts all proxies into the slots of the grids. Returns the number of proxies in the fullest
-    /// slot.
+    /// Sorts all proxies (spheres and time segments) by grid cell. Returns the largest number of
+    /// proxies in one table entry.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..

@@ -1,11 +1,10 @@
-//! `scan`: computes where the items of each key begin in sorted order, by a prefix sum over the
-//! number of items of each key. The shaders scan one table of all keys. On the CPU, the keys are
-//! divided into buckets, and each bucket scans its own part of the table. Twin of
+//! `scan`: computes by a prefix sum where the items of each key begin in sorted order. The shaders
+//! scan one table of all keys, but on the CPU each bucket scans its own part. Twin of
 //! `shaders/scan_reduce.wgsl` and `shaders/scan_apply.wgsl`.
 
-/// Sorts items by key with a stable counting sort: calls `put` with each item and its index in
-/// sorted order, where `begin` is the index of the first item. On return, `ends` has, for each key,
-/// the index after its last item. Returns the largest number of items that have the same key.
+/// Sorts items with a stable counting sort: calls `put` with each item and its index in sorted
+/// order, where `begin` is the index of the first item. Fills `ends` with the index after the last
+/// item of each key, and returns the largest number of items with one key.
 #[inline(always)]
 pub(crate) fn places<'a, T: 'a>(
     items: impl Iterator<Item = &'a T> + Clone,

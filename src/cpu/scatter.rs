@@ -1,4 +1,5 @@
-//! `scatter`: sorts the proxies by the slots of their cells. Twin of `shaders/scatter.wgsl`.
+//! `scatter`: sorts the proxies (spheres and time segments) by the table entries of their cells.
+//! Twin of `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -28,13 +29,10 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Number of chunks of the input from which the proxies of a bucket may come, on average, before it
-/// pays to copy their spheres to the buckets first. With fewer chunks, most of the spheres are
-/// still in the cache, because the world is small or its spheres lie in memory as they lie in
-/// space.
+/// If the proxies of a bucket come from more chunks of the input than this, on average, their
+/// spheres are copied to the buckets first. With fewer chunks, most spheres are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
-/// Sorts the proxies by slot. Returns the number of proxies in the fullest slot.
 pub(crate) fn scatter(
     spheres: &[Sphere],
     scale: &Scale,
@@ -51,7 +49,7 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // The first slot begins at 0. Each other slot begins where the slot before it ends, so the
+    // The first slot begins at 0, and each other slot begins where the slot before it ends. So the
     // table continues with the ends of the slots.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
@@ -84,11 +82,11 @@ pub(crate) fn scatter(
     Ok(fullest.into_inner())
 }
 
-/// The part of the sorted proxies that lies in a range of buckets.
+/// The part of the sorted spheres and time segments that lies in a range of buckets.
 struct BucketPart<'a> {
-    /// Number of sorted proxies before this part.
     before: u32,
-    /// For each slot in these buckets, the index where it ends among all sorted proxies.
+    /// For each slot (table entry of a cell) in these buckets, the index where its contents end in
+    /// sorted order.
     ends: &'a mut [u32],
     spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],
@@ -96,7 +94,6 @@ struct BucketPart<'a> {
 }
 
 impl<'a> BucketPart<'a> {
-    /// Splits off the part that lies in `buckets`, which have to be the first ones of this part.
     fn take(&mut self, buckets: Range<usize>, binned: &Buckets<Binned>) -> BucketPart<'a> {
         let count = binned.len(buckets.clone());
         let part = BucketPart {
@@ -140,8 +137,9 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres and the tags of the proxies in sorted order. For each sorted proxy,
-    /// `order` has the tag, and the index in `source` from which to read the sphere.
+    /// Writes the spheres in sorted order, and with them their packed level and segment. For each
+    /// sorted entry, `order` has the index in `source` of its sphere, the sphere's index in the
+    /// step, and the packed word.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {
@@ -151,7 +149,6 @@ impl<'a> BucketPart<'a> {
     }
 }
 
-/// Computes the balls (bounding spheres) of the sorted proxies.
 fn fill_balls(
     spheres: &[SortedSphere],
     tags: &[u32],
@@ -168,8 +165,8 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may have fewer than [`LANES`] proxies. The contents of its remaining
-            // lanes do not matter.
+            // The last block may have fewer than four spheres. The rest of its contents does not
+            // matter.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let words = from_fn(|k| spheres[lane(k)].word);
             let paths = space.paths(scale, frame, from_fn(|k| &spheres[lane(k)]), words);

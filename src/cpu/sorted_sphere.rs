@@ -1,21 +1,17 @@
-//! The sphere of a sorted proxy, in the form in which the `pairs` stage reads it.
+//! The sphere of a sorted proxy, in the form in which the stage `pairs` reads it.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The sphere of a proxy, as the swept test reads it. Even if the proxy is only one time segment of
-/// the sphere, these values describe the motion of the whole sphere, so that a pair gets the same
-/// verdict in every segment. All values are in the caller's units. (The sorted proxies of a GPU are
-/// in the units of the grids.)
+/// The sphere of a proxy, in the caller's units. Even if the proxy is only one time segment, these
+/// values describe the motion of the whole sphere, so that all segments of two spheres give the
+/// same test result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {
-    /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
-    /// The sphere's radius.
     pub(crate) radius: f32,
-    /// The sphere's velocity.
     pub(crate) velocity: [f32; 3],
     /// The word of the proxy in its [`ProxySpace`](super::images::ProxySpace): in open space the
     /// index of the sphere.

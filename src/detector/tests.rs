@@ -1,4 +1,4 @@
-//! Tests of detectors with device limits and initial capacities that can only be set in unit tests.
+//! Tests of detectors with device limits and initial capacities that only unit tests can set.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -8,9 +8,8 @@ use carom_scenes::Scene;
 
 use super::*;
 
-/// Returns a detector on any adapter, hardware or software. `pairs` and `segments` are the
-/// capacities of its first buffers for pairs and for time segments beyond each sphere's first.
-/// `None` stands for the default capacity.
+/// Returns a detector on any adapter, hardware or software. Its first buffers have room for `pairs`
+/// pairs and `segments` time segments. `None` stands for the default.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
@@ -24,8 +23,8 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
     }
 }
 
-/// Returns the spheres of a scene. `carom_scenes` is linked against the library, not against this
-/// test build, so its `Sphere` is a distinct type with the same layout.
+/// Returns the spheres of a scene. `carom_scenes` is linked against the library, not this test
+/// build, so its `Sphere` is a distinct type with the same layout.
 fn spheres_of(scene: Scene, count: usize) -> Vec<Sphere> {
     bytemuck::cast_vec(scene.generate(count, 3))
 }
@@ -35,7 +34,6 @@ fn detect(detector: &mut Detector, spheres: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The test lowers a limit of the graphics device, which callers of the public API cannot do.
 #[test]
 fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     let mut detector = on_gpu(Backend::Auto, None, None);
@@ -46,8 +44,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         (1, ActiveBackend::Gpu)
     );
 
-    // From here on, a buffer binding of the device has at most one mebibyte, which is too little
-    // for 40 000 spheres of 32 bytes.
+    // From here on, a buffer binding of the device has at most one mebibyte, too little for 40 000
+    // spheres of 32 bytes.
     if let Some(gpu) = &mut detector.gpu {
         gpu.limits().max_storage_buffer_binding_size = 1 << 20;
     }
@@ -75,8 +73,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     );
 }
 
-/// The detector's first buffers have the requested capacity for pairs, limited to what the device
-/// allows. They grow when a step finds more pairs.
+/// The detector's first buffers have the requested capacity for pairs, as far as the device allows.
+/// They grow when a step finds more pairs.
 #[test]
 fn any_first_capacity_works() {
     for capacity in [1, 1 << 61, (1 << 61) + 4, u64::MAX] {
@@ -117,7 +115,6 @@ fn a_reused_list_that_was_sorted_by_time_is_in_index_order_again_on_a_gpu() {
     assert_eq!(list.pairs, expected.pairs);
 }
 
-/// Polls a future once.
 fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }

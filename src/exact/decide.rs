@@ -1,4 +1,4 @@
-//! `decide`: makes the list of collisions from the pairs that the `pairs` stage has reported.
+//! `decide`: makes the exact list of collisions from the pairs that the stage `pairs` has reported.
 
 use rayon::prelude::*;
 
@@ -15,36 +15,30 @@ use crate::{Collision, Domain, Error, Sphere};
 /// segments may report it.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair as the `pairs` stage reports it. Both indices refer to the list of all spheres, with the
+/// A pair whose touch is to be decided. Both indices refer to the list of all spheres, with the
 /// second of two sets after the first, and a < b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
-    /// Smaller one of the indices of the two spheres.
     pub(crate) a: u32,
-    /// Larger one of the indices of the two spheres, combined with the flag [`GRAZING`] where it
-    /// applies.
+    /// Index of the second sphere, combined with the flag [`GRAZING`] where it applies.
     pub(crate) b: u32,
 }
 
-/// Counts of the grazing pairs of a step, which the first swept test could not decide. Each pair
-/// counts once.
+/// Counts of the pairs that the filter on a GPU or the sweep on the CPU could not decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
-    /// Number of grazing pairs.
     pub(crate) all: u64,
-    /// Number of grazing pairs that float64 could not decide either, so that integers had to.
+    /// Number of pairs that float64 could not decide either, so that integers had to.
     pub(crate) by_integers: u64,
 }
 
 impl Grazing {
-    /// Counts one more grazing pair, which was decided by `arithmetic`.
     pub(crate) fn count(&mut self, arithmetic: Arithmetic) {
         self.all += 1;
         self.by_integers += u64::from(arithmetic == Arithmetic::Integers);
     }
 
-    /// Returns the sum of the counts of two lists that have no pair in common.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             all: self.all + other.all,
@@ -53,7 +47,6 @@ impl Grazing {
     }
 }
 
-/// Number of pairs per parallel task.
 const TASK: usize = 4096;
 
 /// Placeholder for a pair that does not touch. No sphere has these indices.
@@ -121,8 +114,8 @@ pub(crate) fn decide_reported_with<R: Report>(
     Ok(grazing)
 }
 
-/// Logs that the filter of a GPU found a certain hit for a pair that does not touch, which is
-/// impossible according to docs/exact.md. The list is correct nevertheless.
+/// Logs that the filter of a GPU called a pair a certain hit although it does not touch.
+/// docs/exact.md proves this impossible. The list is correct nevertheless.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");

@@ -1,11 +1,10 @@
-//! Results in float64 with an error bound, which is computed along with each number. A result is
+//! Decides a pair in float64. An error bound is computed along with each number, and a result is
 //! returned only if the bound leaves no doubt about it.
 //!
-//! The inputs are float32, so products of up to six of them neither overflow nor underflow, and the
-//! relative error of every operation is at most `U`. The comments count the rounding errors of each
-//! quantity in units of `U`. The code uses a bound of 8 `U` where the count is at most 6, and 16
-//! `U` where it is at most 14, so that it also covers the rounding of the bound itself and the
-//! terms in `U`². docs/exact.md (section 4) has the proof.
+//! Comments give the rounding errors of a quantity in units of `U`, the error of one operation. The
+//! code uses a bound of 8 `U` for up to 6 errors and of 16 `U` for up to 14, to cover second-order
+//! terms too. No product overflows or underflows, because the inputs are float32. docs/exact.md
+//! (section 4) has the proof.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -20,10 +19,9 @@ use super::answer::{Impact, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
-/// Largest relative error of one operation, 2⁻⁵³: half a unit in the last place of 1.
+/// Largest relative error of one operation: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A number and an upper bound of its error.
 #[derive(Clone, Copy)]
 struct Bounded {
     value: f64,
@@ -40,8 +38,8 @@ impl Bounded {
         }
     }
 
-    /// Rounds the true number, which must be within `range`, to the nearest float32; `None` if the
-    /// error bound leaves open which float32 is the nearest.
+    /// Rounds the true number, which must be within `range`, to the nearest float32. Returns `None`
+    /// if the error bound leaves open which float32 is the nearest.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -51,8 +49,8 @@ impl Bounded {
     }
 }
 
-/// A pair of spheres: the position p and the velocity v of the second sphere relative to the first,
-/// and the sum r of the radii. Each of the three has 1 rounding error.
+/// A pair of spheres: the position p and the velocity v of the second relative to the first, and
+/// the sum r of the radii. Each has 1 rounding error.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
@@ -98,8 +96,8 @@ impl Float64 {
         }
     }
 
-    /// −p·v, for the relative position p and the relative velocity v. It is positive when the
-    /// spheres approach each other at the start of the step. It has 5 rounding errors.
+    /// Returns −p·v, for the relative position p and velocity v. It is positive when the spheres
+    /// approach each other at the start. It has 5 rounding errors.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -107,10 +105,10 @@ impl Float64 {
         }
     }
 
-    /// The discriminant (p·v)² − c·v·v of the equation for the time of impact. Its terms may
-    /// cancel. By Lagrange's identity it equals r²·v·v − |p × v|², which cancels only near
-    /// tangency. r²·v·v has 9 rounding errors. The error of each component of p × v is 4 `U` times
-    /// the sum of the magnitudes of its two products.
+    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact. It
+    /// is computed as r²·v·v − |p × v|², an equal expression that cancels only near tangency.
+    /// r²·v·v has 9 rounding errors, and each component of p × v has 4 `U` times the magnitudes of
+    /// its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -124,9 +122,9 @@ impl Float64 {
         }
     }
 
-    /// q·q − r², where q = p + v·dt is the relative position at the end of the step. It is positive
-    /// when the spheres are apart at the end. The error of each component of q is 4 `U` times the
-    /// sum of the magnitudes of its two terms.
+    /// Returns q·q − r², where q = p + v·dt is the relative position at the end of the step. It is
+    /// positive when the spheres are apart then. Each component of q has an error of 4 `U` times
+    /// the magnitudes of its two terms.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -138,8 +136,8 @@ impl Float64 {
         }
     }
 
-    /// The time of impact, c / (−p·v + √discriminant), where c = p·p − r². `None` unless c, −p·v
-    /// and the discriminant are all certainly positive.
+    /// Returns the time of impact, c / (−p·v + √discriminant) with c = p·p − r². Returns `None`
+    /// unless c, −p·v and the discriminant are certainly positive.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -156,13 +154,13 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the result if the error of the divisor may be half of the divisor or more.
+        // Rejects the time of impact if the error of its divisor may be half of the divisor or
+        // more.
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// The impact of spheres that overlap at the start of the step. The depth r − |p| is the sum of
-    /// the radii minus the distance of the centres. It is computed as (r² − p·p) / (r + |p|), which
-    /// avoids the cancellation.
+    /// Returns the impact of spheres that overlap at the start. The depth r − |p|, sum of radii
+    /// minus distance, is computed as (r² − p·p) / (r + |p|), which avoids cancellation.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -179,8 +177,7 @@ impl Float64 {
     }
 
     /// Decides the pair in a step of duration `dt`. Returns `Some(None)` if the spheres do not
-    /// touch. Returns `None` if the error bounds leave open whether they touch, their time of
-    /// impact or their depth.
+    /// touch, and `None` if the error bounds leave something open.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
         let outside = self.outside();
@@ -191,8 +188,8 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // −(p + v·dt)·v, for the relative position p and the relative velocity v. It is positive
-        // when the closest approach is after the end of the step.
+        // −(p + v·dt)·v, for the relative position p and velocity v. It is positive when the
+        // closest approach is after the end of the step.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -210,8 +207,8 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// An estimate of the time of impact, or of the penetration depth if the spheres overlap at the
-    /// start. It has no error bound.
+    /// Estimates the time of impact, or the penetration depth if the spheres overlap at the start,
+    /// without an error bound.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -221,8 +218,8 @@ impl Float64 {
         }
     }
 
-    /// The first touch of the two spheres at any time from the start of the step on; `None` if they
-    /// never touch, or if the relative error of the result may exceed 10⁻⁹.
+    /// Returns the first touch at any time from the start of the step on. Returns `None` if the
+    /// spheres never touch, or if the relative error may exceed 10⁻⁹.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let (p, v) = (self.p, self.v);
         if self.outside().sign()? != Ordering::Greater {
@@ -235,10 +232,10 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // The normal at the first touch is computed from two parts of the vector between the
-        // centres. The part perpendicular to the relative velocity v does not change with time. The
-        // part parallel to v has the length √discriminant / |v| at the first touch. Computing the
-        // vector as p + v·time would add an error proportional to the distance travelled.
+        // The normal is the sum of two parts. The part perpendicular to the relative velocity v
+        // does not change with time. The part parallel to v has the length √discriminant / |v| at
+        // the first touch. Computing p + v·time instead would add an error proportional to the
+        // distance travelled.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

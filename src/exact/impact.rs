@@ -45,9 +45,8 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// they do not touch.
 ///
 /// The time is in the unit of `dt`, from 0 to `dt`. It is 0 if the spheres touch or overlap at the
-/// start of the step. The result is exact, like the list of a [`Detector`](crate::Detector): the
-/// time is the real one rounded to the nearest float32. The collision groups of the spheres are
-/// ignored.
+/// start of the step. The result is exact: the real time, rounded to the nearest float32. Collision
+/// groups are ignored.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};

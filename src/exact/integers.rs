@@ -1,8 +1,7 @@
-//! Exact results in integers, without any rounding. Every float32 is an integer times a power of
-//! two, and every decision is the sign of a polynomial of such numbers.
+//! Decides a pair in integers, without any rounding. Every float32 is an integer times a power of
+//! two, so every decision is the sign of a polynomial of integers.
 //!
-//! Integers of up to 128 bits are stored without allocating memory. Most inputs lead to such
-//! integers.
+//! Integers of up to 128 bits, which suffice for most inputs, are stored without allocating memory.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,7 +18,7 @@ use super::answer::{Impact, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
-/// A number in the form m·2^e, where m is odd, or m and e are both 0.
+/// The number m·2^e, where m is odd, or m and e are both 0.
 #[derive(Clone, Copy)]
 struct Dyadic {
     mantissa: i64,
@@ -58,7 +57,6 @@ fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-/// Divides a number by 2^`unit`. The number must be a multiple of 2^`unit`.
 fn in_units(number: Dyadic, unit: i32) -> IBig {
     IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
 }
@@ -78,17 +76,15 @@ fn sign(x: &IBig) -> Ordering {
     }
 }
 
-/// A pair of spheres: the position p and the velocity v of the second sphere relative to the
-/// first, and the sum r of the radii. p and r are in units of 2^`length`, v is in units of
-/// 2^`speed`.
+/// A pair of spheres: the position p and the velocity v of the second relative to the first, and
+/// the sum r of the radii. p and r are in units of 2^`length`, v in units of 2^`speed`.
 pub(super) struct Integers {
     p: [IBig; 3],
     r: IBig,
     length: i32,
     v: [IBig; 3],
     speed: i32,
-    /// c = p·p − r², for the relative position p and the sum r of the radii. It is positive when
-    /// the spheres are apart at the start of the step.
+    /// p·p − r², for the relative position p and the sum r of the radii.
     outside: IBig,
 }
 
@@ -133,14 +129,13 @@ impl Integers {
         }
     }
 
-    /// The state of the two spheres at a given time. The first value is `Greater` when the spheres
-    /// are apart, `Equal` when they just touch, and `Less` when they overlap. The second value is
-    /// `Greater` if the time is after their closest approach, `Equal` if it is that of their
-    /// closest approach, and `Less` if it is before.
+    /// Returns the state of the two spheres at a given time. The first value is `Greater` when they
+    /// are apart, `Equal` when they just touch, and `Less` when they overlap. The second value
+    /// compares the time with that of their closest approach.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
-        // Computes the relative position q = p + v·time and the sum r of the radii, both in the
-        // finer of the units of p and of v·time.
+        // The relative position p + v·time and the sum r of the radii are computed in the finer of
+        // the units of p and of v·time.
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -150,16 +145,16 @@ impl Integers {
         [sign(&(dot(&q, &q) - &r * &r)), sign(&dot(&q, &self.v))]
     }
 
-    /// Whether the spheres touch at their closest approach, even if that is after the end of the
-    /// step.
+    /// Returns whether the spheres touch at their closest approach, even if that is after the end
+    /// of the step.
     fn ever_touch(&self) -> bool {
         let closing = dot(&self.p, &self.v);
         let speed = dot(&self.v, &self.v);
         &closing * &closing >= &self.outside * &speed
     }
 
-    /// Compares the time of impact with `time`. The spheres must be apart at the start, must
-    /// approach each other, and must touch at some time.
+    /// Compares the time of impact with `time`. The spheres must be apart at the start, approach
+    /// each other, and touch at some time.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         match self.at(time) {
             [Less, _] | [_, Greater] | [Greater, Equal] => Less,
@@ -168,8 +163,8 @@ impl Integers {
         }
     }
 
-    /// Compares the penetration depth at the start of the step, which is r − |p| for the sum r of
-    /// the radii and the relative position p, with a length.
+    /// Compares the penetration depth at the start of the step with a length. The depth is r − |p|,
+    /// for the sum r of the radii and the relative position p.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -182,10 +177,9 @@ impl Integers {
         (&rest * &rest).cmp(&dot(&p, &p))
     }
 
-    /// Time of impact and depth of the two spheres in a step of duration `dt`; `None` if they do
-    /// not touch. `guess` is an estimate of the time of impact, or of the depth if the spheres
-    /// overlap at the start. A better estimate makes the search for the result faster, but does not
-    /// change the result.
+    /// Returns the impact in a step of duration `dt`, or `None` if the spheres do not touch.
+    /// `guess` estimates the time of impact, or the depth of spheres that overlap at the start. It
+    /// affects only how fast the result is found.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
         match sign(&self.outside) {
             Less => {
@@ -214,9 +208,8 @@ impl Integers {
         })
     }
 
-    /// The first touch of the spheres at any time from the start of the step on; `None` if they
-    /// never touch. Two points that meet after the start of the step have a normal opposite to
-    /// their relative velocity.
+    /// Returns the first touch at any time from the start of the step on, or `None` if the spheres
+    /// never touch. Two points that meet later have a normal opposite to their relative velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
@@ -264,13 +257,12 @@ fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {
     })
 }
 
-/// Returns 2^`exponent`.
 fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// Returns the least number from `low` to `high` for which `has` is true, by bisection. `has` must
-/// be true for `high`, and for every number above the least one for which it is true.
+/// Bisects for the least number from `low` to `high` for which `has` is true. `has` must be true
+/// for `high`, and for every number above the least one for which it is true.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -284,13 +276,13 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
 }
 
 /// Rounds an unknown number between 0 and `most` to the nearest float32, ties to even. `compare`
-/// compares the unknown number with its argument. The search starts at `guess`, an estimate of the
-/// number, and doubles its steps until it has enclosed the number.
+/// compares the unknown number with its argument. From the estimate `guess`, steps of doubling size
+/// enclose the number.
 fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
     // Non-negative floats have the same order as their bits read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // Invariant: `low` and `high` enclose the bits of the least float32 that is not less than the
+    // `low` and `high` always enclose the bits of the least float32 that is not less than the
     // unknown number.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
@@ -335,7 +327,7 @@ mod tests {
     use super::*;
     use crate::Sphere;
 
-    /// The exact times of impact and depths in this test are halfway between two float32 numbers.
+    /// The exact times and depths in this test are halfway between two float32 numbers.
     #[test]
     fn ties_go_to_the_even_number() {
         // Two spheres with the same centre: the depth is the sum of the radii, 2²⁴ + 1 or 2²⁴ + 3.
@@ -348,8 +340,8 @@ mod tests {
             };
             assert_eq!(found, Some(expected));
         }
-        // A point with velocity −1 and another point at a distance of 2²⁴ + 1 or 2²⁴ + 3, which is
-        // also the time of impact.
+        // A point with velocity −1 meets a point at a distance of 2²⁴ + 1 or 2²⁴ + 3, which is also
+        // the time of impact.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);

@@ -1,19 +1,17 @@
-//! Exact results for pairs of spheres, from the unmodified float32 inputs: whether two spheres
-//! touch, the time of impact and the penetration depth. This module also makes the list of
-//! collisions from the reported pairs. Both backends use it, so their lists are bitwise equal.
+//! Decides from the float32 inputs, without error, whether two spheres touch, when and how deep.
+//! Both backends (CPU and GPU) use this module, so their lists are bitwise equal. docs/exact.md has
+//! the proof.
 //!
-//! The arithmetic is tried in this order:
+//! A pair is decided by the cheapest arithmetic that leaves no doubt, in this order:
 //!
-//! - On the CPU, the tests of balls (bounding spheres) and paths discard pairs that are far apart.
-//!   Then [`sweep`] decides most of the other pairs, two at a time. [`impact()`] decides the pairs
-//!   that are still undecided. It decides them at once, unless several time segments may report the
-//!   pair. Such pairs are decided later, through [`decide_reported`].
-//! - On a GPU, a filter in float32 discards pairs that certainly miss. The host decides every pair
-//!   that the GPU reports, by [`impact()`], through [`decide_reported`].
-//! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and last, where
-//!   this bound is not small enough for a decision, [`integers`].
-//!
-//! docs/exact.md has the proof.
+//! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. Then
+//!   [`sweep`] decides most of the other pairs, two at a time. [`impact()`] decides the rest.
+//! - On a GPU, a filter in float32 discards pairs that certainly miss. The host decides every other
+//!   pair by [`impact()`].
+//! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and [`integers`]
+//!   where this bound allows no decision.
+//! - Pairs that a GPU or several time segments report are collected, and go through
+//!   [`decide_reported`].
 
 mod answer;
 mod decide;

@@ -15,54 +15,45 @@ use super::shift::Shift;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The results of the swept test for two pairs: in each mask, bit 0 is for the first pair and bit 1
-/// for the second. A pair that is neither in `hits` nor in `misses` is undecided. It needs more
-/// precise arithmetic: for some of these pairs it is open whether the spheres touch, for others
-/// only when or how deep.
+/// The results of the swept test for two pairs. In each mask, bit 0 is for the first pair and bit 1
+/// for the second. A pair that is neither in `hits` nor in `misses` needs more precise arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
-    /// Mask of the pairs that touch.
     pub(crate) hits: usize,
-    /// Time of impact and depth of each pair in `hits`.
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs whose spheres just touch at the start of the step. Such pairs are
-    /// recognized only if both pairs just touch.
+    /// Mask of the pairs whose spheres just touch at the start of the step. Only two such pairs
+    /// together are recognized.
     pub(crate) just: usize,
-    /// Mask of the pairs that do not touch.
     pub(crate) misses: usize,
-    /// Mask of the pairs that just touch at the start of the step, and of the undecided pairs that
-    /// are too close to tangency or that meet too close to the end of the step.
+    /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
+    /// tangency or to the end of the step.
     pub(crate) grazing: usize,
 }
 
-/// Limit for a certain sign. c = p·p − r² and the discriminant are differences. The sign of such a
-/// difference is certain if its magnitude is at least this fraction of the sum of its terms.
+/// The sign of a difference, p·p − r² or the discriminant, is certain if its magnitude is at least
+/// this fraction of the sum of its terms. p is the relative position of two spheres, r the sum of
+/// their radii.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// Limit for a certain value. The error of a time of impact or a depth is less than the fraction
-/// [`OFF`] of it if the magnitudes of c = p·p − r² and of the discriminant are at least this
-/// fraction of the sums of their terms.
+/// A computed time or depth is precise enough if the differences in it, p·p − r² and the
+/// discriminant, are at least this fraction of the sums of their terms. p is the relative position,
+/// r the sum of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound on the relative error of a time of impact or a depth that satisfies the condition of
-/// [`VALUE`].
+/// Bound on the relative error of a computed time of impact or depth, if its terms do not nearly
+/// cancel ([`VALUE`]).
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// Terms of the swept tests of two pairs, one pair in each lane. p and v are the position and the
-/// velocity of the second sphere relative to the first, and r is the sum of the radii.
+/// Terms of the tests of two pairs, one pair in each half of a vector. p and v are the position and
+/// the velocity of the second sphere relative to the first, and r is the sum of the radii.
 struct Terms {
-    /// Sum r of the radii.
     r: f64x2,
-    /// p·p, the squared distance of the centres at the start of the step.
     pp: f64x2,
-    /// v·v, the squared relative speed.
     vv: f64x2,
-    /// c = p·p − r²: positive when the spheres are apart at the start of the step.
+    /// p·p − r², which is positive when the spheres are apart at the start.
     outside: f64x2,
-    /// p·p + r², the sum of the terms of c = p·p − r².
     sum: f64x2,
-    /// −p·v, for the relative position p and velocity v: positive when the spheres approach each
-    /// other.
+    /// −p·v, which is positive when the spheres approach each other.
     closing: f64x2,
-    /// Discriminant (p·v)² − c·v² of the equation for the time of impact, where c = p·p − r².
+    /// Discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact.
     discriminant: f64x2,
     /// Mask of the pairs for which p has more than one rounding error. The bounds of the swept test
     /// do not hold for them.
@@ -137,8 +128,8 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Two spheres that are apart at the start never touch if the discriminant is negative, or if
-    // they move apart. If the discriminant is 0 and its sign is certain, their relative velocity is
-    // 0, so they never touch either.
+    // they move apart. A discriminant that is certainly 0 means that their relative velocity is 0,
+    // so they never touch either.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -162,30 +153,29 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     terms.verdict(later, misses, uncertain, dt)
 }
 
-/// Returns a mask with one bit per lane, which is set if a comparison was true in this lane.
+/// Returns a mask with one bit per pair, which is set where a comparison is true.
 #[inline(always)]
 fn bits(lanes: f64x2) -> usize {
     lanes.to_bitmask() as usize
 }
 
-/// Returns the result of a comparison that is true in every lane.
+/// Returns the result of a comparison that is true for both pairs.
 #[inline(always)]
 fn all_bits() -> f64x2 {
     f64x2::splat(f64::from_bits(u64::MAX))
 }
 
-/// Whether the magnitude of a difference is at least the fraction `part` of `sum`, the sum of its
-/// terms.
+/// Returns whether the magnitude of a difference is at least the fraction `part` of `sum`, the sum
+/// of its terms.
 #[inline(always)]
 fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
     difference.abs().simd_ge(f64x2::splat(part) * sum)
 }
 
 impl Terms {
-    /// Computes the time of impact and the depth of each pair, and decides the pairs for which
-    /// the error leaves no doubt about the nearest float32. `later` selects the pairs that are
-    /// apart at the start, `misses` the pairs that certainly miss, and `uncertain` the pairs that
-    /// are too close to tangency for a decision.
+    /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
+    /// error leaves no doubt about the nearest float32. `later` selects the pairs that are apart at
+    /// the start. `uncertain` selects those too close to tangency for a decision.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
@@ -203,8 +193,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // Both the time and the depth are computed, without a branch, which would often be
-        // mispredicted.
+        // Both the time and the depth are computed, because a branch would often be mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -221,18 +210,17 @@ impl Terms {
     }
 }
 
-/// Returns a mask of the pairs that just touch at the start, one bit per pair. They have p·p = r²,
-/// for the relative position p and the sum r of the radii. An error bound cannot prove such an
-/// equality. But the two sides are exact where float64 has room for all their digits, as it has for
-/// coordinates of similar magnitude. A pair is recognized only if none of its sums and squares is
-/// rounded.
+/// Returns a mask of the pairs that just touch at the start, which means that p·p = r² for the
+/// relative position p and the sum r of the radii. A pair is recognized only if no sum or square in
+/// it is rounded. This is common for coordinates of similar magnitude, because float64 has room for
+/// their digits.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // Mask of the bits of a float64 beyond its first 26 digits. The square of a number with at most
     // 26 digits has at most 52 digits and is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // The rounding errors of all sums (Knuth's two-sum), combined: 0 if all sums are exact.
+    // The combined rounding errors of all sums (Knuth's two-sum): 0 if all sums are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;
@@ -264,9 +252,9 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     (is(0) | is(1)) & !inexact
 }
 
-/// Transposes the spheres of two pairs. The result has one vector for each 32-bit word of a sphere.
-/// Its first half is the word of the first spheres of both pairs, and its second half is the word
-/// of the second spheres.
+/// Transposes the spheres of two pairs: the result has one vector for each 32-bit word of a sphere.
+/// The first half of a vector is for the first spheres of both pairs, the second half for the
+/// second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])

@@ -4,8 +4,8 @@
 use super::sort::sort;
 use crate::Collision;
 
-/// Pairs that began, lasted and ended between two steps. Each pair is given by its indices
-/// `[a, b]`, and each list is sorted. See
+/// Pairs that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
+/// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 ///
 /// In a periodic domain, each list of images has the image of sphere b for each pair of the list
@@ -13,7 +13,7 @@ use crate::Collision;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
-    /// Pairs of the later step that are not pairs of the earlier step.
+    /// Pairs that touch only in the later step.
     pub began: Vec<[u32; 2]>,
     /// Images of the pairs that began.
     pub began_images: Vec<[i32; 3]>,

@@ -1,5 +1,4 @@
-//! `contacts`: makes a row for each sphere, with the contacts of this sphere. Twin of
-//! `shaders/contacts.wgsl`.
+//! `contacts`: lists the contacts of each sphere. Twin of `shaders/contacts.wgsl`.
 
 use super::rows::rows;
 use crate::Collision;
@@ -19,12 +18,11 @@ impl Contacts {
     /// Returns the contacts of one sphere, as indices into the list of pairs.
     ///
     /// The pairs that have the sphere as their second sphere `b` come first, then the pairs that
-    /// have it as their first sphere `a`. Both are in the order of the list. So, with one set and a
-    /// list that is sorted by (a, b), the other spheres of these pairs are in ascending order.
+    /// have it as their first sphere `a`. Both are in the order of the list.
     ///
-    /// With two sets, `sphere` is the index itself for a sphere of the first set, and
-    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i` for sphere `i`
-    /// of the second set. The result is empty for a sphere that does not exist.
+    /// With two sets, sphere `i` of the second set has the index
+    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. The result is
+    /// empty for a sphere that does not exist.
     pub fn of(&self, sphere: usize) -> &[u32] {
         match self.offsets.get(sphere..).unwrap_or_default() {
             [begin, end, ..] => self.indices.get(*begin..*end).unwrap_or_default(),
@@ -33,9 +31,6 @@ impl Contacts {
     }
 }
 
-/// Makes one row of indices into `pairs` for each of `spheres` spheres. In the row of a sphere, the
-/// pairs that have it as their second sphere b come before the pairs that have it as their first
-/// sphere a. Both are in the order of `pairs`. Pairs with a sphere that does not exist are skipped.
 pub(crate) fn contacts(pairs: &[Collision], spheres: usize, sets: Sets) -> Contacts {
     let numbered = || {
         let pairs = pairs.iter().zip(0..=u32::MAX);

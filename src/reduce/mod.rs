@@ -1,5 +1,5 @@
-//! Reductions: results computed from the list of pairs. The code in this folder runs on the host,
-//! and is the reference for the shaders of the same names.
+//! Results that are computed from the list of pairs (reductions). This code runs on the host, and
+//! is the reference for the shaders of the same names.
 
 pub(crate) mod changes;
 pub(crate) mod contacts;

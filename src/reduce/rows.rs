@@ -1,11 +1,10 @@
-//! Indices of the spheres of a pair among all spheres of the step.
+//! Converts the indices of a pair to indices among all spheres of the step.
 
 use crate::Collision;
 use crate::shared::sets::Sets;
 
-/// Returns the rows of the two spheres of a pair, in a result that has one row for each of
-/// `spheres` spheres. With two sets, the rows of the second set follow those of the first. `None`
-/// if one of the two spheres does not exist.
+/// Returns the indices of a pair's spheres among all `spheres` spheres of the step, where the
+/// second of two sets follows the first. Returns `None` if one of the spheres does not exist.
 pub(crate) fn rows(pair: &Collision, spheres: usize, sets: Sets) -> Option<[usize; 2]> {
     let rows = [
         pair.a as usize,

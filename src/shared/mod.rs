@@ -1,5 +1,5 @@
-//! Definitions that the CPU stages share with the shaders. Most files have a twin of the same
-//! name in `shaders/shared`.
+//! Definitions that the CPU stages share with the shaders. Most files have a twin of the same name
+//! in `shaders/shared`.
 
 pub(crate) mod filter;
 pub(crate) mod grid;

@@ -4,15 +4,11 @@ use bytemuck::Pod;
 
 use crate::sphere::Sphere;
 
-/// A type that stores a moving sphere. It has 32 bytes, which begin with centre, radius and
-/// velocity in this order, so that several values can be transposed
-/// ([`rows`](crate::lanes::rows)).
+/// A type of 32 bytes that begin with the centre, the radius and the velocity of a moving sphere.
+/// This layout allows to transpose several values ([`rows`](crate::lanes::rows)).
 pub(crate) trait MovingSphere: Pod {
-    /// The sphere's centre at the start of the step.
     fn center(&self) -> [f32; 3];
-    /// The sphere's radius.
     fn radius(&self) -> f32;
-    /// The sphere's velocity.
     fn velocity(&self) -> [f32; 3];
 }
 

@@ -1,5 +1,5 @@
-//! Decides which time segments of two spheres own the pair, which means that they report it. Twin
-//! of `shaders/shared/ownership.wgsl`.
+//! Decides which time segments of two spheres report the pair, and so *own* it. Twin of
+//! `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,15 +12,13 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Error bound of the time of closest approach as a fraction of the step, t/dt, in units of ε·(P /
-/// (V·dt) + t/dt + 1). pₖ and vₖ are the components of the relative position and velocity of two
-/// spheres, P is the sum of the |pₖ|, and V is the largest |vₖ|.
+/// Error bound of the time of closest approach t as a fraction of the step, in units of ε·(P /
+/// (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ|, for the relative position p
+/// and velocity v of two spheres.
 pub(crate) const TIME: f32 = 8.0;
-/// Largest relative motion of two spheres during the step for which their first time segments own
-/// the pair, whatever the time of closest approach. The motion is the largest one along any axis,
-/// in units of ε·max|pₖ|, where pₖ are the components of the relative position. If such spheres
-/// touch at all, the margin of the cells for rounding ensures that their first segments are in
-/// reach of each other.
+/// Below this relative motion, the first time segments of two spheres always own (report) the pair.
+/// The motion is the largest one along any axis, in units of ε·max|pₖ|, where p is the relative
+/// position. The rounding margin of the cells ensures that the first segments find each other.
 pub(crate) const STILL: f32 = 3.0;
 
 /// Whether two time segments own the pair of their spheres. `tags` has the tags of their proxies.
@@ -49,7 +47,7 @@ pub(crate) fn ownership(
     } else if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // The relative velocity is too small to compute the time of closest approach. So this time
+        // The relative velocity is too small to compute the time of closest approach, so this time
         // may be anywhere in the step.
         (0.0, finest)
     } else {
@@ -83,11 +81,11 @@ pub(crate) struct Displaced {
 /// Whether the two time segments that form a candidate own the pair of their spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// These two segments alone own the pair, so they report it.
+    /// Only these two segments report the pair.
     Own,
-    /// Other segments own the pair, so these two do not report it.
+    /// Other segments report the pair.
     Other,
-    /// Rounding leaves open which segments own the pair. All segments that may own it report it,
-    /// and `decide` removes the repeats.
+    /// Rounding leaves open which segments own the pair. All that may own it report it, and the
+    /// stage `decide` removes the repeats.
     Shared,
 }

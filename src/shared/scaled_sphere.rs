@@ -9,11 +9,8 @@ use super::moving_sphere::MovingSphere;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct ScaledSphere {
-    /// The sphere's centre at the start of the step.
     pub(crate) center: [f32; 3],
-    /// The sphere's radius.
     pub(crate) radius: f32,
-    /// The sphere's velocity.
     pub(crate) velocity: [f32; 3],
     /// Padding to the 32 bytes of a [`MovingSphere`].
     unused: u32,

@@ -1,5 +1,5 @@
-//! The paths of spheres in the frame, the time segments into which they are cut, and the half
-//! extents of the segments. Twin of `shaders/shared/segments.wgsl`.
+//! The paths of spheres, the time segments into which they are cut, and the extents of the
+//! segments. Twin of `shaders/shared/segments.wgsl`.
 
 use glam::Vec3;
 use wide::f32x4;
@@ -10,39 +10,32 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, four, largest, three};
 
-/// Margin added to the half extent h of a proxy, in units of ε·(W + h), where W is the largest
-/// coordinate that the sphere may pass in the frame. The margin covers the rounding errors in
-/// computing the cell of a sphere. It also covers pairs with hardly any relative motion, see
-/// [`STILL`](super::ownership::STILL). docs/exact.md (section 2) adds up the errors. Because of
-/// this margin, a cell is wider than 2⁻¹⁹ W, so cell coordinates are integers below 2¹⁹, which are
-/// exact in float32.
+/// Rounding margin of the half extent h of a time segment, in units of ε·(W + h), where W is the
+/// largest coordinate that the sphere may reach. It covers the rounding of cells and pairs with
+/// hardly any relative motion ([`STILL`](super::ownership::STILL)). So cells are wider than 2⁻¹⁹ W,
+/// and cell coordinates stay exact in float32. docs/exact.md (section 2) adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// The moving origin from which cells are counted. It is in the middle of the world and moves with
-/// it, so that coordinates and velocities in the frame stay small, and keep their digits in
-/// float32, even if the world is far from zero or its spheres share a fast motion.
+/// The moving origin from which cells are counted. It is in the middle of the spheres and moves
+/// with them, so that coordinates and velocities stay small and keep their digits in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
-    /// Position of the frame's origin at the start of the step.
     pub(crate) origin: Vec3,
-    /// Velocity of the frame's origin.
     pub(crate) drift: Vec3,
 }
 
-/// The path of one sphere, or the paths of [`LANES`] spheres: the motion during the step relative
-/// to the frame.
+/// The motion of one sphere, or of four, during the step, relative to the frame (the moving origin
+/// of the cells).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
     radius: T,
     velocity: [T; 3],
-    /// Displacement of the sphere during the step: `velocity` times `dt`.
     shift: [T; 3],
     dt: T,
 }
 
 impl SpherePath {
-    /// Computes the path of a sphere during a step of duration `dt`.
     #[inline(always)]
     pub(crate) fn new(sphere: &ScaledSphere, frame: &Frame, dt: f32) -> Self {
         Self::in_frame(sphere.center, sphere.radius, sphere.velocity, frame, dt)
@@ -89,8 +82,8 @@ impl SpherePath {
 }
 
 impl SpherePath<f32x4> {
-    /// Computes the paths of [`LANES`] spheres. The spheres are in the units of the grids and have
-    /// been transposed by [`rows`](crate::lanes::rows).
+    /// Computes the paths of four spheres, which are in the units of the grids and transposed by
+    /// [`rows`](crate::lanes::rows).
     #[inline(always)]
     pub(crate) fn of_rows(
         [[x, y, z, radius], [u, v, w, _]]: [[f32x4; LANES]; 2],
@@ -128,38 +121,36 @@ impl<T: Real> SpherePath<T> {
         largest(three(self.shift, T::abs))
     }
 
-    /// Euclidean length of the path, rounded up a little: 2⁻¹²⁶ is added to its square, so that a
-    /// motion whose square underflows is not lost.
+    /// Returns the Euclidean length of the path. The constant 2⁻¹²⁶ is added to its square, so that
+    /// a motion whose square underflows is not lost.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Half extent h of a time segment, plus the margin `margin`·ε·(W + h) for rounding, where W is
-    /// the largest coordinate that the sphere may pass. The result is at least half the smallest
-    /// edge of a cell. `length` is the length of the path, and `half` is half the length of the
-    /// segment as a fraction of the path.
+    /// Returns the half extent h of a time segment plus the rounding margin `margin`·ε·(W + h),
+    /// where W is the largest coordinate that the sphere may reach. `length` is the length of the
+    /// path, and `half` is half the length of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
         reach(far, self.radius, length, half, margin)
     }
 
-    /// The vector from the middle of a time segment to its end. `half` is half the length of the
-    /// segment as a fraction of the path.
+    /// Returns the vector from the middle of a time segment to its end.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
     }
 
-    /// Half extents of a time segment along the three axes, with the margin [`MARGIN`] for
-    /// rounding. `half` is half the length of the segment as a fraction of the path.
+    /// Returns the half extents of a time segment along the three axes, with a margin for rounding.
     #[inline(always)]
     pub(crate) fn reaches(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Position of the sphere's centre, in the frame, after the fraction `part` of the step.
+    /// Returns the position of the sphere's centre, relative to the frame, after the fraction
+    /// `part` of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -179,7 +170,6 @@ fn reach<T: Real>(far: T, radius: T, length: T, half: T, margin: f32) -> T {
 /// One of the 2^`power` time segments into which a path is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The power of the sphere: log₂ of its number of segments.
     pub(crate) power: u32,
     /// Number of the segment within its path, counted from 0.
     pub(crate) segment: u32,
@@ -200,45 +190,42 @@ impl Cut {
         }
     }
 
-    /// Duration of half a segment, as a fraction of the step: 2^−(power + 1).
+    /// Returns the duration of half a segment, as a fraction of the step: 2^−(power + 1).
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
-        // The exponent bits of the float32 2^−(power + 1). Its other bits are 0.
+        // The exponent bits of the float32 2^−(power + 1), whose other bits are 0.
         f32::from_bits((126 - self.power) << 23)
     }
 
-    /// Time of the middle of the segment, as a fraction of the step.
+    /// Returns the time of the middle of the segment, as a fraction of the step.
     #[inline(always)]
     pub(crate) fn middle(self) -> f32 {
         (2 * self.segment + 1) as f32 * self.half()
     }
 }
 
-/// A time segment of a sphere, as an entry of the list of segments. The list leaves out the first
-/// segment of each sphere.
+/// A time segment of a sphere's path. The list of segments leaves out the first one of each sphere.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
-    /// Index of the sphere.
     pub(crate) sphere: u32,
-    /// Number of the segment within its sphere, counted from 0. In the list of segments it is 1 or
-    /// more.
+    /// Number of the time segment within its path: 1 or more, because the list leaves out each
+    /// first segment, number 0.
     pub(crate) number: u32,
 }
 
-/// The number of proxies of a sphere, and the size of each.
+/// The number of time segments of a sphere, and the size of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
-    /// The power of the sphere: log₂ of its number of segments.
     pub(crate) power: u32,
-    /// Half the edge of the smallest cell that a proxy of the sphere fits: the proxy's half extent,
-    /// with a margin for rounding.
+    /// Half the edge of the smallest cell that a segment fits: its half extent with a margin for
+    /// rounding.
     pub(crate) half_cell: f32,
 }
 
 impl ProxySize {
-    /// Cuts a sphere into as few segments as possible, at most 2¹⁵, such that along each axis a
-    /// segment is no longer than the diameter of the sphere or `length`, whichever is greater.
+    /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along no axis may a
+    /// segment be longer than the diameter of the sphere or `length`, whichever is greater.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -274,7 +261,6 @@ impl ProxySize {
         (!cut).then(|| path.reach(path.extent(), f32x4::splat(0.5), MARGIN))
     }
 
-    /// The size class of proxies of this size, for a sphere of set `set` (0 or 1).
     #[inline(always)]
     pub(crate) fn class(self, set: u32) -> u32 {
         size_class_of(self.half_cell, self.power, set)

@@ -1,6 +1,5 @@
-//! *Size classes*: groups of proxies that have the same set, the same number of time segments per
-//! sphere, and the same half octave of size. The histogram of proxies is indexed by the numbers of
-//! the size classes. Twin of `shaders/shared/size_class.wgsl`.
+//! Size classes: groups of proxies (time segments of spheres) of one set, one number of segments
+//! per sphere, and one half octave of size. Twin of `shaders/shared/size_class.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -9,17 +8,16 @@
 
 use super::tag::{POWER_BITS, POWERS};
 
-/// Smallest edge of a cell, 2⁻⁶⁰. This limit keeps the reciprocal of the edge in the range of
-/// float32, and makes the error of flushed subnormal coordinates negligible compared with a
-/// cell.
+/// Smallest edge of a cell. This limit keeps the reciprocal of the edge in the range of float32,
+/// and makes errors from flushed subnormal coordinates negligible compared with a cell.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Number of size classes. For each set and each power (log₂ of the number of segments), there are
-/// two classes per octave of size, starting at half of [`SMALLEST_CELL`].
+/// Number of size classes of time segments. For each set and each number of segments per sphere,
+/// there are two classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
 /// Number of low bits of a size class's number that hold the half octave of size. The next
-/// [`POWER_BITS`] bits hold the power, which is log₂ of the number of segments, and the bit above
-/// them holds the set.
+/// [`POWER_BITS`] bits hold log₂ of the number of time segments, and the bit above them holds the
+/// set.
 pub(crate) const SIZE_BITS: u32 = 8;
 /// Right shift that turns the bits of a float32 size into the number of its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
@@ -35,13 +33,12 @@ pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }
 
-/// The set of the spheres of a size class: 0 or 1.
 pub(crate) fn class_set(class: usize) -> u32 {
     (class >> (SIZE_BITS + POWER_BITS)) as u32
 }
 
-/// The size class of the proxies of a sphere of set `set` (0 or 1) that is cut into 2^`power` time
-/// segments. `half_cell` is half the edge of the smallest cell that such a proxy fits.
+/// Returns the size class of a sphere of set `set` (0 or 1) that is cut into 2^`power` time
+/// segments. `half_cell` is half the edge of the smallest cell that such a segment fits.
 #[inline(always)]
 pub(crate) fn size_class_of(half_cell: f32, power: u32, set: u32) -> u32 {
     let size = (half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;

@@ -1,4 +1,4 @@
-//! The distribution of the spheres in space. Twin of `shaders/shared/space.wgsl`.
+//! How the spheres lie in space. Twin of `shaders/shared/space.wgsl`.
 
 use glam::Vec3;
 
@@ -6,30 +6,24 @@ use super::segments::Frame;
 use super::tuning::{LOG_OF_NONE, MIN_CELL_PER_SPACING, OCTAVES};
 use crate::sphere::MAX_MAGNITUDE;
 
-/// The distribution of the spheres in space, as the `measure` stage estimates it from a sample.
 #[derive(Debug)]
 pub(crate) struct Space {
-    /// Number of spheres.
     pub(crate) spheres: f32,
-    /// The correlation curve. Entry i is log₂ of the number of other spheres in the cube of half
-    /// edge 2^(i − 127) around a sphere, averaged over the spheres. This is the correlation
-    /// integral of fractal geometry (Grassberger and Procaccia, 1983). Because it is measured
-    /// around spheres, outliers and empty regions do not distort it, and it has the density and
-    /// the dimension of the clusters, sheets or lines that the spheres form.
+    /// The correlation curve (Grassberger and Procaccia, 1983). Entry i is log₂ of the mean number
+    /// of other spheres in the cube of half edge 2^(i − 127) around a sphere. Because it is
+    /// measured around spheres, outliers and empty regions do not distort it.
     pub(crate) log_others: [f32; OCTAVES],
-    /// Length of time segments that `measure` expects to cost least.
-    /// [`ProxySize::new`](super::segments::ProxySize::new) cuts the spheres by it.
+    /// The length of time segments that is expected to cost least.
     pub(crate) segment: f32,
-    /// The frame. Its origin is the median position of the sample, and moves with the median
-    /// velocity.
+    /// The moving origin of the cells: the median position of the sample, which moves with its
+    /// median velocity.
     pub(crate) frame: Frame,
-    /// Lower and upper corner, in the frame, of the trimmed box. This box contains most of the
+    /// Lower and upper corner, relative to the frame's origin, of a box that contains most of the
     /// spheres, but no distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
 impl Space {
-    /// The distribution of `spheres` spheres before anything has been measured.
     pub(crate) fn unknown(spheres: usize) -> Self {
         Self {
             spheres: spheres as f32,
@@ -40,8 +34,9 @@ impl Space {
         }
     }
 
-    /// Expected number of other proxies in the cube of half edge `distance` around a proxy, if
-    /// there are `proxies` proxies, distributed in the same way as the spheres.
+    /// Returns the expected number of other proxies (time segments) in the cube of half edge
+    /// `distance` around a proxy, if there are `proxies` proxies that are distributed as the
+    /// spheres are.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -54,8 +49,9 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// The spacing of `proxies` proxies that are distributed in the same way as the spheres: the
-    /// edge of the cube around a proxy that is expected to contain one other proxy.
+    /// Returns the spacing of `proxies` proxies (time segments) that are distributed as the spheres
+    /// are. The spacing is the edge of the cube around a proxy that is expected to contain one
+    /// other proxy.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -68,17 +64,16 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// The edge of the cells of a level: as small as the level's proxies allow, but at least
+    /// Returns the edge of the cells of a grid for `proxies` proxies (time segments). It is as
+    /// small as the half extent `half_cell` of the largest proxy allows, but at least
     /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
-    /// `proxies` is the number of proxies in one time slab, and `half_cell` is the half cell of the
-    /// largest one.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }
 }
 
-/// The smallest edge of cells that is at least `least` and at least twice `half_cell`, the half
-/// cell of the largest proxy. The result is at most 8·2⁶⁰.
+/// Returns the smallest cell edge that is at least `least` and at least twice the half extent
+/// `half_cell`, but at most 8·2⁶⁰.
 pub(crate) fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
 }

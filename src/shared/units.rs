@@ -1,8 +1,6 @@
-//! The units of the grids. These units of time and length are chosen such that the step is neither
-//! extremely short nor extremely long, and the largest length is not extremely small. So no
-//! relevant square underflows. The units are powers of two times the caller's units, so the
-//! conversion does not round, except where a result is subnormal. Twin of `shaders/load_units.wgsl`
-//! and `shaders/shared/units.wgsl`.
+//! Units of time and length in which the grids compute, chosen so that no relevant square
+//! underflows. They are powers of two times the caller's units, so the conversion only rounds
+//! subnormal results. Twin of `shaders/load_units.wgsl` and `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
 
@@ -11,12 +9,12 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// Limit for steps in the caller's units. A step has its own unit of length if its largest length
-/// is less than this limit. It has its own unit of time if its duration is less than this limit or
-/// greater than the reciprocal of the limit. Otherwise the caller's unit is used.
+/// The grids have their own unit of length if the largest length of the step is less than this
+/// limit. They have their own unit of time if the duration of the step is less than this limit, or
+/// greater than its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// The units of the grids: the unit of time is 2^`time_power` times the caller's unit of time, and
+/// The units of the grids. The unit of time is 2^`time_power` times the caller's unit of time, and
 /// the unit of length is 2^`length_power` times the caller's unit of length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
@@ -30,13 +28,11 @@ fn octave(x: f32) -> i32 {
     i32::try_from(f64::from(x).to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
 }
 
-/// Returns `x` · 2^`power`. The result is exact, unless it is subnormal: then it is rounded.
+/// Returns `x` · 2^`power`, rounded if it is subnormal.
 fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
 
-/// Returns `x` · `scale`, where `scale` is a power of two. The result is exact, unless it is
-/// subnormal: then it is rounded.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the product is exact, or subnormal and far smaller than the rounding errors"
@@ -45,13 +41,10 @@ fn times(x: f32, scale: f64) -> f32 {
     (f64::from(x) * scale) as f32
 }
 
-/// Conversion of a step from the caller's units to the units of the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Factors by which lengths and velocities are multiplied. `None` if the units of the grids are
-    /// the caller's units.
+    /// Factors for lengths and velocities. `None` if the units of the grids are the caller's units.
     factors: Option<[f64; 2]>,
-    /// Duration of the step in the units of the grids.
     pub(crate) dt: f32,
 }
 
@@ -70,15 +63,13 @@ impl Scale {
         }
     }
 
-    /// Returns the path, in the units of the grids, of a sphere that is given in the caller's
-    /// units.
     #[inline(always)]
     pub(crate) fn path(&self, given: &impl MovingSphere, frame: &Frame) -> SpherePath {
         SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// Returns the paths, in the units of the grids, of [`LANES`] spheres that are given in the
-    /// caller's units.
+    /// Returns the paths, in the units of the grids, of four spheres that are given in the caller's
+    /// units.
     #[inline(always)]
     pub(crate) fn paths<S: MovingSphere>(
         &self,
@@ -93,8 +84,8 @@ impl Scale {
     }
 }
 
-/// Converts several spheres to the units of the grids, and transposes them. The function is not
-/// inlined, because inlining it would slow down the steps that need no conversion.
+/// Converts four spheres to the units of the grids, and transposes them. Inlining this function
+/// would slow down the steps that need no conversion.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -131,7 +122,6 @@ impl Units {
         }
     }
 
-    /// Converts the duration of a step to the units of the grids.
     pub(crate) fn step(self, dt: f32) -> f32 {
         times_power(dt, -self.time_power)
     }
@@ -142,9 +132,9 @@ impl Units {
         times_power(1.0, self.time_power)
     }
 
-    /// The exponents of the powers of two by which lengths and velocities are multiplied in a step
-    /// of duration `dt`. In a step of duration 0, velocities have no effect, but their converted
-    /// values might be too large. So the exponent for velocities then turns them into 0.
+    /// Returns the exponents of the powers of two by which lengths and velocities are multiplied.
+    /// In a step of duration 0, velocities have no effect, but converted ones might overflow. So
+    /// the exponent for velocities then turns them into 0.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000
@@ -154,7 +144,6 @@ impl Units {
         [-self.length_power, velocity]
     }
 
-    /// Returns the conversion of a step of duration `dt` to these units.
     pub(crate) fn scale(self, dt: f32) -> Scale {
         let factors = self.powers(dt).map(|power| f64::from(power).exp2());
         Scale {

@@ -1,4 +1,4 @@
-//! Tests of the ball test.
+//! Tests of the ball test, which compares the bounding spheres and paths of time segments.
 
 use fastrand::Rng;
 use glam::{DVec3, Vec3};
@@ -10,9 +10,8 @@ use crate::shared::tag::SEGMENT_BITS;
 use crate::shared::units::Units;
 use crate::{MAX_MAGNITUDE, Sphere};
 
-/// Returns two random spheres that touch or nearly touch, and the time of their closest
-/// approach as a fraction of the step. Distances, sizes and speeds vary over many orders of
-/// magnitude, and the spheres may be tiny and far from the frame's origin.
+/// Returns two random spheres that touch or nearly touch, and the time of their closest approach as
+/// a fraction of the step. Distances, sizes and speeds vary over many orders of magnitude.
 fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
     let mut single = || 2.0 * rng.f32() - 1.0;
     let mut vector = |scale: f32| Vec3::from([0; 3].map(|_| single())) * scale;
@@ -71,8 +70,8 @@ fn balls_of_touching_spheres_meet() {
             continue;
         }
         touching += 1;
-        // Makes the ball (bounding sphere) of the time segment that contains the time of
-        // closest approach, for a sphere that is cut into 2^`power` segments.
+        // Makes the bounding sphere of the time segment that contains the time of closest approach.
+        // The sphere's path is cut into 2^`power` segments.
         let ball = |sphere: &Sphere, power: u32| {
             let segments = (1_u32 << power) as f64;
             let segment = (nearest * segments).min(segments - 1.0);
@@ -132,8 +131,8 @@ fn the_ball_probe_finds_the_balls_that_it_meets() {
 
 #[test]
 fn the_path_probe_finds_the_balls_that_it_meets() {
-    // The tested segment goes from (−8, 0, 0) to (8, 0, 0). It is the middle half of a path
-    // from (−16, 0, 0) to (16, 0, 0).
+    // The tested segment goes from (−8, 0, 0) to (8, 0, 0), the middle half of a path from (−16, 0,
+    // 0) to (16, 0, 0).
     let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
     let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
     let path = PathProbe::new(&path, [0.0; 3], 0.25);

@@ -1,6 +1,5 @@
-//! Computes from a sample of the spheres how all spheres lie in space: the frame, the trimmed box,
-//! the spacing, the correlation curve and the length of time segments. Twin of
-//! `shaders/measure_curve.wgsl`.
+//! Estimates from a sample how all spheres lie in space, and how long time segments should be. Twin
+//! of `shaders/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,23 +23,17 @@ use crate::shared::tuning::{
 };
 use crate::shared::units::Scale;
 
-/// Memory of [`measure_space`], which is kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct SpaceMemory {
-    /// The sampled spheres.
     sample: ReusedVec<ScaledSphere>,
-    /// Centres of the sampled spheres half way through the step.
     centers: ReusedVec<Vec3>,
-    /// Scratch memory for the values whose median is computed.
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of those sampled spheres that are cut if time segments have the shortest possible
-    /// length.
+    /// Paths of the sampled spheres that the shortest possible time segments would cut.
     cut: ReusedVec<SpherePath>,
 }
 
 impl SpaceMemory {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.sample.bytes()
             + self.centers.bytes()
@@ -71,9 +64,8 @@ pub(crate) fn measure_space(
         lattice.map_or(sphere, |lattice| wrapped(&sphere, lattice, dt))
     });
     let sample = &*sample.refill(of_sample);
-    // The positions half way through the step represent the whole step, even if the spheres burst
-    // apart or rush together. In such steps, the spheres are much denser at the start or at the
-    // end.
+    // The positions half way through the step represent the whole step. If the spheres burst apart
+    // or rush together, they are much denser at its start or its end.
     let half_way = |sphere: &ScaledSphere| {
         Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
     };
@@ -96,9 +88,9 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // The worlds of the fuzzer are so small that cutting their spheres into time segments is never
-    // worth the cost. To test segments nevertheless, the groups of the first sphere determine their
-    // length. The list of pairs must not depend on this length.
+    // For fuzzing, the groups of the first sphere determine the length of time segments, because
+    // segments never pay in the small worlds of a fuzzer. The list of pairs must not depend on this
+    // length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -129,8 +121,8 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median position half way through the step. The frame's origin is given at
-        // the start of the step, when it was half a step's drift behind `middle`.
+        // `middle` is the median position half way through the step. At the start of the step, the
+        // origin was half a step's drift behind it.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -139,9 +131,9 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Returns the spacing: the edge of the cube that a sphere has to itself if there are `spheres`
-/// spheres in all. It is a median over the `count` spheres of the sample, so that a dense clump
-/// affects only the spheres within it.
+/// Returns the spacing: the edge of the cube that a sphere has to itself. It is a median over the
+/// `count` spheres of the sample, so a dense clump affects only the spheres within it. `spheres` is
+/// the number of all spheres.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
@@ -158,11 +150,9 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// Computes the correlation curve [`Space::log_others`]. `pairs` has the number of ordered pairs of
-/// the sample in each octave of distance.
+/// Computes [`Space::log_others`], the curve of neighbours by distance, from the number of ordered
+/// pairs of the sample in each octave of distance.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
-    // For each octave of distance, the number of ordered pairs of the sample whose distance is less
-    // than the octave's upper end.
     let mut within = pairs;
     let mut sum = 0;
     for pairs in &mut within {
@@ -181,8 +171,8 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
         // half that distance, so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Pairs of spheres that lie in one place are within every distance, however small. So
-            // the curve does not fall off towards small distances.
+            // Spheres in one place are within every distance of one another, so the curve does not
+            // fall off.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

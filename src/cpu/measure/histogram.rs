@@ -1,4 +1,4 @@
-//! The histogram of proxies by size class.
+//! Counts the proxies (spheres and time segments) of each size class.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,24 +14,19 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// Summary of the proxies of one size class, or of several classes merged: their number, their
-/// largest size and the box around them.
+/// The time segments of one or several size classes: their number, largest size and bounding box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
-    /// Number of proxies.
     pub(crate) count: u32,
-    /// Number of these proxies that count as inside the trimmed box, which contains most of the
-    /// sample. A proxy counts as inside if the middles of the first and of the last time segment of
-    /// its sphere are within that box.
+    /// Number of proxies in the box that contains most of the sample. A proxy counts if the first
+    /// and the last time segment of its sphere are in the box.
     pub(crate) inside: u32,
-    /// Half the edge of the smallest cell that fits every proxy of the size class.
+    /// Half the edge of the smallest cell that is as wide as every time segment counted here.
     pub(crate) half_cell: f32,
-    /// Lower and upper corner, in the frame, of the box around the middles of the proxies.
     pub(crate) bounds: [Vec3; 2],
 }
 
 impl SizeClass {
-    /// A size class without proxies.
     pub(crate) const EMPTY: Self = Self {
         count: 0,
         inside: 0,
@@ -39,7 +34,6 @@ impl SizeClass {
         bounds: [Vec3::INFINITY, Vec3::NEG_INFINITY],
     };
 
-    /// Adds the proxies of another size class to this one.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.inside = self.inside.saturating_add(other.inside);
@@ -51,9 +45,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] while proxies are added to it, stored in vectors of four lanes. The first three
-/// lanes of `low` and `high` are the corners of the box around the middles of the proxies. The last
-/// lane of `high` is the largest half cell.
+/// A [`SizeClass`] to which time segments are being added. The first three numbers of `low` and
+/// `high` are the corners of their bounding box. The fourth number of `high` is half the edge of
+/// the smallest cell that fits all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -71,7 +65,6 @@ impl RunningClass {
         self.high = self.high.fast_max(other.high);
     }
 
-    /// Returns the size class of all proxies added so far.
     pub(super) fn size_class(&self) -> SizeClass {
         let ([x, y, z, _], [u, v, w, half_cell]) = (self.low.to_array(), self.high.to_array());
         SizeClass {
@@ -83,7 +76,6 @@ impl RunningClass {
     }
 }
 
-/// Memory of histograms, kept from step to step.
 #[derive(Debug, Default)]
 pub(super) struct HistogramMemory {
     places: ScratchPool<Option<NonZeroU16>>,
@@ -91,25 +83,21 @@ pub(super) struct HistogramMemory {
 }
 
 impl HistogramMemory {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(super) fn bytes(&self) -> usize {
         self.places.bytes() + self.classes.bytes()
     }
 }
 
-/// A histogram of proxies by size class. It stores only the classes that have proxies, in the order
-/// in which they received their first one. There are thousands of size classes, and most worlds use
-/// few of them.
+/// Counts of the time segments in each class of size. It stores only the classes in use, because
+/// there are thousands, and most worlds use few.
 pub(super) struct Histogram<'a> {
-    /// For each number of a size class, the position of the class in `classes`, counted from 1.
-    /// `None` if the class has no proxies.
+    /// For each size class, its position in `classes`, counted from 1. `None` if the class is not
+    /// in use.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
-    /// The size classes that have proxies, each with its number.
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }
 
 impl<'a> Histogram<'a> {
-    /// Returns an empty histogram.
     pub(super) fn new(memory: &'a HistogramMemory) -> Self {
         let (mut places, mut classes) = (memory.places.take(), memory.classes.take());
         places.refill(repeat_n(None, SIZE_CLASSES));
@@ -117,7 +105,6 @@ impl<'a> Histogram<'a> {
         Self { places, classes }
     }
 
-    /// Adds proxies to the size class with this number.
     #[inline(always)]
     pub(super) fn add(&mut self, number: usize, proxies: &RunningClass) {
         match self.places[number] {
@@ -129,7 +116,6 @@ impl<'a> Histogram<'a> {
         }
     }
 
-    /// Returns the sum of two histograms.
     pub(super) fn merge(mut self, other: Self) -> Self {
         for (number, proxies) in other.classes.iter() {
             self.add(*number, proxies);

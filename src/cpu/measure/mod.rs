@@ -1,9 +1,8 @@
-//! `measure`: estimates how the spheres lie in space, cuts the spheres into time segments, counts
-//! the proxies of each size class, and computes the box around the proxies of each class.
+//! `measure`: estimates how the spheres lie in space, cuts their paths into time segments, and
+//! counts the segments by size.
 //!
-//! As on a GPU, the estimate is made from a sample of the spheres: [`spacing`] counts the pairs of
-//! the sample by distance, [`ranks`] computes medians, and [`curve`] computes a [`Space`] from
-//! both. Then [`sizes`] cuts all spheres.
+//! The estimate is made from a sample: [`spacing`] counts pairs by distance, [`ranks`] computes
+//! medians, and [`curve`] computes a [`Space`] from both. Then [`sizes`] cuts all spheres.
 //!
 //! [`Space`]: crate::shared::space::Space
 

@@ -1,18 +1,17 @@
-//! The median of some values of a sample, and their lowest and highest value without outliers. Twin
-//! of `shaders/measure_ranks.wgsl`.
+//! The median and the range, without outliers, of some values of a sample. Twin of
+//! `shaders/measure_ranks.wgsl`.
 
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::TRIM_DIVISOR;
 
-/// Returns the median of `values`. `memory` is scratch memory.
 pub(super) fn median(memory: &mut ReusedVec<f32>, values: impl Iterator<Item = f32>) -> f32 {
     let values = memory.refill(values);
     let middle = values.len() / 2;
     *values.select_nth_unstable_by(middle, f32::total_cmp).1
 }
 
-/// Returns the lowest value, the median and the highest value of `values`, after outliers are left
-/// out: one in [`TRIM_DIVISOR`] values at each end. `memory` is scratch memory.
+/// Returns the lowest value, the median and the highest value. Before that, one in [`TRIM_DIVISOR`]
+/// values is left out at each end.
 pub(super) fn trimmed_range(
     memory: &mut ReusedVec<f32>,
     values: impl Iterator<Item = f32>,

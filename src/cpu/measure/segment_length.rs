@@ -1,6 +1,6 @@
 //! Chooses the length of the time segments into which fast spheres are cut.
-//! `shaders/measure_curve.wgsl` does the same with one difference: it assumes that segments never
-//! search the levels of uncut spheres, even if there are few segments.
+//! `shaders/measure_curve.wgsl` differs in one point: it assumes that segments never search the
+//! grids of uncut spheres.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};
@@ -9,9 +9,8 @@ use crate::shared::tuning::{
     COARSER_RANGES, MAX_WEIGHED, MIN_SEGMENT_PER_EXTENT, OWN_RANGES, SEARCH_COST, SEGMENT_LENGTHS,
 };
 
-/// Returns the length of time segments with the least expected cost. It is the spacing of the
-/// spheres, or more if segments as short as the spacing would cost more than the tests that they
-/// save. `sample` has the paths of the sampled spheres. `cut` is memory for some of these paths.
+/// Returns the length of time segments with the least expected cost, which is at least the spacing
+/// of the spheres.
 pub(super) fn segment_length(
     space: &Space,
     spacing: f32,
@@ -22,14 +21,14 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // A path that is not cut at the shortest segment length costs the same at every length. So only
-    // the other paths are compared.
+    // A path that the shortest time segments do not cut costs the same at every segment length, so
+    // it is not compared.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // No sampled sphere is cut at the shortest length. If any other sphere is cut, such spheres
-        // are rare, and segments of twice the shortest length cost them least.
+        // The shortest segments cut no sphere of the sample. If they cut any other sphere, such
+        // spheres are rare, and segments of twice the length cost them least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -41,7 +40,6 @@ pub(super) fn segment_length(
     };
     let mut best = (f32::MAX, spacing);
     let lengths = (0..SEGMENT_LENGTHS - 1).map(|octave| shortest * (octave as f32).exp2());
-    // The last length that is compared cuts no sphere.
     for length in lengths.chain([f32::MAX]) {
         let (cost, cuts_any) = weighing.cost(length);
         if cost < best.0 {
@@ -55,33 +53,31 @@ pub(super) fn segment_length(
     best.1
 }
 
-/// The sampled spheres whose expected costs are compared for several lengths of time segments.
+/// The sampled spheres by which several lengths of time segments are compared for cost.
 struct Weighing<'a> {
     space: &'a Space,
-    /// Paths of the sampled spheres that are cut at the shortest segment length.
+    /// Paths of the sampled spheres that the shortest segments cut.
     cut: &'a [SpherePath],
-    /// Number of sampled spheres that are not cut at any of the segment lengths.
+    /// Number of sampled spheres that segments of no length cut.
     uncut: f32,
-    /// Number of sampled spheres.
     all: f32,
-    /// Smallest edge that the plan may choose for cells: the edge in a level with all spheres, if
-    /// their sizes did not matter.
+    /// Smallest edge that the plan may choose for cells: that in a grid with all spheres, if their
+    /// sizes did not matter.
     least_edge: f32,
 }
 
 impl Weighing<'_> {
-    /// Returns the expected cost of the sampled spheres if they are cut into segments of at most
-    /// `length`, and whether this length cuts any of them.
+    /// Returns the expected cost of the sampled spheres if segments are at most `length` long, and
+    /// whether this length cuts any sphere.
     fn cost(&self, length: f32) -> (f32, bool) {
         let each = self.cut.len().div_ceil(MAX_WEIGHED);
         let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the plan lets the segments search the
-        // levels of the uncut spheres. Then a segment meets only uncut spheres within its own reach
-        // (`coarse_searches_fine`). Otherwise all proxies are assumed to be in cells as wide as the
-        // segments.
+        // If there are fewer segments than uncut spheres, the segments search the grids of the
+        // uncut spheres, and meet only those within reach (`coarse_searches_fine`). Otherwise all
+        // proxies are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -93,10 +89,9 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of spheres in the cells that a segment searches in the levels of uncut
-            // spheres. Because it searches whole cells, it reaches up to one cell farther on each
-            // side. The number is not halved like `in_cells`, because the uncut spheres do not
-            // search for the segment.
+            // Number of spheres in the cells that a segment searches in the grids of uncut spheres.
+            // Whole cells reach up to one cell farther on each side. The number is not halved like
+            // `in_cells`, because the uncut spheres do not search for the segment.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

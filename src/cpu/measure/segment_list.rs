@@ -13,9 +13,6 @@ use crate::limits::CHUNK;
 use crate::shared::segments::Segment;
 use crate::shared::size_class::class_power;
 
-/// Fills `segments` with the time segments of all spheres, except the first segment of each. The
-/// size class of a sphere determines how many segments it has. The length of `segments` is exactly
-/// the number of segments to list.
 pub(super) fn list_segments(class_of: &[u16], segments: &mut [Segment]) -> Result<(), Error> {
     let after_first = |class: &u16| (1_usize << class_power(usize::from(*class))) - 1;
     let classes = |chunks: Range<usize>| {

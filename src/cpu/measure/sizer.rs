@@ -1,4 +1,4 @@
-//! Computes the size class of each sphere, and adds the sphere's proxies to the histogram.
+//! Finds how many time segments each sphere has, and how large they are, and counts them by size.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,8 +19,6 @@ use crate::shared::size_class::OUTSIDE;
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
 
-/// Cuts spheres into time segments of at most `length` by [`ProxySize::new`], and adds the
-/// resulting proxies to size classes.
 pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
@@ -30,8 +28,8 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the proxies of `spheres`, which are all of set `set`, to the histogram. Writes the size
-    /// class of each sphere to `class_of`.
+    /// Adds the time segments of `spheres`, which are all of set `set`, to the histogram of sizes.
+    /// Writes the size class of each sphere to `class_of`.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,

@@ -1,4 +1,4 @@
-//! Cuts each sphere into time segments, and counts the proxies of each size class. Twin of
+//! Cuts each sphere's path into time segments, and counts the segments by size. Twin of
 //! `shaders/measure_sizes.wgsl`.
 
 #![allow(
@@ -21,18 +21,15 @@ use crate::shared::space::Space;
 use crate::shared::units::Scale;
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
-/// Memory of [`measure_sizes`], kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct SizesMemory {
     histograms: HistogramMemory,
-    /// Memory of the vectors in [`Sizes`]: `class_of`, `segments` and `classes`.
     class_of: ReusedVec<u16>,
     segments: ReusedVec<Segment>,
     classes: ReusedVec<(usize, SizeClass)>,
 }
 
 impl SizesMemory {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.histograms.bytes()
             + self.class_of.bytes()
@@ -41,7 +38,6 @@ impl SizesMemory {
     }
 }
 
-/// How the spheres are cut into time segments, and how many proxies each size class has.
 pub(crate) struct Sizes<'a> {
     /// The size class of each sphere, with the flag [`OUTSIDE`] where it applies.
     pub(crate) class_of: &'a [u16],
@@ -74,8 +70,8 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every sphere into time segments and counts the proxies of each size class. Doubles the
-/// length of segments until there are at most `max_proxies` proxies, or the length exceeds
+/// Cuts every sphere's path into time segments and counts the segments of each size class. Doubles
+/// the length of segments until there are at most `max_proxies` in all, or the length exceeds
 /// [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
@@ -138,8 +134,6 @@ pub(crate) fn measure_sizes<'a>(
     })
 }
 
-/// Returns the histogram of all proxies by size class, and writes the size class of each sphere to
-/// `class_of`.
 fn count<'a>(
     sizer: &Sizer<'_>,
     spheres: &[Sphere],
@@ -151,7 +145,6 @@ fn count<'a>(
     let first_len = sets.first_len(spheres.len());
     let add_chunk = |mut histogram, chunk: (usize, (&[Sphere], &mut [u16]))| {
         let (k, (spheres, class_of)) = chunk;
-        // Number of spheres of the chunk that are in the first set.
         let first = first_len.saturating_sub(k * CHUNK).min(spheres.len());
         for (range, set) in [(0..first, 0), (first..spheres.len(), 1)] {
             let class_of = &mut class_of[range.clone()];

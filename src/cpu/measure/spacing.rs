@@ -18,8 +18,8 @@ use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
 /// Returns sphere number `k` of a sample of `count` spheres. The input is divided into `count`
-/// stretches, and the sample has one sphere of each. A hash chooses the sphere within its stretch,
-/// so that a regular order of the spheres does not bias the sample.
+/// stretches, and a hash chooses one sphere of each, so that a regular order of the spheres does
+/// not bias the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -34,17 +34,12 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
 /// as a float32.
 #[derive(Debug)]
 pub(super) struct Octaves {
-    /// Number of spheres in the sample.
     count: usize,
-    /// One row for each octave of distance, with a count for each sphere of the sample. Most
-    /// distances are in few octaves, so most of the counting touches few rows.
+    /// For each octave of distance, a count of neighbours for each sphere of the sample.
     rows: ReusedVec<u16>,
-    /// For each octave of distance, the number of ordered pairs of the sample: the sum of the
-    /// octave's row.
     pub(super) pairs: [u32; OCTAVES],
-    /// The octave of the smallest distance between two spheres of the sample.
     first: usize,
-    /// Centres of the sampled spheres, [`LANES`] side by side in each block.
+    /// Centres of the sampled spheres, four side by side in each block.
     blocks: ReusedVec<[f32x4; 3]>,
     distances: ReusedVec<[f32; LANES]>,
 }
@@ -63,11 +58,10 @@ impl Default for Octaves {
 }
 
 impl Octaves {
-    /// Counts all pairs of a sample by octaves of distance. `centers` has the centres of the
-    /// sampled spheres.
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // Copies of the last centre fill up the last block. They are not counted.
+        // Sphere centres are stored in blocks of four. Copies of the last centre fill up the last
+        // block, and are not counted.
         let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
@@ -83,16 +77,16 @@ impl Octaves {
         self.count = count;
     }
 
-    /// Returns log₂ of the distance from sphere `i` of the sample to another sphere of the sample:
-    /// its nearest neighbour if `rank` is 1, its second nearest if `rank` is 2, and so on.
+    /// Returns log₂ of the distance from sphere `i` of the sample to its nearest neighbour in the
+    /// sample if `rank` is 1, to its second nearest if `rank` is 2, and so on.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
                 // Interpolates the distance within the octave from the numbers of neighbours at
-                // both ends. The number of neighbours is assumed to grow at most as it does where
-                // spheres fill space evenly.
+                // both ends. The number is assumed to grow at most as it does where spheres fill
+                // space evenly.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -101,16 +95,14 @@ impl Octaves {
         128.0
     }
 
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(super) fn bytes(&self) -> usize {
         self.rows.bytes() + self.blocks.bytes() + self.distances.bytes()
     }
 }
 
 /// Counts the pairs of a sample by octaves of distance, in `rows` with the layout of [`Octaves`].
-/// `blocks` has the centres of the sample side by side, and `distances` is scratch memory for as
-/// many distances. The function is not inlined, so that the compiler can assume that the slices do
-/// not overlap.
+/// `distances` is scratch memory. Because the function is not inlined, the compiler can assume that
+/// the slices do not overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

@@ -1,5 +1,5 @@
-//! Finds all pairs that touch: divides the search among tasks, runs the tasks on all threads, and
-//! joins their results.
+//! Finds all pairs that touch: divides the search among tasks, runs them on all threads, and joins
+//! their results.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! The results of the `pairs` stage: the pairs that were found, and their counts.
+//! The results of the stage `pairs`: the pairs that were found, and their counts.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -33,33 +33,27 @@ impl<L: Listed> FoundPairs<L> {
     }
 }
 
-/// Numbers of pairs that were tested and found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of pairs that the `pairs` stage has found to touch. Pairs that it has reported to the
-    /// `decide` stage are not included.
+    /// Number of pairs that touch, without those that are left to the stage `decide`.
     pub(crate) pairs: u64,
-    /// Number of candidates: the pairs of proxies that were tested.
     pub(crate) candidates: u64,
-    /// Number of grazing pairs, which the swept test could not decide. Pairs that were reported to
-    /// the `decide` stage are not included.
+    /// Number of pairs that the swept test could not decide, without those that are left to the
+    /// stage `decide`.
     pub(crate) grazing: Grazing,
 }
 
-/// Counts of the pairs and reports that all tasks have found so far. The tasks go on counting
-/// beyond the limit, so that an error can state the number of pairs.
+/// Counts of the pairs that all tasks have found so far. The tasks go on counting beyond the limit,
+/// so that an error can state the number of pairs.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Maximum number of pairs that the caller allows.
     limit: u64,
-    /// Number of pairs found to touch so far.
     pairs: AtomicU64,
-    /// Number of reports for the `decide` stage so far. There may be several reports of one pair.
+    /// Number of pairs left to the stage `decide` so far. A pair may count several times.
     shared: AtomicU64,
 }
 
 impl Progress {
-    /// Makes counts that are all 0. `limit` is the maximum number of pairs.
     pub(super) fn new(limit: u64) -> Self {
         Self {
             limit,
@@ -68,17 +62,17 @@ impl Progress {
         }
     }
 
-    /// Adds `pairs` pairs that touch and `shared` reports to the counts. Returns whether the sums
-    /// are too large ([`Progress::is_too_much`]).
+    /// Adds pairs that touch (`pairs`) and pairs left to the stage `decide` (`shared`). Returns
+    /// whether the sums are too large ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
         self.exceeded(pairs, shared)
     }
 
-    /// Whether the number of pairs exceeds the limit, or the reports need too much memory. More
-    /// reports than pairs are allowed, because some are of pairs that do not touch, and some are
-    /// repeats: eight times the limit of the pairs, and at least 2¹⁹.
+    /// Returns whether the number of touching pairs exceeds the limit, or the pairs left to the
+    /// stage `decide` need too much memory. Of the latter, eight times the limit and at least 2¹⁹
+    /// are allowed, because some do not touch and some are repeats.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }
@@ -87,12 +81,10 @@ impl Progress {
         pairs > self.limit || shared / 8 > self.limit.max(1 << 16)
     }
 
-    /// Returns the number of pairs found to touch so far.
     pub(super) fn pairs(&self) -> u64 {
         self.pairs.load(Relaxed)
     }
 
-    /// Returns the sum of the number of pairs that touch and the number of reports.
     pub(super) fn all(&self) -> u64 {
         self.pairs() + self.shared.load(Relaxed)
     }

@@ -1,10 +1,10 @@
-//! `pairs`: tests every proxy against the proxies in its reach. The ball test of the bounding
-//! spheres comes first. Pairs that pass it get the swept test of the moving spheres, which decides
-//! most of these pairs. Twin of `shaders/pairs.wgsl`.
+//! `pairs`: tests each proxy (a sphere or one time segment of its path) against its neighbours in
+//! the grids. The ball test compares bounding spheres. Pairs that pass it get the swept test of the
+//! moving spheres. Twin of `shaders/pairs.wgsl`.
 //!
-//! [`find`] divides the proxies among tasks. A [`task`] searches for the neighbours of its proxies,
-//! collects the pairs that pass the ball test in [`near`], and passes them to the [`sweeper`] for
-//! the swept test. [`tally`](mod@tally) only counts the candidates.
+//! [`find`] divides the search among tasks. A [`task`] searches for neighbours, collects the pairs
+//! that pass the ball test in [`near`], and passes them to the [`sweeper`] for the swept test.
+//! [`tally`](mod@tally) only counts the candidate pairs.
 
 mod find;
 mod found;

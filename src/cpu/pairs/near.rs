@@ -1,4 +1,4 @@
-//! The pairs that have passed the ball test and wait for the swept test.
+//! The pairs that have passed the ball test (of bounding spheres) and wait for the swept test.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -10,9 +10,8 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Maximum number of pairs that pass the ball test before the swept test is applied to all of them.
-/// Collecting the pairs keeps the loops of the two tests apart, so that neither test has to wait
-/// for the other.
+/// Largest number of pairs that wait for the swept test. Collecting many pairs keeps the loops of
+/// the ball test and the swept test apart, so that neither has to wait for the other.
 pub(super) const MAX_NEAR: usize = 4096;
 
 /// For each mask of four bits: the indices of its set bits, and their number.
@@ -34,19 +33,17 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs of proxies that have passed the ball test. Each proxy is given by its index among the
+/// Pairs of proxies (spheres or time segments) that have passed the ball test, as indices among the
 /// sorted proxies.
 pub(super) struct NearPairs {
-    /// For each pair, the proxy whose neighbours were searched for.
+    /// For each pair, the sphere or time segment whose neighbours were searched for.
     pub(super) searchers: [u32; MAX_NEAR],
     /// For each pair, the neighbour that the search has found.
     pub(super) found: [u32; MAX_NEAR],
-    /// Number of pairs.
     pub(super) count: usize,
 }
 
 impl NearPairs {
-    /// Returns an empty collection.
     pub(super) fn new() -> Self {
         Self {
             searchers: [0; MAX_NEAR],
@@ -55,16 +52,16 @@ impl NearPairs {
         }
     }
 
-    /// Whether there is room for `more` further pairs. Pairs are written in blocks, so up to
-    /// [`LANES`] more places may be written.
+    /// Returns whether there is room for `more` further pairs. Up to four more places may be
+    /// written, because pairs are written in blocks.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Adds a pair for each proxy in `ranges` whose ball (bounding sphere) meets `probe`, the ball
-    /// or the path of the proxy `searcher`. There has to be room for as many pairs as the ranges
-    /// have proxies.
+    /// Adds a pair for each proxy in `ranges` whose bounding sphere meets `probe`, which is the
+    /// bounding sphere or the path of `searcher`. There has to be room for all proxies in the
+    /// ranges.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -77,8 +74,8 @@ impl NearPairs {
         let end = ranges
             .iter()
             .fold(begin, |end, range| self.add(end, probe, balls, range));
-        // Most searches find at most `LANES` proxies. So `LANES` entries are always written,
-        // without a branch on the number of proxies found.
+        // Most searches find at most four neighbours. So four entries are always written, without a
+        // branch on the number of neighbours found.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(searcher);
@@ -89,10 +86,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes the proxies in `range` whose balls (bounding spheres) meet `probe` to `found`, from
-    /// index `end` on. Returns the index after the last of them. Balls are tested in blocks, and
-    /// most ranges fit in one block. One block is tested even if the range is empty, so that a
-    /// short range takes a single branch.
+    /// Writes the proxies in `range` whose bounding spheres meet `probe` to `found`, from index
+    /// `end` on, and returns the new end. One block of bounding spheres is tested even if the range
+    /// is empty, so that a short range takes a single branch.
     #[inline(always)]
     fn add(
         &mut self,
@@ -113,8 +109,8 @@ impl NearPairs {
         self.add_block(end, probe, balls, block, there & ((1 << rest) - 1))
     }
 
-    /// Does the work of `add` for one block of balls. `there` is a bit mask of those balls of the
-    /// block that are in the range to test.
+    /// Does the work of `add` for one block. `there` is a bit mask of the bounding spheres that are
+    /// in the range to test.
     #[inline(always)]
     fn add_block(
         &mut self,
@@ -127,8 +123,8 @@ impl NearPairs {
         let Some(balls) = balls.get(block) else {
             return end;
         };
-        // Writes [`LANES`] entries, of which the first `count` are valid. A branch for each entry
-        // would often be mispredicted.
+        // Writes four entries, of which the first `count` are valid. A branch for each entry would
+        // often be mispredicted.
         let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
         let first = (block * LANES) as u32;
         if let Some(found) = self.found.get_mut(end..end + LANES) {

@@ -20,15 +20,11 @@ pub(crate) struct PairSearch<'a, S> {
     pub(crate) space: S,
     /// The frame: the moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
-    /// The proxies in the order of their slots in the grids.
     pub(crate) sorted: &'a SortedProxies,
-    /// Number of proxies in the step.
     pub(crate) proxies: usize,
-    /// The step in the caller's units. The spheres of the sorted proxies are in these units, too.
+    /// The step in the caller's units. The sorted proxies have spheres in these units, too.
     pub(crate) step: CheckedStep<'a>,
-    /// The conversion from the caller's units to the units of the grids.
     pub(crate) scale: &'a Scale,
-    /// Whether any sphere is cut into time segments.
     pub(crate) cut: bool,
     /// Whether collision groups may exclude a pair.
     pub(crate) groups: bool,
@@ -47,8 +43,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a proxy's sphere if the proxy's level searches other levels. Otherwise
-    /// the path is not needed.
+    /// Returns the path of a proxy's sphere if the proxy has to search other grids, which needs the
+    /// path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
@@ -56,7 +52,6 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         searches.then(|| self.space.path(self.scale, self.frame, given, given.word))
     }
 
-    /// Returns the cell and the tag of the proxy that has this index among the sorted proxies.
     pub(super) fn cell(&self, index: usize) -> SortedCell {
         let tag = self.sorted.tags[index];
         let level = &self.grids.levels[level_of(tag) as usize];
@@ -66,20 +61,19 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the number of tasks into which the search is divided.
     pub(super) fn tasks(&self) -> usize {
         self.proxies.div_ceil(self.task_size())
     }
 
-    /// Returns the range of indices, among the sorted proxies, of the proxies of task number
-    /// `task`.
+    /// Returns the indices of the sorted spheres or time segments whose neighbours one task
+    /// searches for.
     pub(super) fn of_task(&self, task: usize) -> Range<usize> {
         let begin = task * self.task_size();
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns the number of proxies per task. Consecutive sorted proxies have many neighbours in
-    /// common, so it is best that one task searches for the neighbours of all of them.
+    /// Returns the number of searches per task. Neighbouring spheres have many neighbours in
+    /// common, so one task handles many of them.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

@@ -1,4 +1,4 @@
-//! Applies the swept test to the pairs that have passed the ball test.
+//! Applies the swept test of moving spheres to the pairs whose bounding spheres meet.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -16,8 +16,8 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. For each block, one proxy of every pair is prefetched before the
-/// swept test begins.
+/// Number of pairs in a block. One sphere of every pair of a block is prefetched before the swept
+/// test begins.
 const PREFETCHED: usize = 64;
 
 /// Applies the swept test to pairs, and lists the pairs that touch.
@@ -67,8 +67,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let count = std::mem::take(&mut near.count);
         let begin = self.pairs.len();
         let reported = self.shared.len();
-        // The swept test takes two pairs at a time. Both are written to the list, whether they
-        // touch or not, so the list needs room for one pair more.
+        // The swept test takes two pairs at a time and writes both to the list, whether they touch
+        // or not. So the list needs room for one pair more.
         let room = count + 1;
         if self.pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<S::Listed>(begin + room, "the pairs found"));
@@ -83,8 +83,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches the second proxy of each pair of the block, so that the cache misses
-            // overlap.
+            // Prefetches one sphere of each pair of the block, so that the cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].word);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -98,18 +97,15 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
         self.pairs.truncate(begin + hits);
         if self.progress.add(hits, self.shared.len() - reported) {
-            // There are too many pairs. The step will end with an error, so the pairs are not
-            // needed.
             self.pairs.clear();
             self.shared.clear();
         }
     }
 
-    /// Applies the swept test to entries `first` and `first + 1` of `near`. The bit mask `there`
-    /// selects both of them, or only the first. Appends the pairs that touch to the list, which has
-    /// `hits` pairs from index `begin` on, and returns the new value of `hits`. Also copies these
-    /// pairs to the front of `near`, so that entry k of `near` is the pair in place `begin + k` of
-    /// the list.
+    /// Applies the swept test to entries `first` and `first + 1` of `near`, of which the bit mask
+    /// `there` selects one or both. Appends the pairs that touch to the list, which has `hits`
+    /// pairs from index `begin` on, and returns the new value of `hits`. Entry k of `near` is
+    /// overwritten by the pair in place `begin + k` of the list.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -183,8 +179,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
-    /// spheres do not touch, or if the pair does not pass [`Sweeper::is_own`]. Counts the pair as
-    /// grazing if `grazing` is set.
+    /// spheres do not touch, or if [`Sweeper::is_own`] rejects the pair. `grazing` says whether to
+    /// count the pair as undecided by the swept test.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -206,15 +202,15 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         impact
     }
 
-    /// Whether each pair that touches also has to pass [`Sweeper::is_own`], because collision
-    /// groups may exclude it or other time segments may own it.
+    /// Returns whether pairs that touch also need the test [`Sweeper::is_own`], because collision
+    /// groups may exclude them or other time segments may report them.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
     }
 
-    /// Removes the pairs that do not pass [`Sweeper::is_own`] from the `hits` pairs listed from
-    /// index `begin` on. Returns the number of pairs kept.
+    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs listed from index
+    /// `begin` on. Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -226,9 +222,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Whether the collision groups of two spheres allow their pair, and the proxies of this
-    /// candidate own it: they are the segments at the time of closest approach. If rounding leaves
-    /// open which segments these are, reports the pair for the `decide` stage, and returns false.
+    /// Returns whether two time segments report the pair of their spheres: collision groups allow
+    /// the pair, and the segments contain the closest approach. If rounding leaves this open, the
+    /// pair goes to the stage `decide`, and the result is false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {

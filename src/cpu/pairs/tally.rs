@@ -1,5 +1,4 @@
-//! `tally`: counts the candidates, the pairs of proxies that have to be tested, before any of them
-//! is tested.
+//! `tally`: counts the candidate pairs before any of them is tested.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! A task: the search for the pairs of one part of the sorted proxies.
+//! The search for the pairs of one part of the sorted proxies (spheres or time segments).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -45,8 +45,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Searches for the neighbours of the proxy that has this index among the sorted proxies, and
-    /// collects the pairs that pass the ball test.
+    /// Searches for the neighbours of the proxy with this index, and collects the pairs that pass
+    /// the ball test (of bounding spheres).
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -83,8 +83,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         Ok((counts, shared))
     }
 
-    /// Collects the pairs that pass the ball test. One proxy of each pair is the searching proxy,
-    /// with the index `index` and the shape `probe`. The other one is any proxy in `ranges`.
+    /// Collects the neighbours in `ranges` whose bounding spheres meet `probe`, the shape of the
+    /// searching sphere `index`.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -97,8 +97,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Does the work of `collect` for ranges that have more proxies than there is room for. Divides
-    /// the ranges into pieces, and applies the swept test to the collected pairs before each piece.
+    /// Does the work of `collect` for ranges with more entries than there is room for. Divides the
+    /// ranges, and applies the swept test before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -112,8 +112,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Does the work of `collect` for ranges that may lie outside a level's box, where several
-    /// cells share a slot. Collects only pairs with proxies that lie in the row of cells `row`.
+    /// Does the work of `collect` for ranges where several grid cells share a table entry. Collects
+    /// only neighbours that lie in the cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -128,7 +128,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` has counted this candidate a second time.
+                // This candidate was counted a second time by `collect`.
                 self.candidates -= 1;
             }
         }

@@ -1,5 +1,5 @@
-//! Chooses the number of time slabs of a level, the size of its cells, and how its slots are
-//! divided among them. Twin of `shaders/shared/plan_layout.wgsl`.
+//! Chooses the time slabs (parts of the step), the size of the cells and the table entries of a
+//! level (grid). Twin of `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,24 +19,21 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to divide the slots of a level. The cells within the level's box have a slot each. All
-/// other cells share slots by a hash.
+/// A way to divide a grid's part of the table of cells. Each cell within a box has a slot (table
+/// entry) of its own, and all other cells share slots by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Lower and upper corner of the box, in the frame. Each cell in the box has a slot of its own.
     bounds: [Vec3; 2],
-    /// Number of slots for the cells within the box.
     boxed_slots: f32,
-    /// Number of slots for the cells outside the box, which are found by a hash.
     hashed_slots: f32,
-    /// Fraction of the level's proxies that lie outside the box; 1 if there is no box.
+    /// Fraction of the grid's spheres or time segments in cells that share table entries by a hash.
     outside: f32,
 }
 
 impl Layout {
-    /// Returns the three layouts that a level with the proxies of `range` and `share` slots may
-    /// have: a box around all proxies, a box around most of them with hashed slots for the others,
-    /// and only hashed slots.
+    /// Returns the three possible layouts of a grid with `share` slots (table entries): a box of
+    /// cells around everything in it, a box around most of it with hashed slots for the rest, and
+    /// only hashed slots.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -58,14 +55,13 @@ impl Layout {
         ]
     }
 
-    /// Whether the layout has a box that contains proxies.
     fn has_box(&self) -> bool {
         self.outside < 1.0
     }
 
-    /// Returns the smallest edge of cells, at least `edge`, at which the box has enough slots for
-    /// all of its cells in each of `slabs` time slabs. Returns `None` if no such edge was found.
-    /// Without a box, any edge is possible, and the result is `edge`.
+    /// Returns the smallest cell edge, at least `edge`, at which the box has enough slots (table
+    /// entries) for all of its cells in each time slab. Returns `None` if no such edge was found,
+    /// and `edge` if there is no box.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -75,21 +71,16 @@ impl Layout {
     }
 }
 
-/// A layout of a level's slots, with the cell edge and the number of time slabs. Together they
-/// determine the expected cost of searching the level.
 #[derive(Clone, Copy)]
 struct Arrangement {
     layout: Layout,
-    /// Edge of the level's cells.
     cell: f32,
-    /// The level has 2^`time_power` time slabs.
     time_power: u32,
 }
 
-/// Makes a level with the time slabs, the cell edge and the layout of slots that have the least
-/// expected cost. The slots are counted from 0, and there are at most `share` +
-/// [`MIN_HASHED_SLOTS`] of them. `range` has the level's size ranges merged into one, and `ranges`
-/// has the size ranges of all levels.
+/// Makes the grid that has the least expected cost, with at most `share` + [`MIN_HASHED_SLOTS`]
+/// slots (table entries). `range` describes the spheres in the grid, and `ranges` those in all
+/// grids.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -131,8 +122,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a level that contains the proxies of `range`.
-    /// These proxies search the level, and so do the proxies of the size ranges `finer`.
+    /// Returns the expected cost of all searches in a grid that contains the spheres (or time
+    /// segments) of `range`. They search it themselves, and so do the smaller ones of `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -155,9 +146,9 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A proxy whose time segment is longer than a slab searches several slabs. In all of
-            // them together, it meets as many proxies as it would meet in a single slab of its
-            // segment's length.
+            // A proxy whose time segment is longer than a time slab searches several slabs. In all
+            // of them together, it meets as many proxies as in a single slab of its segment's
+            // length.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -165,7 +156,6 @@ impl Arrangement {
         cost
     }
 
-    /// Makes the level that has this arrangement and contains the proxies of `range`.
     fn level(&self, range: &SizeRange) -> Level {
         let mut level = Level {
             of_set: range.set,
@@ -179,8 +169,8 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box gets one cell more on each side than its proxies need, so that most
-                // neighbourhoods lie within the box.
+                // The box of cells with their own table entries gets one cell more on each side
+                // than it needs, so that most neighbourhoods lie within it.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }
@@ -192,9 +182,8 @@ impl Arrangement {
     }
 }
 
-/// Returns the smallest edge of cells, at least `edge`, at which the box with the corners `bounds`
-/// has at most `slots` cells. Returns `None` if the box is empty, or if none of the edges tried is
-/// large enough.
+/// Returns the smallest cell edge, at least `edge`, at which the box `bounds` has at most `slots`
+/// cells. Returns `None` if the box is empty, or if none of the edges tried is large enough.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {

@@ -1,4 +1,4 @@
-//! Divides the size ranges into runs that become one level (grid) each. Twin of
+//! Divides the size ranges (runs of time segments of similar size) into grids. Twin of
 //! `shaders/shared/plan_levels.wgsl`.
 
 use super::size_ranges::{PerLevel, SizeRange};
@@ -7,14 +7,12 @@ use crate::shared::space::Space;
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
-/// Returns, for each level, the end of the run of size ranges that it consists of. This division
-/// into levels has the least total cost. It is found by dynamic programming: the cost of a level
-/// depends on the number of proxies that are smaller than all of its own, but not on how those are
-/// divided into levels. So the best division up to each end follows from the best divisions up to
-/// the earlier ends.
+/// Divides the size ranges into grids at the least total cost, and returns the end of each grid's
+/// run of ranges. The cost of a grid depends on the number of smaller segments, but not on how
+/// these are divided into grids. So dynamic programming finds the best division.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // For each possible end of a level in `ranges`: the least cost of all levels up to this end,
-    // and where the last of these levels begins.
+    // For each possible end of a grid in `ranges`: the least cost of all grids up to this end, and
+    // where the last of these grids begins.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();
@@ -44,8 +42,8 @@ pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> Per
     ends
 }
 
-/// Returns two expected costs of a level: that of the searches by its own proxies, and that of the
-/// searches by the smaller proxies of other levels.
+/// Returns the expected cost of the searches in a grid by its own spheres (or time segments), and
+/// by the smaller ones of other grids.
 fn level_costs(space: &Space, level: &SizeRange, sets: Sets) -> (f32, f32) {
     let proxies = level.all.count as f32;
     let slab = proxies / (1_u32 << level.power) as f32;

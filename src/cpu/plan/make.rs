@@ -1,4 +1,4 @@
-//! Makes the plan of a step: divides the size classes of the proxies into levels.
+//! Makes the plan of a step: divides the spheres and time segments, by size, into levels (grids).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -20,31 +20,28 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::space::Space;
 use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
-/// The plan of a step: its levels (grids), and which levels search which.
 pub(crate) struct Plan<'a> {
-    /// The levels, in ascending order of the size of their cells.
+    /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: PerLevel<Level>,
-    /// Number of proxies of each level.
     pub(crate) proxies: PerLevel<u32>,
-    /// For each level, a bit mask of the levels that its proxies search.
+    /// For each level (grid), a bit mask of the other levels that its spheres search for
+    /// neighbours.
     pub(crate) searched: PerLevel<u64>,
-    /// For each size class, the number of the level that contains its proxies.
+    /// For each size class of spheres or time segments, the number of the level (grid) that
+    /// contains it.
     pub(crate) level_of_class: &'a [u8],
-    /// Number of slots of all levels together.
     pub(crate) slots: u32,
 }
 
-/// A level before the levels are sorted by the size of their cells.
+/// A level (grid) before the levels are sorted by the size of their cells.
 struct Draft {
     level: Level,
-    /// All size ranges of the level, merged into one.
     range: SizeRange,
-    /// Numbers of the size classes whose proxies are in the level.
     classes: Range<usize>,
 }
 
-/// Makes the plan of a step, with at most `slots` slots. `classes` has the size classes that have
-/// proxies, each with its number. `level_of_class` is a vector whose memory is reused.
+/// Makes the plan of a step, with at most `slots` entries in the table of cells. `classes` has the
+/// size classes in use, each with its number.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -53,7 +50,6 @@ pub(crate) fn plan<'a>(
     level_of_class: &'a mut ReusedVec<u8>,
 ) -> Plan<'a> {
     let mut drafts = draft_levels(space, classes, sets, slots);
-    // Sorts the levels by the size of their cells, the finest level first.
     drafts.sort_unstable_by(|one, other| {
         let by_cell = one.level.cell.total_cmp(&other.level.cell);
         by_cell.then(one.classes.start.cmp(&other.classes.start))
@@ -79,8 +75,8 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the levels in the order of the numbers of their size classes. The slots of each level
-/// are counted from 0.
+/// Returns the levels (grids) in the order of the sizes in them. The table entries of each are
+/// counted from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -115,8 +111,6 @@ fn draft_levels(
 }
 
 impl Plan<'_> {
-    /// Returns an upper bound of the number of candidates, given that no slot holds more than
-    /// `fullest` proxies.
     pub(crate) fn max_candidates(&self, fullest: u32) -> u64 {
         max_candidates(&self.levels, &self.proxies, &self.searched, fullest)
     }

@@ -1,5 +1,5 @@
-//! Decides which levels search which other levels. A level searches another one when its proxies
-//! look for candidates there.
+//! Decides which levels (grids) search which others: the spheres in one look for neighbours in the
+//! other.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,15 +12,12 @@ use crate::shared::sets::Sets;
 use crate::shared::space::Space;
 use crate::shared::tuning::{MAX_COARSER_CELLS, MAX_OWN_CELLS, SEARCH_COST};
 
-/// A level, and its size ranges merged into one.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) level: &'a Level,
     pub(super) range: &'a SizeRange,
 }
 
-/// Returns, for each level, a bit mask of the levels that its proxies search. The levels are in
-/// ascending order of the size of their cells.
 pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> PerLevel<u64> {
     let mut searched: PerLevel<u64> = sides.iter().map(|_| 0).collect();
     for (coarse, &coarse_side) in sides.iter().enumerate() {
@@ -28,8 +25,7 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
             if sets.are_two() && fine_side.range.set == coarse_side.range.set {
                 continue;
             }
-            // Of two levels, only one searches the other: the one whose search has the lower
-            // expected cost.
+            // Of two levels (grids), only the one whose search costs less searches the other.
             if coarse_searches_fine(space, coarse_side, fine_side) {
                 searched[coarse] |= 1 << fine;
             } else {
@@ -40,14 +36,13 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Of two levels, one with coarse and one with fine cells, returns whether it costs less if the
-/// proxies of the coarse level search the fine level than the reverse. It costs less if there are
-/// few coarse proxies.
+/// Returns whether it costs less if the spheres in a grid with large cells search a grid with small
+/// cells than the reverse. It costs less if the large spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A proxy of the coarse level reaches many cells of the fine level. These cells are few ranges
-    // of sorted proxies only if all of them lie in the box of the fine level, where a row of cells
-    // is one range, and if the fine level has no time slabs.
+    // A large sphere reaches many small cells. They are few ranges of the sorted entries only if
+    // each has a table entry of its own, and if the step is not divided into time slabs for the
+    // small cells.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -55,21 +50,21 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     if !all_in_box || level.time_power > 0 {
         return false;
     }
-    // Proxies of the fine level whose time segments are longer than a slab of the coarse level
-    // search several slabs there.
+    // Small proxies whose time segments are longer than a time slab of the other grid search
+    // several slabs there.
     let shift = coarse.level.time_power;
     let slabs = (1_u32 << shift.saturating_sub(fine.range.power)) as f32;
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost of the search by all proxies of the level `from` in the level `to`, if
-/// each of these proxies searches `slabs` time slabs.
+/// Returns the expected cost if all spheres (or time segments) in the grid `from` search the grid
+/// `to`, and each of them searches `slabs` time slabs (parts of the step).
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // The box of the searched level limits the number of rows of cells. A level without a box has
-    // box dimensions of 0, which set no limit.
+    // The number of rows of cells that have table entries limits the search. A dimension of 0 means
+    // that there are none, and so no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -77,12 +72,11 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidates, given that no slot has more than `fullest`
-/// proxies. A proxy searches half its neighbourhood in its own level. In a coarser level, it
-/// searches at most 4 cells along each axis. In a finer level, it searches along each axis at most
-/// 3 cells more than its own cell is wide there, and at most all cells of that level's box. The
-/// cells of other levels count once per time slab. Twin of `shaders/shared/crowd.wgsl`, where no
-/// level searches a finer one.
+/// Returns an upper bound of the number of candidate pairs, if no table entry holds more than
+/// `fullest` spheres (or time segments). Along each axis, a sphere searches at most 4 cells of a
+/// grid with larger cells. In a grid with smaller cells, it searches at most 3 cells more than its
+/// own cell is wide there. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with
+/// smaller cells.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

@@ -1,5 +1,5 @@
-//! Size ranges: runs of neighbouring size classes of proxies, from which the plan makes levels.
-//! Twin of `shaders/shared/plan_ranges.wgsl`.
+//! Size ranges: runs of spheres or time segments of similar size, from which the plan makes levels
+//! (grids). Twin of `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 
@@ -9,36 +9,31 @@ use crate::shared::size_class::{class_power, class_set};
 use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::MAX_RANGE_SHIFT;
 
-/// A list with one item for each level, or for each size range.
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A size range: a run of neighbouring size classes that has proxies, of one set and one number of
-/// time segments per sphere. Also several size ranges that become one level, merged into one.
+/// A run of neighbouring size classes that has proxies (spheres or time segments), of one set and
+/// one number of segments per sphere. Also several runs that become one grid, merged into one.
 #[derive(Clone)]
 pub(super) struct SizeRange {
-    /// All proxies of the size range.
     pub(super) all: SizeClass,
-    /// Power of the spheres: n, if they are cut into 2ⁿ time segments. The least power, if several
-    /// size ranges are merged.
+    /// log₂ of the number of time segments per sphere, or the least such number of several merged
+    /// ranges.
     pub(super) power: u32,
-    /// Set of the spheres: 0 or 1.
     pub(super) set: u32,
-    /// Number of the last size class of the size range.
     pub(super) last_class: usize,
-    /// Limit of size at which other size ranges search this one: if their largest half cell is less
-    /// than this value or, with two sets, at most this value ([`SizeRange::searches`]). Merged size
-    /// ranges of one set have the value of the smallest of them, so that none of them counts as
-    /// finer. With two sets they have the value of the largest of them, because all smaller proxies
-    /// search the cells of the level.
+    /// Size below which others search the spheres (or time segments) of this range
+    /// ([`SizeRange::searches`]). Ranges merged into one grid have the value of the smallest of
+    /// them, so that none of them counts as smaller. With two sets they have the value of the
+    /// largest.
     reference: f32,
-    /// Number of proxies in all size ranges that search this one.
+    /// Number of spheres or time segments in all size ranges that search this one.
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Whether the proxies of this size range search the other range, rather than the reverse, in
-    /// the estimates of costs. With two sets, ranges of equal size search each other. In the
-    /// finished plan, `searched_levels` decides which levels search which.
+    /// Returns whether the spheres (or time segments) of this range search the other range, in the
+    /// estimates of costs. With two sets, ranges of equal size search each other. In the finished
+    /// plan, `searched_levels` decides.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -47,14 +42,13 @@ impl SizeRange {
         }
     }
 
-    /// Whether two size ranges may be in one level. They have to be of one set. Either the spheres
-    /// of both ranges are cut into time segments (any number of them), or those of neither are. An
-    /// uncut sphere spans the whole step, so its level cannot have time slabs.
+    /// Returns whether spheres of two sizes may be in one grid. An uncut sphere spans the whole
+    /// step, so a grid with uncut spheres cannot divide the step into time slabs, as grids of time
+    /// segments do.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
 
-    /// Adds another size range of the same level to this one.
     pub(super) fn merge(&mut self, other: &Self, sets: Sets) {
         self.all.merge(&other.all);
         self.power = self.power.min(other.power);
@@ -70,11 +64,10 @@ impl SizeRange {
     }
 }
 
-/// Divides the size classes into at most [`MAX_LEVELS`] size ranges, which are as short as this
-/// limit allows.
+/// Divides the size classes into at most [`MAX_LEVELS`] runs, which are as short as this limit
+/// allows.
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
-    // Divides the classes into runs. The numbers of all classes of a run are equal except for their
-    // low `shift` bits.
+    // The numbers of all classes of a run are equal except for their low `shift` bits.
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)
         .find(|&shift| runs(shift).count() <= MAX_LEVELS)

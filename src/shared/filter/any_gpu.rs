@@ -1,7 +1,6 @@
-//! The filter in simulated arithmetic with the largest errors that WGSL allows, for tests. In each
-//! simulation, operations round up, down or at random. Products and sums are fused or not.
-//! Subnormal numbers are flushed to zero or not. Dot products and the margin are summed in several
-//! orders. Divisions are off by up to 2.5 ulps.
+//! For tests: the filter in simulated arithmetic with the largest errors that WGSL allows. Each
+//! simulation has its own way of rounding, fusing, flushing subnormal numbers and ordering sums.
+//! Divisions are off by up to 2.5 ulps.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,11 +12,9 @@ use fastrand::Rng;
 use super::{ABSOLUTE, LINEAR, QUADRATIC, ROUNDING, SLOW, SLOWLY, SQUARES};
 use crate::shared::sorted::SortedProxy;
 
-/// A simulated GPU, which has its own way of rounding results, of fusing products with sums, and of
-/// flushing subnormal numbers to zero.
 pub(super) struct AnyGpu {
     rng: Rng,
-    /// Whether the results of operations are rounded up rather than down. `None`: at random.
+    /// Whether results are rounded up rather than down. `None`: at random.
     up: Option<bool>,
     flushes: bool,
     fuses: bool,
@@ -36,8 +33,8 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to one of the two adjacent float32 numbers, or to `x` itself if it is a float32.
-    /// Then flushes a subnormal result to zero, if this GPU flushes.
+    /// Rounds `x` to one of the two adjacent float32 numbers, then flushes a subnormal result to
+    /// zero if this GPU does so.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -90,8 +87,8 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // The quotient gets an error of up to 1.5 ulps, to which the rounding adds up to 1 ulp.
-        // Together these are the 2.5 ulps that WGSL allows.
+        // The quotient gets an error of up to 1.5 ulps, and the rounding adds up to 1 ulp. Together
+        // these are the 2.5 ulps that WGSL allows.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -112,8 +109,9 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Computes the margin r² − q·q of a pair and the bound on the margin's error, by the formula
-    /// of `filter_pair` in `shaders/shared/filter.wgsl`.
+    /// Computes the margin r² − q·q of a pair and the bound on the margin's error, as `filter_pair`
+    /// in `shaders/shared/filter.wgsl` does. The sum of the radii is r, and q joins the centres at
+    /// the closest approach.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);
@@ -128,7 +126,6 @@ impl AnyGpu {
             t = 0.0;
         }
         let q = [0, 1, 2].map(|k| self.mul_add(v[k], t, p[k]));
-        // Sums the terms of r² − q·q in one of two orders.
         let (rr, qq) = (self.mul(r, r), self.dot(q, q));
         let margin = if self.rng.bool() {
             self.add(rr, -qq)

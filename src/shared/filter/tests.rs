@@ -1,5 +1,5 @@
-//! Tests that compare the filter of a GPU, the CPU's swept test (`sweep`) and `impact` with exact
-//! arithmetic, on pairs that are close to tangency.
+//! Compares the float32 test of a GPU and the float64 tests of the CPU with exact arithmetic, on
+//! pairs that are close to tangency.
 
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
@@ -22,7 +22,6 @@ use crate::shared::units::Units;
 use oracle::exact::Exact;
 use tangency::{KINDS, Kind, Pair};
 
-/// Counts and worst cases of all tested pairs of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     pairs: u64,
@@ -31,8 +30,8 @@ struct Seen {
     by_integers: u64,
     /// Largest error of the margin of a pair, as a fraction of its error bound.
     error: f64,
-    /// Largest distance of a grazing pair from tangency, in ulps of the sum of the relative
-    /// coordinates and the radii of the pair.
+    /// Largest distance from tangency of a pair that the filter leaves open, in ulps of the sum of
+    /// the relative coordinates and the radii.
     farthest: f64,
 }
 
@@ -49,12 +48,12 @@ impl Seen {
     }
 }
 
-/// Returns the two proxies of a pair and the duration of the step in the units of the grids, as the
-/// filter receives them. Also returns the factor that converts the caller's lengths to these units.
+/// Converts a pair to the units of the grids, in which the filter computes. Returns the two
+/// spheres, the duration of the step, and the factor for lengths.
 fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     let [one, other] = pair.spheres;
-    // A third sphere is added whose radius is the extent of the world. The ratio of its converted
-    // radius to the extent is the factor that converts lengths.
+    // A third sphere, whose radius is the extent of the world, shows the factor by which lengths
+    // are converted.
     let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
     let units = Units::new(pair.dt, pair.extent);
     let scale = units.scale(pair.dt);
@@ -80,13 +79,13 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     ([proxy(0), proxy(1)], scale.dt, unit)
 }
 
-/// Compares the margin and the error bound that the filter has computed for a pair, and the result
-/// of `impact`, with exact arithmetic.
+/// Compares a pair's margin and error bound from the filter, and the result of `impact`, with exact
+/// arithmetic.
 fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [f32; 2]) -> Seen {
     let [margin, bound] = found.map(f64::from);
     let [a, b] = &pair.spheres;
     let truth = Exact::new(a, b);
-    // The exact margin r² − d², where r is the sum of the radii and d is the least distance of the
+    // The exact margin r² − d², where r is the sum of the radii and d the least distance of the
     // centres during the step.
     let true_margin = truth.margin(pair.dt.into()) * unit * unit;
     let touches = truth.collide(pair.dt.into());
@@ -118,13 +117,12 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let terms = relative(i.center, j.center) + r;
     let d = (r * r - true_margin).max(0.0).sqrt();
     let slow = relative(i.velocity, j.velocity) < 2.0 * f64::from(SLOW).sqrt();
-    // If the terms are smaller than this limit, the error is dominated by underflow, not by
-    // rounding.
+    // Below this limit, underflow instead of rounding dominates the error.
     let least = 2_f64.powi(if slow { -14 } else { -40 });
     let mut farthest = 0.0;
     if grazing && terms > least {
-        // The distance |r − d| of the pair from tangency is computed as |r² − d²| / (r + d). The
-        // denominator is kept positive for two points that meet, which are exactly tangent.
+        // The distance |r − d| of the pair from tangency is computed as |r² − d²| / (r + d). For
+        // two points that meet, the denominator would be 0.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(
@@ -154,8 +152,8 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     }
 }
 
-/// Checks the filter on `count` pairs of each kind: with the shader on a GPU, and in simulated
-/// arithmetic with the largest errors that WGSL allows.
+/// Checks the filter on `count` pairs of each kind: on a GPU, and in simulated arithmetic with the
+/// largest errors that WGSL allows.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
     let gpu = filter_on_gpu::adapter();
@@ -220,8 +218,8 @@ fn no_certain_verdict_on_ten_million_pairs_near_tangency_is_wrong() {
     filter_is_right(10_000_000_usize.div_ceil(KINDS.len()));
 }
 
-/// Compares the certain results of the CPU's swept test (`sweep`) with exact arithmetic, near
-/// tangency and far from it.
+/// Compares the certain results of `sweep`, the float64 test of the CPU, with exact arithmetic,
+/// near tangency and far from it.
 #[test]
 fn certain_results_of_the_paired_test_are_correct() {
     let mut rng = Rng::with_seed(1);
@@ -229,7 +227,6 @@ fn certain_results_of_the_paired_test_are_correct() {
     for round in 0..40_000 {
         let mut pair = |kind: Kind| {
             let mut pair = Pair::new(kind, &mut rng);
-            // Changes one radius by a relative amount between about 2⁻³⁰ and 1, up or down.
             let part = 2.0 * rng.f32() - 1.0;
             pair.spheres[0].radius *= 1.0 + part * 2_f32.powi(-rng.i32(0..30));
             pair
