@@ -1,10 +1,15 @@
 //! Periodic domains: the pairs and images of a step are those of exact arithmetic on every image.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "random numbers are rounded to float32"
+)]
+
 mod oracle;
 
-use carom::{Backend, Collisions, Detector, Domain, Options, Sphere, Step};
+use carom::{Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step, verify};
 use fastrand::Rng;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use oracle::periodic::{Pair, brute_force, brute_force_between, motion};
 
 /// Number of random worlds that every run tests.
@@ -155,10 +160,9 @@ fn random_domain(rng: &mut Rng) -> (Domain, f64) {
         // A cell so skewed that one edge is many times as long as the cell is wide.
         2 => {
             let times = rng.i32(1..40) as f32;
-            for axis in 0..3 {
-                edges[1][axis] += times * edges[0][axis];
-                edges[2][axis] -= edges[1][axis];
-            }
+            let [first, second, third] = edges.map(Vec3::from);
+            let second = second + times * first;
+            edges = [first, second, third - second].map(|edge| edge.to_array());
         }
         _ => {}
     }
@@ -197,4 +201,276 @@ fn many_small_worlds() {
         text.parse().unwrap_or(default)
     };
     check_worlds(number("CAROM_SEED", 2), number("CAROM_WORLDS", 1_000_000));
+}
+
+/// Returns the list of a step that must succeed.
+fn detect(step: &Step<'_>) -> Collisions {
+    detector().detect(step).expect("the step is valid")
+}
+
+/// A world of many spheres in a box, with coordinates that are multiples of 2⁻¹⁰.
+fn gas(rng: &mut Rng, count: usize, length: i32) -> (Vec<Sphere>, Domain) {
+    let part = |rng: &mut Rng, most: i32| rng.i32(0..most * 1024) as f32 / 1024.0;
+    let sphere = |rng: &mut Rng| {
+        let center = [0, 1, 2].map(|_| part(rng, length) - 3.0);
+        let velocity = [0, 1, 2].map(|_| part(rng, 2) - 1.0);
+        let fast = if rng.u8(..20) == 0 { 40.0 } else { 1.0 };
+        Sphere::new(center, 0.125 + part(rng, 1) * 0.5).with_velocity(velocity.map(|v| v * fast))
+    };
+    let spheres = (0..count).map(|_| sphere(rng)).collect();
+    (spheres, Domain::rectangular([-3.0; 3], [length as f32; 3]))
+}
+
+/// In open space, a cell surrounded by copies of itself has the same pairs as the periodic cell.
+#[test]
+fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
+    let mut rng = Rng::with_seed(3);
+    let (spheres, domain) = gas(&mut rng, 400, 12);
+    let step = Step::new(&spheres, 0.25).in_domain(&domain);
+    // The fastest sphere moves 10 units along an axis in a step, less than an edge of the cell.
+    let images: Vec<[i32; 3]> = (0..27)
+        .map(|k| [k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1])
+        .collect();
+    let mut copies = Vec::new();
+    for image in &images {
+        copies.extend(spheres.iter().map(|sphere| {
+            let mut copy = *sphere;
+            for (x, n) in copy.center.iter_mut().zip(image) {
+                // Exact: all coordinates are small multiples of 2⁻¹⁰.
+                *x += 12.0 * *n as f32;
+            }
+            copy
+        }));
+    }
+    let between = oracle::brute_force_between(&spheres, &copies, 0.25);
+    let mut expected: Vec<Pair> = between
+        .hits
+        .iter()
+        .map(|&(a, copy)| (a, copy % 400, images[copy as usize / 400]))
+        .filter(|&(a, b, image)| a < b || (a == b && image > [0; 3]))
+        .collect();
+    expected.sort_unstable();
+    assert!(expected.iter().any(|&(.., image)| image != [0; 3]));
+    assert_eq!(listed(&detect(&step)), expected);
+}
+
+#[test]
+fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
+    let mut rng = Rng::with_seed(4);
+    let (mut spheres, domain) = gas(&mut rng, 3000, 24);
+    // The positions are unwrapped, as after a long simulation.
+    for sphere in &mut spheres {
+        for x in &mut sphere.center {
+            *x += 24.0 * rng.i32(-5..=5) as f32;
+        }
+    }
+    let step = Step::new(&spheres, 0.5).in_domain(&domain);
+    let found = detect(&step);
+    let truth = verify(&step, &found.pairs, &found.images).expect("the step is valid");
+    assert!(truth.passed(), "{truth}");
+    assert_eq!(truth.touching, found.pairs.len() as u64);
+    assert!(found.images.iter().any(|image| *image != [0; 3]));
+
+    let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
+    let (missing, missing_image) = (pairs.remove(5), images.remove(5));
+    images[7][1] += 1;
+    let truth = verify(&step, &pairs, &images).expect("the step is valid");
+    assert_eq!(truth.missing.len(), 2);
+    assert!(truth.missing.contains(&missing));
+    assert!(truth.images.missing.contains(&missing_image));
+    assert_eq!(truth.images.invented, [images[7]]);
+    // Exchanged spheres with the opposite image are the same pair.
+    let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
+    (pairs[3].a, pairs[3].b) = (pairs[3].b, pairs[3].a);
+    images[3] = images[3].map(|n| -n);
+    let truth = verify(&step, &pairs, &images).expect("the step is valid");
+    assert!(truth.passed(), "{truth}");
+}
+
+#[test]
+fn neither_threads_nor_the_order_of_memory_changes_the_list() {
+    let mut rng = Rng::with_seed(5);
+    let (spheres, domain) = gas(&mut rng, 60_000, 50);
+    let step = Step::new(&spheres, 0.25).in_domain(&domain);
+    let list = |threads| {
+        let options = Options::new().with_backend(Backend::Cpu);
+        let options = options.with_threads(threads);
+        let mut detector = Detector::new(options).expect("the CPU is always there");
+        let found = detector.detect(&step).expect("the step is valid");
+        let again = detector.detect(&step).expect("the step is valid");
+        assert_eq!((&found.pairs, &found.images), (&again.pairs, &again.images));
+        (found.pairs, found.images)
+    };
+    let one = list(1);
+    assert!(one.0.len() > 1000);
+    assert_eq!(one, list(2));
+    assert_eq!(one, list(5));
+}
+
+/// Sphere 0 moves out of the box on one side and hits sphere 1 on the other side.
+#[test]
+fn impacts_contacts_and_changes_know_the_image() {
+    let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    let spheres = [
+        Sphere::new([8.0, 5.0, 5.0], 1.0).with_velocity([4.0, 0.0, 0.0]),
+        Sphere::new([2.0, 5.0, 5.0], 1.0),
+        Sphere::new([5.0, 0.5, 5.0], 1.0),
+        Sphere::new([5.0, 9.0, 5.0], 1.0),
+    ];
+    let found = detect(&Step::new(&spheres, 1.0).in_domain(&domain));
+    assert_eq!(listed(&found), [(0, 1, [1, 0, 0]), (2, 3, [0, -1, 0])]);
+    assert_eq!((found.pairs[0].toi, found.pairs[1].depth), (0.5, 0.5));
+
+    let earliest = found.earliest();
+    let partners = earliest
+        .iter()
+        .map(|first| first.map(|first| (first.partner, first.image)));
+    let expected = [
+        (1, [1, 0, 0]),
+        (0, [-1, 0, 0]),
+        (3, [0, -1, 0]),
+        (2, [0, 1, 0]),
+    ];
+    assert_eq!(partners.collect::<Vec<_>>(), expected.map(Some));
+
+    let contact = found.pairs[0].contact_of_image(&spheres[0], &spheres[1], &domain, [1, 0, 0]);
+    assert_eq!(contact.point.to_array(), [11.0, 5.0, 5.0]);
+    assert_eq!(contact.normal.to_array(), [1.0, 0.0, 0.0]);
+    assert_eq!(contact.approach_speed, 4.0);
+    assert_eq!(found.contacts().of(1), [0]);
+
+    let mut later = spheres;
+    later[1].center[0] += 10.0;
+    let now = detect(&Step::new(&later, 1.0).in_domain(&domain));
+    assert_eq!(listed(&now)[0], (0, 1, [0, 0, 0]));
+    let changes = now.changes_since(&found);
+    assert_eq!(
+        (changes.began, changes.began_images),
+        (vec![[0, 1]], vec![[0, 0, 0]])
+    );
+    assert_eq!(
+        (changes.ended, changes.ended_images),
+        (vec![[0, 1]], vec![[1, 0, 0]])
+    );
+    assert_eq!(
+        (changes.lasted, changes.lasted_images),
+        (vec![[2, 3]], vec![[0, -1, 0]])
+    );
+
+    let mut by_time = found;
+    by_time.sort_by_time();
+    assert_eq!(by_time.images, [[0, -1, 0], [1, 0, 0]]);
+}
+
+#[test]
+fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
+    let domain = Domain::rectangular([0.0; 3], [1.0, 4.0, 4.0]);
+    let sphere = Sphere::new([7.5, 0.0, 0.0], 1.0);
+    let found = detect(&Step::new(&[sphere], 1.0).in_domain(&domain));
+    // The second image along x just touches.
+    assert_eq!(listed(&found), [(0, 0, [1, 0, 0]), (0, 0, [2, 0, 0])]);
+    assert_eq!((found.pairs[0].depth, found.pairs[1].depth), (1.0, 0.0));
+    assert_eq!(found.contacts().of(0).len(), 4);
+    let blind = sphere.with_groups(1, 1);
+    assert!(
+        detect(&Step::new(&[blind], 1.0).in_domain(&domain))
+            .pairs
+            .is_empty()
+    );
+    // In open space along x, no image exists.
+    let channel = domain.with_periodic([false, true, true]);
+    assert!(
+        detect(&Step::new(&[sphere], 1.0).in_domain(&channel))
+            .pairs
+            .is_empty()
+    );
+}
+
+#[test]
+fn bad_domains_are_errors_that_name_the_number() {
+    let spheres = [Sphere::new([0.0; 3], 1.0); 2];
+    let error = |spheres: &[Sphere], domain: &Domain| {
+        let step = Step::new(spheres, 1.0).in_domain(domain);
+        let found = detector().detect(&step);
+        found.expect_err("the step is invalid").to_string()
+    };
+    let cube = Domain::rectangular([0.0; 3], [10.0; 3]);
+    for (domain, parts) in [
+        (
+            Domain::rectangular([0.0, f32::NAN, 0.0], [1.0; 3]),
+            ["origin.y", "NaN"],
+        ),
+        (
+            Domain::rectangular([0.0; 3], [1.0, f32::INFINITY, 1.0]),
+            ["edge 1", "inf"],
+        ),
+        (
+            Domain::rectangular([0.0; 3], [1.0, 1.0, 2e18]),
+            ["edge 2", "z = 2e18"],
+        ),
+        (
+            Domain::rectangular([0.0; 3], [1.0, 0.0, 1.0]),
+            ["edge 1", "length is 0"],
+        ),
+        (
+            Domain::triclinic(
+                [0.0; 3],
+                [[1.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 1.0]],
+            ),
+            ["parallel", "with_periodic"],
+        ),
+        (
+            Domain::triclinic(
+                [0.0; 3],
+                [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]],
+            ),
+            ["parallel", "with_periodic"],
+        ),
+    ] {
+        let text = error(&spheres, &domain);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+    // An open edge may have any value, because nothing depends on it.
+    let slab = Domain::rectangular([0.0; 3], [10.0, 10.0, 0.0]).with_periodic([true, true, false]);
+    assert_eq!(
+        detect(&Step::new(&spheres, 1.0).in_domain(&slab))
+            .pairs
+            .len(),
+        1
+    );
+
+    let far = [spheres[0], Sphere::new([1e9, 0.0, 0.0], 1.0)];
+    let text = error(&far, &cube);
+    assert!(
+        text.contains("sphere 1 ") && text.contains("cells away"),
+        "{text}"
+    );
+    let wide = [Sphere::new([0.0; 3], 2000.0)];
+    let text = error(&wide, &cube);
+    assert!(text.contains("images") && text.contains("limit"), "{text}");
+    let open = Step::new(&spheres, 1.0);
+    assert!(matches!(
+        verify(&open, &[], &[[0; 3]]),
+        Err(Error::ImageCount {
+            pairs: 0,
+            images: 1,
+            ..
+        })
+    ));
+}
+
+/// A step in a periodic domain runs on the CPU, or is an error if a GPU was requested.
+#[test]
+fn a_detector_without_a_choice_of_backend_uses_the_cpu() {
+    let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    let spheres = [[0.5, 5.0, 5.0], [9.5, 5.0, 5.0]].map(|center| Sphere::new(center, 1.0));
+    let mut detector = Detector::new(Options::default()).expect("the CPU is always there");
+    let step = Step::new(&spheres, 1.0).in_domain(&domain);
+    let found = detector.detect(&step).expect("the step is valid");
+    assert_eq!(listed(&found), [(0, 1, [-1, 0, 0])]);
+    // The next step in open space has no images.
+    let open = detector
+        .detect(&Step::new(&spheres, 1.0))
+        .expect("the step is valid");
+    assert!(open.pairs.is_empty() && open.images.is_empty());
 }

@@ -283,18 +283,8 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
         clock.lap("bin");
         let StageMemory { binned, sorted, .. } = memory;
         let slots = plan.slots as usize;
-        let proxies = self.proxies;
         let frame = &space.frame;
-        let fullest = scatter(
-            spheres,
-            scale,
-            frame,
-            proxy_space,
-            slots,
-            proxies,
-            binned,
-            sorted,
-        )?;
+        let fullest = scatter(spheres, scale, frame, proxy_space, slots, binned, sorted)?;
         clock.lap("scatter");
         Ok(fullest)
     }

@@ -39,10 +39,10 @@ pub(crate) fn scatter(
     frame: &Frame,
     space: impl ProxySpace,
     slots: usize,
-    proxies: usize,
     binned: &Buckets<Binned>,
     sorted: &mut SortedProxies,
 ) -> Result<u32, Error> {
+    let proxies = binned.len(0..binned.count);
     let mut starts = sorted.starts.enough(slots + 1, "the slot table")?;
     let in_order = sorted.spheres.enough(proxies, "the sorted proxies")?;
     let scattered = binned.chunks_a_bucket() > FEW_CHUNKS;

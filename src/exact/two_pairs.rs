@@ -236,9 +236,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     let mut p = [less(x), less(y), less(z)];
     let mut inexact = 0;
     if let [Some(one), Some(next)] = [shifts[0].translation(), shifts[1].translation()] {
-        for axis in 0..3 {
-            p[axis] = sum(p[axis], f64x2::new([one.by[axis], next.by[axis]]));
-        }
+        let by = three([0, 1, 2], |axis| f64x2::new([one.by[axis], next.by[axis]]));
+        p = [sum(p[0], by[0]), sum(p[1], by[1]), sum(p[2], by[2])];
         inexact = usize::from(!one.exact) | usize::from(!next.exact) << 1;
     }
     let [x, y, z] = p;

@@ -4,6 +4,11 @@
 //! of the grids. Two proxies that touch, touch at a point that has an image in the cell, and the
 //! images of both proxies that reach this point are entries.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "a box is at most 2²⁰ cells away, and margins cover the rounding to float32"
+)]
+
 use std::array::from_fn;
 
 use glam::{DVec3, Vec3};
@@ -58,10 +63,6 @@ impl LatticeBox {
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
         // The cell reaches from 0 to 1, so image n reaches into it if the box has a coordinate
         // from −n to 1 − n.
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "a box is at most 2²⁰ cells away"
-        )]
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
@@ -89,10 +90,6 @@ impl LatticePoint {
     /// corners of the boxes.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "a box is at most 2²⁰ cells away"
-        )]
         from_fn(|k| {
             let low = second.0[k] + (i64::from(between[k]) << FRACTION_BITS);
             -(self.0[k].max(low) >> FRACTION_BITS) as i32
@@ -119,8 +116,8 @@ impl Cell {
         };
         let origin = cell.coordinates(cell.origin, 0.0);
         let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
-        for k in 0..lattice.count {
-            cell.origins[k] = origin[k] as f32;
+        for (k, origin) in origin.into_iter().enumerate().take(lattice.count) {
+            cell.origins[k] = origin as f32;
             let terms = lattice.duals[k].abs().dot(from_corner.abs());
             cell.margins[k] += terms as f32 * TERMS_MARGIN;
         }
@@ -190,14 +187,9 @@ impl Cell {
             // The margin for spheres that hardly move relative to each other: see `STILL`.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "the conversion saturates, and the range is checked"
-            )]
-            {
-                lattice_box.low.0[k] = fixed(at[k] - half).floor() as i64;
-                lattice_box.high.0[k] = fixed(at[k] + half).ceil() as i64;
-            }
+            // The conversions saturate, and the range is checked later.
+            lattice_box.low.0[k] = fixed(at[k] - half).floor() as i64;
+            lattice_box.high.0[k] = fixed(at[k] + half).ceil() as i64;
         }
         lattice_box
     }
@@ -252,12 +244,12 @@ impl Cell {
             + (self.origin - corner).abs()
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
-        for k in 0..*count {
+        for (k, edge) in edges.iter().enumerate().take(*count) {
             // An image is an entry if it reaches into the cell, so its centre is at most half its
             // extent away from the cell.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
-            far += edges[k].abs() * (1.0 + extent);
+            far += edge.abs() * (1.0 + extent);
         }
         let slack = self.slack(sphere, &all);
         let far = far.max_element() as f32 * 1.001 + slack;

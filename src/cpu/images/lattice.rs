@@ -116,7 +116,7 @@ impl Lattice {
     /// Converts an image from reduced edges to edges of the domain. The components wrap around
     /// beyond 32 bits, which does not happen for pairs that touch.
     #[inline(always)]
-    pub(super) fn to_given(&self, image: [i32; 3]) -> [i32; 3] {
+    pub(super) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
             let terms = (0..3).map(|i| i64::from(image[i]) * self.combined[i][k]);
             #[allow(clippy::cast_possible_truncation, reason = "see above")]

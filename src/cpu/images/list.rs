@@ -135,80 +135,33 @@ impl ImageList {
         class_of: &[u16],
     ) -> Result<(), Error> {
         let spheres = step.spheres;
-        let limit = most_images(spheres.len());
-        let count = AtomicU64::new(0);
-        let in_range = AtomicBool::new(true);
         self.further.clear();
         self.imaged.clear();
         self.first.clear();
         let room = self.first.try_reserve(spheres.len());
         room.map_err(|_| out_of_memory::<u32>(spheres.len(), "the images of the spheres"))?;
         self.first.resize(spheres.len(), 0);
-        let list =
-            |(chunk, (first, (spheres, class_of))): (usize, (&mut [u32], (&[Sphere], &[u16])))| {
-                let mut part = Part::default();
-                for (k, ((word, sphere), class)) in
-                    first.iter_mut().zip(spheres).zip(class_of).enumerate()
-                {
-                    let index = (chunk * CHUNK + k) as u32;
-                    *word = index;
-                    let power = class_power(usize::from(*class));
-                    if class & OUTSIDE == 0 {
-                        part.further.extend((1..1 << power).map(|number| Further {
-                            segment: Segment {
-                                sphere: index,
-                                number,
-                            },
-                            word: index,
-                        }));
-                        continue;
-                    }
-                    let scaled = scale.sphere(sphere);
-                    let all = cell.lattice_box(&scaled, Cut::WHOLE);
-                    if !all.is_in_range(cell.lattice.max_cells) {
-                        in_range.store(false, Relaxed);
-                        continue;
-                    }
-                    let slack = cell.slack(&scaled, &all);
-                    let center = |image| (cell.center(&scaled, image), slack);
-                    for number in 0..1 << power {
-                        let cut = Cut {
-                            power,
-                            segment: number,
-                        };
-                        let lattice_box = if power == 0 {
-                            all
-                        } else {
-                            cell.lattice_box(&scaled, cut)
-                        };
-                        // Beyond the limit, images are only counted, for the message of the error.
-                        let before = count.fetch_add(lattice_box.count(), Relaxed);
-                        if before.saturating_add(lattice_box.count()) <= limit {
-                            part.add(
-                                Segment {
-                                    sphere: index,
-                                    number,
-                                },
-                                &lattice_box,
-                                center,
-                                word,
-                            );
-                        }
-                    }
-                }
-                part
-            };
-        let parts: Vec<Part> = self
-            .first
-            .par_chunks_mut(CHUNK)
-            .zip(spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK)))
+        let lister = Lister {
+            scale,
+            cell,
+            limit: most_images(spheres.len()),
+            count: AtomicU64::new(0),
+            any_is_far: AtomicBool::new(false),
+        };
+        let words = self.first.par_chunks_mut(CHUNK);
+        let inputs = spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK));
+        let parts: Vec<Part> = words
+            .zip(inputs)
             .enumerate()
-            .map(list)
+            .map(|(chunk, (words, (spheres, class_of)))| {
+                lister.list((chunk * CHUNK) as u32, spheres, class_of, words)
+            })
             .collect();
-        if !in_range.into_inner() {
+        let Lister { limit, .. } = lister;
+        if lister.any_is_far.into_inner() {
             return Err(out_of_range(step, scale, cell));
         }
-        let needed = count.into_inner();
+        let needed = lister.count.into_inner();
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
         }
@@ -246,6 +199,83 @@ impl ImageList {
             self.imaged.extend_from_slice(&part.imaged);
         }
         Ok(())
+    }
+}
+
+/// Lists the images of chunks of the spheres.
+struct Lister<'a> {
+    scale: &'a Scale,
+    cell: &'a Cell,
+    /// Largest number of images.
+    limit: u64,
+    /// Number of images that all tasks have found so far.
+    count: AtomicU64,
+    /// Whether a sphere is too far from the cell.
+    any_is_far: AtomicBool,
+}
+
+impl Lister<'_> {
+    /// Lists the images of a chunk of the spheres, of which the first one has the index `begin`.
+    /// Writes the word of the first proxy of each sphere to `words`.
+    fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
+        let mut part = Part::default();
+        let inputs = spheres.iter().zip(class_of);
+        for ((index, word), (sphere, &class)) in (begin..).zip(words).zip(inputs) {
+            *word = index;
+            let power = class_power(usize::from(class));
+            if class & OUTSIDE == 0 {
+                part.further.extend((1..1 << power).map(|number| Further {
+                    segment: Segment {
+                        sphere: index,
+                        number,
+                    },
+                    word: index,
+                }));
+            } else {
+                self.list_images(index, sphere, power, &mut part, word);
+            }
+        }
+        part
+    }
+
+    /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
+    /// word of the sphere's first proxy.
+    fn list_images(
+        &self,
+        index: u32,
+        sphere: &Sphere,
+        power: u32,
+        part: &mut Part,
+        word: &mut u32,
+    ) {
+        let scaled = self.scale.sphere(sphere);
+        let all = self.cell.lattice_box(&scaled, Cut::WHOLE);
+        if !all.is_in_range(self.cell.lattice.max_cells) {
+            self.any_is_far.store(true, Relaxed);
+            return;
+        }
+        let slack = self.cell.slack(&scaled, &all);
+        let center = |image| (self.cell.center(&scaled, image), slack);
+        for number in 0..1 << power {
+            let lattice_box = if power == 0 {
+                all
+            } else {
+                let cut = Cut {
+                    power,
+                    segment: number,
+                };
+                self.cell.lattice_box(&scaled, cut)
+            };
+            // Beyond the limit, images are only counted, for the message of the error.
+            let before = self.count.fetch_add(lattice_box.count(), Relaxed);
+            if before.saturating_add(lattice_box.count()) <= self.limit {
+                let segment = Segment {
+                    sphere: index,
+                    number,
+                };
+                part.add(segment, &lattice_box, center, word);
+            }
+        }
     }
 }
 

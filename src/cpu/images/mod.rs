@@ -3,7 +3,7 @@
 //!
 //! [`lattice`] makes the edges of the domain as short as possible. [`cell`](mod@cell) tells which
 //! images of a time segment reach into the cell. [`list`] lists them. [`space`] is the view of the
-//! other stages: [`Space`] says which sphere and which image a proxy is.
+//! other stages: [`ProxySpace`] says which sphere and which image a proxy is.
 
 mod cell;
 mod lattice;
@@ -13,4 +13,4 @@ mod space;
 pub(crate) use self::cell::{Cell, cell};
 pub(crate) use self::lattice::Lattice;
 pub(crate) use self::list::ImageList;
-pub(crate) use self::space::{OpenSpace, PeriodicSpace, ProxySpace};
+pub(crate) use self::space::{OpenSpace, PeriodicSpace, ProxySpace, ReportIn};

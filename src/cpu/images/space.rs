@@ -21,6 +21,9 @@ use crate::shared::segments::{Frame, Segment, SpherePath};
 use crate::shared::units::Scale;
 use crate::{Collision, Domain};
 
+/// A report of a pair for the stage `decide`, in space `S`.
+pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
+
 /// The space of a step: which spheres and images the proxies are. A proxy is named by a *word*,
 /// which is the index of its sphere in open space.
 pub(crate) trait ProxySpace: Copy + Sync {
@@ -258,7 +261,7 @@ impl ProxySpace for PeriodicSpace<'_> {
         if self.are_plain(words) {
             return [0; 3];
         }
-        self.cell.lattice.to_given(self.between(words))
+        self.cell.lattice.in_given_edges(self.between(words))
     }
 
     #[inline(always)]

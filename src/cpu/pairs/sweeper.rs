@@ -8,7 +8,7 @@
 use super::found::Progress;
 use super::near::NearPairs;
 use super::search::PairSearch;
-use crate::cpu::images::ProxySpace;
+use crate::cpu::images::{ProxySpace, ReportIn};
 use crate::exact::{GRAZING, Grazing, Impact, Listed, Report, ReportedPair, impact};
 use crate::lanes::two;
 use crate::memory::out_of_memory;
@@ -28,7 +28,7 @@ pub(super) struct Sweeper<'a, S: ProxySpace> {
     /// List of the pairs that touch.
     pairs: &'a mut Vec<S::Listed>,
     /// Reports for the `decide` stage, of pairs that several time segments may report.
-    shared: &'a mut Vec<<S::Listed as Listed>::Report>,
+    shared: &'a mut Vec<ReportIn<S>>,
     grazing: Grazing,
     /// `Ok`, or the error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
@@ -41,7 +41,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
         pairs: &'a mut Vec<S::Listed>,
-        shared: &'a mut Vec<<S::Listed as Listed>::Report>,
+        shared: &'a mut Vec<ReportIn<S>>,
     ) -> Self {
         Self {
             search,
@@ -55,7 +55,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
 
     /// Returns the number of grazing pairs and the reports for the `decide` stage, or the error if
     /// memory ran out.
-    pub(super) fn finish(self) -> Result<(Grazing, &'a [<S::Listed as Listed>::Report]), Error> {
+    pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportIn<S>]), Error> {
         self.memory?;
         Ok((self.grazing, self.shared))
     }

@@ -13,9 +13,8 @@ use super::search::PairSearch;
 use super::sweeper::Sweeper;
 use crate::Error;
 use crate::cpu::balls::{BallProbe, PathProbe, Probe};
-use crate::cpu::images::ProxySpace;
+use crate::cpu::images::{ProxySpace, ReportIn};
 use crate::cpu::neighbors::CellRow;
-use crate::exact::Listed;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 
@@ -35,7 +34,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
         pairs: &'a mut Vec<S::Listed>,
-        shared: &'a mut Vec<<S::Listed as Listed>::Report>,
+        shared: &'a mut Vec<ReportIn<S>>,
     ) -> Self {
         Self {
             search,
@@ -70,9 +69,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
 
     /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
     /// counts, and its reports for the `decide` stage.
-    pub(super) fn finish(
-        mut self,
-    ) -> Result<(PairCounts, &'a [<S::Listed as Listed>::Report]), Error> {
+    pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportIn<S>]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
         let counts = PairCounts {

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             progress.begin("writing", None);
             let frame = world.frame.map_or(0, |Frame { number, .. }| number);
             // The columns of the list were chosen for the first frame.
-            if images != !domain.is_open() && !collisions.pairs.is_empty() {
+            if images == domain.is_open() && !collisions.pairs.is_empty() {
                 bail!(
                     "{}: frame {frame} is {}, unlike the first frame of the list; write it to a \
                      list of its own",

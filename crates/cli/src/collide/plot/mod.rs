@@ -64,7 +64,12 @@ impl Picture<'_> {
         let moved = |mut sphere: Sphere, image| {
             let displacement = self.domain.displacement(image);
             for (x, displacement) in sphere.center.iter_mut().zip(displacement) {
-                *x += displacement as f32;
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "float32 is precise enough for a picture"
+                )]
+                let moved = (f64::from(*x) + displacement) as f32;
+                *x = moved;
             }
             sphere
         };
