@@ -77,15 +77,16 @@ pub(crate) struct Args {
 
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
-    /// Without this option, a step has the box of the file, if it has one: a LAMMPS dump (its
-    /// boundaries p are periodic, all others open), or an extended XYZ file with a Lattice.
+    /// Without this option, a step has the box of a LAMMPS dump. The dump says which boundaries are
+    /// periodic (p); all others are open.
     #[arg(long, help_heading = "Domain")]
     pub(crate) open: bool,
 
     /// Edges of the box along which the world is periodic: any of the letters a, b and c
     ///
-    /// The edges of a box along the axes x, y and z are a, b and c. The option replaces what the
-    /// file says about its boundaries.
+    /// The edges of a rectangular box along x, y and z are a, b and c. The option replaces what the
+    /// file says about its boundaries. (LAMMPS dumps of two-dimensional worlds say that z is
+    /// periodic; use `--periodic ab` for them.)
     #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
     periodic: Option<[bool; 3]>,
 

@@ -61,20 +61,6 @@ fn lammps_dumps_are_read_in_all_their_forms() -> Test {
 }
 
 #[test]
-fn periodic_boundaries_yield_a_note() -> Test {
-    let folder = Folder::new("periodic")?;
-    let text = dump("x y z radius", &["0 0 0 1"]).replace("ff ff", "pp ff");
-    let run = run(&[folder.file("box.dump", text)?, "--json".into()])?;
-    run.expect_success("periodic");
-    assert!(
-        run.stderr.contains("note: ") && run.stderr.contains("periodic"),
-        "{}",
-        run.stderr
-    );
-    Ok(())
-}
-
-#[test]
 fn errors_in_dumps_name_file_line_and_field() -> Test {
     let folder = Folder::new("bad-lammps")?;
     let good = dump("x y z radius", &["0 0 0 1", "5 0 0 1"]);

@@ -6,6 +6,7 @@ mod csv;
 mod lammps;
 mod numpy;
 mod options;
+mod periodic;
 mod plot;
 mod report;
 mod run;

@@ -68,8 +68,51 @@ fn dumps_written_by_lammps_are_read_correctly() -> Test {
         ("tilted-scaled-unwrapped.dump", "tilted-unwrapped.csv"),
         ("turned-scaled.dump", "turned.dump"),
     ] {
-        let [found, expected] = [name, truth].map(|name| list(&folder, name, &["--ids"]));
-        expect_alike(name, &found?, &expected?)?;
+        let found = list(&folder, name, &["--ids", "--open"])?;
+        // A CSV file has no box, and `--open` does not change that.
+        let expected = list(&folder, truth, &["--ids", "--open"])?;
+        expect_alike(name, &found, &expected)?;
+    }
+    Ok(())
+}
+
+/// The boxes of the dumps, as `make.py` chose them.
+#[test]
+fn the_box_of_a_dump_is_periodic_as_lammps_wrote_it() -> Test {
+    let folder = Folder::new("lammps-boxes")?;
+    let rectangular = "-1 2 -7 4 4 5";
+    let tilted = "-1 2 -7 4 0 0 1.2 4 0 -0.8 1.5 5";
+    for (name, truth, cell) in [
+        ("plain.lammpstrj", "wrapped.csv", rectangular),
+        ("scaled.dump", "wrapped.csv", rectangular),
+        ("unwrapped.dump", "unwrapped.csv", rectangular),
+        ("tilted.dump", "tilted.csv", tilted),
+        (
+            "tilted-scaled-unwrapped.dump",
+            "tilted-unwrapped.csv",
+            tilted,
+        ),
+    ] {
+        let found = list(&folder, name, &["--ids", "--verify"])?;
+        let given = ["--ids", "--box", cell, "--periodic", "abc"];
+        let expected = list(&folder, truth, &given)?;
+        expect_alike(name, &found, &expected)?;
+        let images = |lines: &[String]| -> Vec<String> {
+            let columns = |line: &String| line.splitn(5, ',').nth(4).map(String::from);
+            lines.iter().filter_map(columns).collect()
+        };
+        assert_eq!(images(&found), images(&expected), "{name}");
+        assert!(
+            images(&found).iter().any(|image| image != "0,0,0"),
+            "{name}"
+        );
+        let some = list(&folder, name, &["--ids", "--periodic", "ac"])?;
+        let open_along_b = |image: &&String| image.split(',').nth(1) == Some("0");
+        assert!(
+            images(&some).iter().all(|image| open_along_b(&image)),
+            "{name}"
+        );
+        assert!(some.len() < found.len(), "{name}");
     }
     Ok(())
 }
@@ -108,9 +151,8 @@ fn frames_are_chosen_by_number() -> Test {
         told,
         [(Some(0), Some(0)), (Some(1), Some(20)), (Some(2), Some(40))]
     );
-    for note in ["periodic boundaries", "order of atoms"] {
-        assert_eq!(json.stderr.matches(note).count(), 1, "{}", json.stderr);
-    }
+    let note = "order of atoms";
+    assert_eq!(json.stderr.matches(note).count(), 1, "{}", json.stderr);
     let text = run(&[&input, "--backend", "cpu", "--frame", "1"])?;
     assert!(
         text.stdout.starts_with("frame    1 (timestep 20)\n"),
