@@ -27,7 +27,7 @@ const FRACTION_BITS: u32 = 32;
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// Further margin of [`Cell::are_inside`], as a fraction of the terms of a coordinate. It covers the
 /// rounding of these terms and of their sum to float32.
-const TERMS_MARGIN: f32 = 16.0 * f32::EPSILON;
+const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
 /// The cell of a periodic domain in the frame.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +38,10 @@ pub(crate) struct Cell {
     /// Velocity of the frame, and so of the cell.
     drift: DVec3,
     dt: f64,
-    /// For [`are_inside`](Self::are_inside): the duals of the lattice, their lengths, and the
-    /// coordinates of the frame's origin.
+    /// For [`are_inside`](Self::are_inside): the duals of the lattice, bounds of their components,
+    /// their lengths, and the coordinates of the frame's origin.
     duals: [[f32; 3]; 3],
+    bounds: [[f32; 3]; 3],
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
@@ -110,6 +111,7 @@ impl Cell {
             drift,
             dt,
             duals: lattice.duals.map(|dual| dual.as_vec3().to_array()),
+            bounds: from_fn(|k| lattice.dual_bound(k).as_vec3().to_array()),
             lengths: lattice.duals.map(|dual| dual.length() as f32),
             origins: [0.0; 3],
             margins: [INSIDE_MARGIN; 3],
@@ -118,7 +120,7 @@ impl Cell {
         let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
         for (k, origin) in origin.into_iter().enumerate().take(lattice.count) {
             cell.origins[k] = origin as f32;
-            let terms = lattice.duals[k].abs().dot(from_corner.abs());
+            let terms = lattice.dual_bound(k).dot(from_corner.abs());
             cell.margins[k] += terms as f32 * TERMS_MARGIN;
         }
         cell
@@ -143,7 +145,7 @@ impl Cell {
             let dual = three(self.duals[k], f32x4::splat);
             let away = dot(middle, dual) + f32x4::splat(self.origins[k] - 0.5);
             let terms = each(middle, shift, |x, half| Real::abs(x) + Real::abs(half));
-            let terms = dot(terms, three(dual, Real::abs));
+            let terms = dot(terms, three(self.bounds[k], f32x4::splat));
             let half = paths.radius() * f32x4::splat(self.lengths[k] * (1.0 + INSIDE_MARGIN))
                 + Real::abs(dot(shift, dual))
                 + terms * f32x4::splat(TERMS_MARGIN)
@@ -183,7 +185,8 @@ impl Cell {
         for k in 0..*count {
             let length = duals[k].length();
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
-            let error = length * of_lattice + 64.0 * f64::EPSILON * duals[k].abs().dot(far);
+            let error =
+                length * of_lattice + 64.0 * f64::EPSILON * self.lattice.dual_bound(k).dot(far);
             // The margin for spheres that hardly move relative to each other: see `STILL`.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
@@ -325,4 +328,72 @@ impl Cell {
 /// Makes the cell of a step; `None` in open space.
 pub(crate) fn cell(lattice: Option<&Lattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
     lattice.map(|lattice| Cell::new(*lattice, frame, scale.dt))
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+    use num_bigint::BigInt;
+
+    use super::*;
+    use crate::shared::units::Units;
+    use crate::{Domain, Sphere};
+
+    /// Scales a number to an integer. The numbers of this test are multiples of 2⁻²⁰.
+    fn whole(x: [f32; 3]) -> [BigInt; 3] {
+        x.map(|x| {
+            let scaled = f64::from(x) * f64::from(1 << 20);
+            assert_eq!(scaled.fract(), 0.0);
+            BigInt::from(scaled as i128)
+        })
+    }
+
+    fn product(x: &[BigInt; 3], y: &[BigInt; 3]) -> BigInt {
+        x.iter().zip(y).map(|(x, y)| x * y).sum()
+    }
+
+    /// In a slab between two periodic edges of any directions, a point at rest is inside its box,
+    /// however far it is from the slab's plane through the origin.
+    #[test]
+    fn a_point_is_in_its_box_far_along_an_open_direction() {
+        let mut rng = Rng::with_seed(1);
+        let mut tested = 0;
+        while tested < 20_000 {
+            let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
+            let edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
+            let [a, b] = edges.map(Vec3::from);
+            let normal = a.cross(b);
+            if normal.length() < 0.1 {
+                continue;
+            }
+            let far = 2_f32.powi(rng.i32(0..30));
+            let center = (normal * far).to_array().map(|x| {
+                if x.abs() > 1.0 {
+                    x.round()
+                } else {
+                    (x * 1024.0).round() / 1024.0
+                }
+            });
+            let domain = Domain::triclinic([0.0; 3], [edges[0], edges[1], [0.0; 3]])
+                .with_periodic([true, true, false]);
+            let sphere = Sphere::new(center, 0.0);
+            let scale = Units::default().scale(1.0);
+            let lattice = Lattice::new(&domain, &scale).ok().flatten().unwrap();
+            let cell = Cell::new(lattice, &Frame::default(), 1.0);
+            let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
+            // The reduced edges are whole multiples of the given ones, and float64 holds them
+            // exactly.
+            let edges = [0, 1].map(|k| whole(lattice.edges[k].as_vec3().to_array()));
+            let point = whole(center);
+            let [aa, ab, bb] = [(0, 0), (0, 1), (1, 1)].map(|(i, j)| product(&edges[i], &edges[j]));
+            let [pa, pb] = [0, 1].map(|k| product(&edges[k], &point));
+            let square = &aa * &bb - &ab * &ab;
+            for (k, times) in [(0, &pa * &bb - &pb * &ab), (1, &pb * &aa - &pa * &ab)] {
+                let exact = times << FRACTION_BITS;
+                let [low, high] = [found.low.0[k], found.high.0[k]].map(|x| x * &square);
+                assert!(low <= exact && exact <= high, "{domain:?} {center:?}");
+            }
+            tested += 1;
+        }
+    }
 }

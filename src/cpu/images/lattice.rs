@@ -28,6 +28,9 @@ pub(crate) struct Lattice {
     /// Vectors d with d·edge = 1 for one of the edges and 0 for the others. d·x is the coordinate
     /// of a point x along this edge.
     pub(super) duals: [DVec3; 3],
+    /// For each axis, the largest magnitude of a component of an edge along it, as a fraction of
+    /// the length of the edge.
+    spread: DVec3,
     /// The origin of the domain.
     pub(super) corner: DVec3,
     /// Largest number of cells between the cell of the domain and a coordinate of a sphere. Within
@@ -81,9 +84,13 @@ impl Lattice {
                 domain.edges()
             ),
         })?;
+        let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
+            spread.max(edge.abs() / edge.length())
+        });
         Ok(Some(Self {
             count,
             edges,
+            spread,
             edge_error,
             combined,
             duals,
@@ -98,6 +105,13 @@ impl Lattice {
     pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
         self.duals.map(|dual| dual.dot(point))
+    }
+
+    /// Returns for each axis a bound of |d|, for the dual d of edge `k`. The rounding error of d is
+    /// at most 8 units in the last place of this bound, however far the spheres are along an axis
+    /// along which nothing repeats (docs/exact.md, Lemma 5.2).
+    pub(super) fn dual_bound(&self, k: usize) -> DVec3 {
+        16.0 * self.duals[k].length() * self.spread
     }
 
     /// Returns the displacement of an image that is given in reduced edges.
@@ -186,18 +200,20 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // The volume of a reduced cell is at least half of the product of its edges.
-    let enough = |volume: f64| volume > 0.01 * product;
+    // The volume of a reduced cell is at least 1/√2 of the product of its edges.
+    let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),
         2 => {
-            let normal = a.cross(b);
-            if !enough(normal.length()) {
+            let area = a.cross(b).length();
+            if !enough(area) {
                 return None;
             }
-            let square = normal.length_squared();
-            duals[0] = b.cross(normal) / square;
-            duals[1] = normal.cross(a) / square;
+            // As sums of the edges, and not as cross products, the duals are exactly 0 along each
+            // axis along which the edges are.
+            let square = area * area;
+            duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
+            duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;
         }
         _ => {
             let volume = a.dot(b.cross(c));
