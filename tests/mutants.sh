@@ -69,6 +69,7 @@ tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)
 told=(--lib certain_results_of_the_paired_test_are_correct)
 spans=(--test nothing_lost closest_approaches_at_segment_boundaries_are_found_on_the_)
 balls=(--lib balls_of_touching_spheres_meet)
+worlds=(--test periodic small_worlds)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
 mutant 'an error bound below the worst error seen' src/shared/filter.rs \
@@ -119,7 +120,8 @@ mutant 'no margin around a path' src/cpu/balls.rs \
 mutant 'motions are lost when their squares underflow' src/shared/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
 mutant 'pairs that several segments may report are lost' src/cpu/pairs/sweeper.rs \
-    'self.shared.push(ReportedPair' 'let _ = std::convert::identity(ReportedPair' "${spans[@]}cpu"
+    'self.shared.push(Report::new' 'let _ = std::convert::identity::<ReportIn<S>>(Report::new' \
+    "${spans[@]}cpu"
 mutant 'intervals of owners lack their lower end, on the CPU' src/shared/ownership.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
 mutant 'intervals of owners lack their lower end, on the GPU' shaders/shared/ownership.wgsl \
@@ -136,6 +138,25 @@ mutant 'subnormal numbers get an exponent that is one too small' shaders/shared/
     'exponent = 1 - i32(shift)' 'exponent = -i32(shift)' --test embedding any_unit
 mutant 'a ticket accepts the results of another step' src/gpu/ticket.rs \
     'read.serial != self.recorded.serial' 'false' --test misuse a_submit_that_fails
+
+mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
+    'self.low.owner(&other.low, between) == self.image' 'self.low.owner(&other.low, between) != [i32::MAX; 3]' \
+    "${worlds[@]}"
+mutant 'an image is counted along the wrong edge' src/cpu/images/lattice.rs \
+    '* self.combined[i][k]' '* self.combined[k][i]' "${worlds[@]}"
+mutant 'the image on one side of a small cell is lost' src/cpu/images/cell.rs \
+    '[self.high.0[k], self.low.0[k]].map(' '[self.low.0[k], self.low.0[k]].map(' "${worlds[@]}"
+mutant 'a sphere near a face counts as inside' src/cpu/images/cell.rs \
+    '(Real::abs(away) + half).simd_le(' 'Real::abs(away).simd_le(' "${worlds[@]}"
+mutant 'a box ignores the motion of its sphere' src/cpu/images/cell.rs \
+    ' + duals[k].dot(half_shift).abs()' '' "${worlds[@]}"
+mutant 'the components of duals have no bound' src/cpu/images/lattice.rs \
+    '16.0 * self.duals[k].length() * self.spread' 'self.duals[k].abs()' --lib a_point_is_in_its_box
+mutant 'rounded displacements count as exact' src/exact/shift.rs \
+    '(x - (sum - of_y)) + (y - of_y) == 0.0' 'x.is_finite() && of_y.is_finite()' \
+    --test periodic a_displacement_that_float64_rounds
+mutant 'an image of a sphere touches the sphere in two entries of the list' src/cpu/images/space.rs \
+    'image > [0; 3]' 'image != [0; 3]' "${worlds[@]}"
 
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))

@@ -386,6 +386,23 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
+/// Sphere 0 touches an image of sphere 1 but for the component `tilt` of an edge, which is so small
+/// that the displacement of the image, rounded to float64, does not have it.
+#[test]
+fn a_displacement_that_float64_rounds_is_decided_exactly() {
+    for power in [-60, -70, -90] {
+        for (sign, expected) in [(1.0, vec![]), (-1.0, vec![(0, 1, [1, 1, 0])])] {
+            let tilt = sign * 2_f32.powi(power);
+            let edges = [[16.0, tilt, 0.0], [0.0, 8.25, 0.0], [0.0, 0.0, 8.0]];
+            let domain = Domain::triclinic([0.0; 3], edges);
+            let spheres = [[0.0; 3], [-16.0, -6.25, 0.0]].map(|center| Sphere::new(center, 1.0));
+            let found = detect(&Step::new(&spheres, 1.0).in_domain(&domain));
+            assert_eq!(listed(&found), expected, "{tilt}");
+            assert!(found.pairs.iter().all(|pair| pair.depth == -tilt));
+        }
+    }
+}
+
 #[test]
 fn bad_domains_are_errors_that_name_the_number() {
     let spheres = [Sphere::new([0.0; 3], 1.0); 2];

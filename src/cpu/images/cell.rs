@@ -339,10 +339,10 @@ mod tests {
     use crate::shared::units::Units;
     use crate::{Domain, Sphere};
 
-    /// Scales a number to an integer. The numbers of this test are multiples of 2⁻²⁰.
-    fn whole(x: [f32; 3]) -> [BigInt; 3] {
-        x.map(|x| {
-            let scaled = f64::from(x) * f64::from(1 << 20);
+    /// Scales a number to an integer. The numbers of this test are multiples of 2⁻⁴⁰.
+    fn whole(x: DVec3) -> [BigInt; 3] {
+        x.to_array().map(|x| {
+            let scaled = x * f64::from(1 << 20) * f64::from(1 << 20);
             assert_eq!(scaled.fract(), 0.0);
             BigInt::from(scaled as i128)
         })
@@ -360,7 +360,16 @@ mod tests {
         let mut tested = 0;
         while tested < 20_000 {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
-            let edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
+            let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
+            if rng.bool() {
+                // The dual of one edge is parallel to z, but only because terms along x and y
+                // cancel. They differ so much in size that float64 rounds their sums.
+                let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
+                let [p, q, height] = [0, 1, 2].map(number);
+                let q = q / 2_f32.powi(rng.i32(0..16));
+                let part = rng.i32(-3..=3) as f32 / 8.0;
+                edges = [[p * part, q * part, height], [p, q, 0.0]];
+            }
             let [a, b] = edges.map(Vec3::from);
             let normal = a.cross(b);
             if normal.length() < 0.1 {
@@ -383,8 +392,8 @@ mod tests {
             let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
             // The reduced edges are whole multiples of the given ones, and float64 holds them
             // exactly.
-            let edges = [0, 1].map(|k| whole(lattice.edges[k].as_vec3().to_array()));
-            let point = whole(center);
+            let edges = [0, 1].map(|k| whole(lattice.edges[k]));
+            let point = whole(DVec3::from(center.map(f64::from)));
             let [aa, ab, bb] = [(0, 0), (0, 1), (1, 1)].map(|(i, j)| product(&edges[i], &edges[j]));
             let [pa, pb] = [0, 1].map(|k| product(&edges[k], &point));
             let square = &aa * &bb - &ab * &ab;
