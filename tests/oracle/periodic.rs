@@ -1,8 +1,8 @@
 //! The oracle for periodic domains: tests every pair of a sphere and an image of a sphere, in
 //! fractions of integers, by the definition. It wraps no coordinate and uses no cells.
 
+use carom::glam::DVec3;
 use carom::{Domain, Sphere};
-use glam::DVec3;
 
 use super::exact::Exact;
 

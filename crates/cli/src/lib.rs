@@ -1,5 +1,5 @@
-//! Readers and writers of the command-line tool `carom`. They read spheres from CSV, LAMMPS dumps
-//! and NumPy arrays, and write lists of colliding pairs as CSV or as NumPy arrays.
+//! Readers and writers of the command-line tool `carom`. They read spheres from CSV, LAMMPS dumps,
+//! XYZ files and NumPy arrays, and write lists of colliding pairs as CSV or as NumPy arrays.
 //!
 //! ```
 //! use carom_cli::read::{ReadOptions, csv};

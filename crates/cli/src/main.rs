@@ -14,7 +14,7 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "carom", version, max_term_width = 100, after_help = AFTER_HELP)]
 enum Command {
-    /// Find the colliding pairs in a file: CSV, LAMMPS dump or NumPy arrays
+    /// Find the colliding pairs in a file: CSV, LAMMPS dump, XYZ or NumPy arrays
     ///
     /// Every sphere moves with constant velocity during the time step. A pair counts if its two
     /// spheres touch or overlap at any time from 0 to the end of the step, both included. Numbers

@@ -29,6 +29,8 @@ pub(crate) enum Format {
     Csv,
     /// LAMMPS text dump
     Lammps,
+    /// XYZ or extended XYZ
+    Xyz,
     /// NumPy array (.npy)
     Npy,
     /// Archive of named NumPy arrays (.npz)
@@ -40,6 +42,7 @@ impl From<Format> for read::Format {
         match format {
             Format::Csv => Self::Csv,
             Format::Lammps => Self::Lammps,
+            Format::Xyz => Self::Xyz,
             Format::Npy => Self::Npy,
             Format::Npz => Self::Npz,
         }

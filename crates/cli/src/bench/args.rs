@@ -42,7 +42,7 @@ pub(crate) struct Args {
     bullets: Vec<f32>,
     /// Time a step of the spheres in this file instead of scenes; needs --dt
     ///
-    /// The file is CSV, a LAMMPS dump (its last frame is timed) or NumPy arrays, as for `carom
+    /// The file is CSV, a LAMMPS dump or XYZ (the last frame is timed) or NumPy arrays, as for `carom
     /// collide`.
     #[arg(long, value_name = "FILE", requires = "dt",
         conflicts_with_all = ["scene", "n", "density", "ratio", "bullets", "seed"])]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use carom::{Backend, Domain};
-use carom_cli::read::{self, Format, Frames, Input, ReadOptions, World};
+use carom_cli::read::{self, Frames, Input, ReadOptions, World};
 use carom_cli::write::{Order, Target};
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -16,7 +16,7 @@ use crate::read_args::{ReadArgs, is_array, time_step};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// File with the spheres: CSV, LAMMPS dump or NumPy arrays; - for standard input
+    /// File with the spheres: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
     /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if
     /// the spheres move, also vx, vy, vz. Other columns are ignored.
@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// LAMMPS text dump (*.lammpstrj, *.dump, dump.*): columns x y z, and radius or diameter; if
     /// the spheres move, also vx vy vz. Coordinates may be unwrapped (xu yu zu), scaled (xs ys zs)
     /// or both (xsu ysu zsu) instead.
+    ///
+    /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres
+    /// move, also velo or vel. `Lattice`, `Origin` and `pbc` give the periodic box.
     ///
     /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z
     /// radius for spheres at rest. With --radius, the rows are x y z vx vy vz or x y z.
@@ -44,7 +47,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     reading: ReadArgs,
 
-    /// Frames of a LAMMPS dump to read: a number, `last`, `all`, or a range START:END
+    /// Frames of a LAMMPS dump or XYZ file to read: a number, `last`, `all`, or a range START:END
     ///
     /// Frames are numbered from 0 in the order of the file, whatever their timesteps. Negative
     /// numbers count from the end. Ranges work as in Python: START:END leaves out END,
@@ -65,20 +68,20 @@ pub(crate) struct Args {
     ///
     /// LAMMPS may write its atoms in a different order in each frame, so that only ids identify a
     /// sphere across frames. `a` is the smaller id of a pair. Two spheres with the same id are an
-    /// error. This option is for CSV and LAMMPS dumps.
+    /// error. This option is for CSV, LAMMPS dumps and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
     /// Copy the column type of the file to the list of pairs, as columns `type_a` and `type_b`
     ///
-    /// Types are whole numbers from 0 to 2147483647. This option is for CSV and LAMMPS dumps.
+    /// Types are whole numbers from 0 to 2147483647. This option is for CSV, LAMMPS dumps and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
-    /// Without this option, a step has the box of a LAMMPS dump. The dump says which boundaries are
-    /// periodic (p); all others are open.
+    /// Without this option, a step has the box of a LAMMPS dump or of an extended XYZ file. The file
+    /// says which boundaries are periodic; all others are open.
     #[arg(long, help_heading = "Domain")]
     pub(crate) open: bool,
 
@@ -139,7 +142,7 @@ pub(crate) struct Args {
 
     /// Print one JSON object for each frame, on one line, instead of the summary
     ///
-    /// Keys: frame and timestep (LAMMPS dumps only), spheres, pairs, grazing,
+    /// Keys: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres, pairs, grazing,
     /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on the CPU),
     /// reason (for the choice of the backend), seconds (time of the search, without reading the
     /// input and starting the device), stages (a list of objects with name and seconds) and, with
@@ -234,8 +237,10 @@ impl Args {
         if self.frame.are_several() && self.plot.is_some() {
             return Err("`--plot` draws one frame; choose it with `--frame K`".into());
         }
-        if self.frame != Frames::LAST && input.format != Format::Lammps {
-            return Err("`--frame` is for LAMMPS dumps only: other files have no frames".into());
+        if self.frame != Frames::LAST && !input.format.has_frames() {
+            return Err(
+                "`--frame` is for LAMMPS dumps and XYZ only: other files have no frames".into(),
+            );
         }
         for (option, asked, column) in [("--ids", self.ids, "id"), ("--types", self.types, "type")]
         {

@@ -109,6 +109,16 @@ impl Cell {
         Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
     }
 
+    /// Like [`domain`](Self::domain), but returns `None` for an open box whose numbers are too large.
+    /// Such a box has no influence on the spheres.
+    pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
+        match self.domain(periodic) {
+            Ok(domain) => Ok(Some(domain)),
+            Err(_) if periodic == [false; 3] => Ok(None),
+            Err(what) => Err(what),
+        }
+    }
+
     /// Returns the point with the scaled coordinates `parts`, which are fractions of the edges of
     /// the box.
     pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {

@@ -43,9 +43,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
         ended = text.is_ended();
     }
     if !ended {
-        world.notes.push(format!(
-            "the last line of {source} has no line end; check that the file was not cut off"
-        ));
+        world.notes.push(text.unended());
     }
     world.check_ids()?;
     Ok(world)

@@ -1,19 +1,19 @@
-//! The selection of frames of a LAMMPS dump.
+//! The selection of frames of a trajectory: a LAMMPS dump or an XYZ file.
 
 use std::str::FromStr;
 
-/// A selection of frames of a LAMMPS dump. Frames are numbered from 0. A negative number counts
-/// from the end of the dump: -1 is the last frame.
+/// A selection of frames of a trajectory. Frames are numbered from 0. A negative number counts
+/// from the end of the file: -1 is the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
     /// A single frame, by its number.
     One(i64),
     /// A range of frames, with the rules of Python's slices: every `step`th frame from `start` up
-    /// to, but not including, `end`. Frames outside the dump are left out.
+    /// to, but not including, `end`. Frames outside the file are left out.
     Slice {
-        /// Number of the first frame, or `None` for the first frame of the dump.
+        /// Number of the first frame, or `None` for the first frame of the file.
         start: Option<i64>,
-        /// Number of the frame after the last selected one, or `None` for the end of the dump.
+        /// Number of the frame after the last selected one, or `None` for the end of the file.
         end: Option<i64>,
         /// Difference between the numbers of consecutive selected frames; 1 selects every frame.
         step: u64,
@@ -35,8 +35,8 @@ impl Frames {
         matches!(self, Self::Slice { .. })
     }
 
-    /// Whether the selection has a number that counts from the end of the dump. The number of
-    /// frames in the dump must then be known before the first frame is read.
+    /// Whether the selection has a number that counts from the end of the file. The number of
+    /// frames in the file must then be known before the first frame is read.
     pub(crate) fn count_from_the_end(self) -> bool {
         let negative = |frame: Option<i64>| frame.is_some_and(|frame| frame < 0);
         match self {
@@ -45,7 +45,7 @@ impl Frames {
         }
     }
 
-    /// Returns the number of frames from the first selected frame to the end of the dump, if the
+    /// Returns the number of frames from the first selected frame to the end of the file, if the
     /// number of the first selected frame counts from the end. Otherwise returns 0.
     pub(crate) fn marks(self) -> u64 {
         let (Self::One(start)
@@ -59,8 +59,8 @@ impl Frames {
     }
 
     /// Returns the selected frames as a range of frame numbers, counted from 0, or `None` for a
-    /// single frame that would be before the first frame of the dump. `count` is the number of
-    /// frames in the dump. It is used only if a number of the selection counts from the end.
+    /// single frame that would be before the first frame of the file. `count` is the number of
+    /// frames in the file. It is used only if a number of the selection counts from the end.
     pub(crate) fn resolve(self, count: u64) -> Option<Span> {
         let from_end = |frame: i64| {
             u64::try_from(frame)
@@ -73,7 +73,7 @@ impl Frames {
                 end: frame.saturating_add(1),
                 step: 1,
             }),
-            // As in Python, a range that begins or ends before the first frame of the dump is cut
+            // As in Python, a range that begins or ends before the first frame of the file is cut
             // off at the first frame.
             Self::Slice { start, end, step } => Some(Span {
                 start: start.map_or(0, |start| from_end(start).unwrap_or(0)),
@@ -84,12 +84,12 @@ impl Frames {
     }
 }
 
-/// A range of frames of a dump. Frames are numbered from 0.
+/// A range of frames of a trajectory. Frames are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// Number of the first frame of the range.
     pub(crate) start: u64,
-    /// Number of the frame after the last frame of the range. It may be past the end of the dump.
+    /// Number of the frame after the last frame of the range. It may be past the end of the file.
     pub(crate) end: u64,
     /// Difference between the numbers of consecutive frames of the range.
     pub(crate) step: u64,

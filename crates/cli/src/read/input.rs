@@ -22,6 +22,8 @@ pub enum Format {
     Csv,
     /// A LAMMPS text dump.
     Lammps,
+    /// XYZ or extended XYZ.
+    Xyz,
     /// A NumPy array (`.npy`).
     Npy,
     /// An archive of named NumPy arrays (`.npz`).
@@ -46,8 +48,8 @@ impl Input {
         let format = format.or_else(|| Format::from_name(path)).ok_or_else(|| {
             format!(
                 "the name {name} does not tell the format: choose the format with --format csv, \
-                 lammps, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, dump.*, \
-                 *.npy and *.npz (all but *.npz may be followed by .gz)"
+                 lammps, xyz, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, \
+                 dump.*, *.xyz, *.extxyz, *.npy and *.npz (all but *.npz may be followed by .gz)"
             )
         })?;
         Ok(Self {
@@ -59,6 +61,11 @@ impl Input {
 }
 
 impl Format {
+    /// Whether a file of this format is a trajectory, which has frames.
+    pub fn has_frames(self) -> bool {
+        matches!(self, Self::Lammps | Self::Xyz)
+    }
+
     /// Returns the format that the name of a file implies, or `None` if it implies none.
     pub fn from_name(path: &Path) -> Option<Self> {
         let packed = extension(path) == "gz";
@@ -70,6 +77,7 @@ impl Format {
         match extension(&plain).as_str() {
             "csv" => Some(Self::Csv),
             "lammpstrj" | "dump" => Some(Self::Lammps),
+            "xyz" | "extxyz" => Some(Self::Xyz),
             "npy" => Some(Self::Npy),
             "npz" if !packed => Some(Self::Npz),
             // A file with a name `dump.*` is taken for a LAMMPS dump, because LAMMPS's own examples
@@ -104,6 +112,8 @@ mod tests {
             ("dump.pour", Some(Format::Lammps)),
             ("runs/dump.pour.1000", Some(Format::Lammps)),
             ("dump.pour.gz", Some(Format::Lammps)),
+            ("melt.xyz", Some(Format::Xyz)),
+            ("melt.extxyz.gz", Some(Format::Xyz)),
             ("a.npy.gz", Some(Format::Npy)),
             ("a.npz", Some(Format::Npz)),
             ("a.npz.gz", None),

@@ -1,11 +1,11 @@
-//! Readers of spheres from CSV, LAMMPS dumps and NumPy arrays.
+//! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays.
 
 mod cell;
 mod columns;
 pub mod csv;
 mod frames;
 mod input;
-pub mod lammps;
+mod lammps;
 mod lines;
 pub mod npy;
 pub mod npz;
@@ -13,7 +13,9 @@ mod number;
 mod open;
 mod options;
 mod text;
+mod trajectory;
 mod world;
+mod xyz;
 
 pub use frames::Frames;
 pub(crate) use input::extension;
@@ -21,4 +23,5 @@ pub use input::{Format, Input};
 pub use open::{Progress, Worlds, open};
 pub use options::{Radii, ReadOptions, box_of, magnitude};
 pub use text::Place;
+pub use trajectory::{Layout, Mark, Trajectory};
 pub use world::{Frame, World};

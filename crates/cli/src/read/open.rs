@@ -1,5 +1,5 @@
 //! Opens an input, and reads its worlds one after another. A world consists of the spheres of a
-//! file, or of one frame of a dump.
+//! file, or of one frame of a trajectory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -9,8 +9,7 @@ use anyhow::{Context, bail};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::read::frames::Span;
-use crate::read::lammps::Dump;
-use crate::read::{Format, Frames, Input, ReadOptions, World, csv, npy, npz};
+use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
 
 /// The bytes with which every gzip file begins.
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -44,9 +43,9 @@ pub struct Worlds<'a> {
 enum Rest<'a> {
     /// The only world of an input without frames, or `None` after the iterator has yielded it.
     World(Option<Box<World>>),
-    /// The selected frames of a dump.
+    /// The selected frames of a trajectory.
     Frames {
-        dump: Dump<'a, Box<dyn BufRead + 'a>>,
+        trajectory: Box<Trajectory<'a, Box<dyn BufRead + 'a>>>,
         frames: Frames,
         span: Span,
         /// Whether at least one of the selected frames has been read.
@@ -59,14 +58,14 @@ impl Worlds<'_> {
         match &mut self.rest {
             Rest::World(world) => Ok(world.take().map(|world| *world)),
             Rest::Frames {
-                dump,
+                trajectory,
                 frames,
                 span,
                 found,
             } => {
                 if span.start < span.end {
-                    dump.skip_to(span.start)?;
-                    if let Some(world) = dump.read()? {
+                    trajectory.skip_to(span.start)?;
+                    if let Some(world) = trajectory.read()? {
                         *found = true;
                         span.start = span.start.saturating_add(span.step);
                         return Ok(Some(world));
@@ -75,7 +74,7 @@ impl Worlds<'_> {
                 if *found {
                     Ok(None)
                 } else {
-                    Err(dump.has_none_of(*frames)?)
+                    Err(trajectory.has_none_of(*frames)?)
                 }
             }
         }
@@ -90,7 +89,7 @@ impl Iterator for Worlds<'_> {
     }
 }
 
-/// Opens an input. A dump is read frame by frame, by the returned iterator. An input in any other
+/// Opens an input. A trajectory is read frame by frame, by the returned iterator. An input in any other
 /// format holds one world, which this function reads.
 ///
 /// # Errors
@@ -114,21 +113,23 @@ pub fn open<'a>(
             npz::read(source, bytes.with_context(cannot_read)?, options)?
         }
         Format::Lammps => {
-            let rest = open_dump(source, file, frames, options, progress)?;
-            return Ok(Worlds { rest });
+            return open_frames(Layout::Lammps, source, file, frames, options, progress);
         }
+        Format::Xyz => return open_frames(Layout::Xyz, source, file, frames, options, progress),
     };
-    let rest = Rest::World(Some(Box::new(world)));
-    Ok(Worlds { rest })
+    Ok(Worlds {
+        rest: Rest::World(Some(Box::new(world))),
+    })
 }
 
-fn open_dump<'a>(
+fn open_frames<'a>(
+    layout: Layout,
     source: &'a str,
     mut file: Source,
     frames: Frames,
     options: &ReadOptions,
     progress: &'a dyn Progress,
-) -> anyhow::Result<Rest<'a>> {
+) -> anyhow::Result<Worlds<'a>> {
     let cannot_read = || format!("cannot read {source}");
     let (mut count, mut mark) = (0, None);
     if frames.count_from_the_end() {
@@ -136,7 +137,8 @@ fn open_dump<'a>(
         let text = file
             .text(0, "counting the frames", progress)
             .with_context(cannot_read)?;
-        let (frames_there, marks) = Dump::new(source, text, options).count(frames.marks())?;
+        let (frames_there, marks) =
+            Trajectory::new(layout, source, text, options).count(frames.marks())?;
         count = frames_there;
         let start = frames.resolve(count).map_or(0, |span| span.start);
         mark = marks.into_iter().find(|mark| mark.number == start);
@@ -145,20 +147,22 @@ fn open_dump<'a>(
     let text = file
         .text(begin, "reading", progress)
         .with_context(cannot_read)?;
-    let mut dump = Dump::new(source, text, options);
+    let mut trajectory = Trajectory::new(layout, source, text, options);
     if let Some(mark) = mark {
-        dump.start_at(mark);
+        trajectory.start_at(mark);
     }
     let nothing = Span {
         start: 0,
         end: 0,
         step: 1,
     };
-    Ok(Rest::Frames {
-        dump,
-        frames,
-        span: frames.resolve(count).unwrap_or(nothing),
-        found: false,
+    Ok(Worlds {
+        rest: Rest::Frames {
+            trajectory: Box::new(trajectory),
+            frames,
+            span: frames.resolve(count).unwrap_or(nothing),
+            found: false,
+        },
     })
 }
 

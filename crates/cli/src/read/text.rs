@@ -97,6 +97,14 @@ impl<'a, R: BufRead> Text<'a, R> {
         self.line.ends_with(b"\n")
     }
 
+    /// Returns the note about a last line that does not end with a line feed.
+    pub(crate) fn unended(&self) -> String {
+        format!(
+            "the last line of {} has no line end; check that the file was not cut off",
+            self.source
+        )
+    }
+
     /// Returns the position after the line last read.
     pub(crate) fn place(&self) -> Place {
         self.place

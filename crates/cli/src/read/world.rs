@@ -20,7 +20,7 @@ pub struct World {
     pub types: Option<Vec<i32>>,
     /// The box of the input, periodic as the input says. `None` if the input has no box.
     pub domain: Option<Domain>,
-    /// The frame that was read from a dump, or `None` for other formats.
+    /// The frame that was read from a trajectory, or `None` for other formats.
     pub frame: Option<Frame>,
     /// Messages that tell the user how the input was interpreted.
     pub notes: Vec<String>,
@@ -32,7 +32,7 @@ pub struct World {
     unit: &'static str,
 }
 
-/// A frame of a LAMMPS dump.
+/// A frame of a trajectory.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// Number of the frame in the file, from 0.

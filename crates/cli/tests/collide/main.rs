@@ -13,3 +13,4 @@ mod run;
 mod usage;
 mod verify;
 mod written;
+mod xyz;

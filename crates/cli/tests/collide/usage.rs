@@ -62,7 +62,7 @@ fn wrong_usage_exits_with_2() -> Test {
         (&[&input, "--radius", "-1"], "from 0"),
         (&[&input, "--radius", "wide"], "`wide`"),
         (&[&input, "--radius-by-type", "1"], "TYPE=RADIUS"),
-        (&[&input, "--format", "xyz"], "lammps"),
+        (&[&input, "--format", "txt"], "lammps"),
         (&[&input, "--sort", "depth"], "time"),
         (&[&input, "--output", "-", "--json"], "standard output"),
         (&["world.npz.gz"], ".npz"),

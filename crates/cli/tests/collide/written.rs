@@ -52,7 +52,7 @@ fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
 }
 
 #[test]
-fn dumps_written_by_lammps_are_read_correctly() -> Test {
+fn files_written_by_lammps_and_ase_are_read_correctly() -> Test {
     let folder = Folder::new("lammps-wrote")?;
     for (name, truth) in [
         ("plain.lammpstrj", "wrapped.csv"),
@@ -67,6 +67,7 @@ fn dumps_written_by_lammps_are_read_correctly() -> Test {
         ("tilted-scaled.dump", "tilted.csv"),
         ("tilted-scaled-unwrapped.dump", "tilted-unwrapped.csv"),
         ("turned-scaled.dump", "turned.dump"),
+        ("ase.xyz", "tilted.csv"),
     ] {
         let found = list(&folder, name, &["--ids", "--open"])?;
         // A CSV file has no box, and `--open` does not change that.
@@ -76,9 +77,9 @@ fn dumps_written_by_lammps_are_read_correctly() -> Test {
     Ok(())
 }
 
-/// The boxes of the dumps, as `make.py` chose them.
+/// The boxes of the files, as `make.py` chose them.
 #[test]
-fn the_box_of_a_dump_is_periodic_as_lammps_wrote_it() -> Test {
+fn the_box_of_a_file_is_periodic_as_lammps_and_ase_wrote_it() -> Test {
     let folder = Folder::new("lammps-boxes")?;
     let rectangular = "-1 2 -7 4 4 5";
     let tilted = "-1 2 -7 4 0 0 1.2 4 0 -0.8 1.5 5";
@@ -87,6 +88,7 @@ fn the_box_of_a_dump_is_periodic_as_lammps_wrote_it() -> Test {
         ("scaled.dump", "wrapped.csv", rectangular),
         ("unwrapped.dump", "unwrapped.csv", rectangular),
         ("tilted.dump", "tilted.csv", tilted),
+        ("ase.xyz", "tilted.csv", tilted),
         (
             "tilted-scaled-unwrapped.dump",
             "tilted-unwrapped.csv",

@@ -1,0 +1,258 @@
+//! A file with frames, such as a LAMMPS dump or an extended XYZ file. It is read frame by frame.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use ::csv::ByteRecord;
+use anyhow::{Error, anyhow};
+
+use crate::read::columns::Columns;
+use crate::read::text::{Place, Text};
+use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
+
+/// A file with frames. Each frame has the spheres of one moment, with the same fields as a CSV file.
+pub struct Trajectory<'a, R> {
+    text: FrameText<'a, R>,
+    layout: Layout,
+    /// Position in the text at which the next frame begins.
+    begin: Place,
+    options: ReadOptions,
+}
+
+/// The formats of trajectories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// A LAMMPS text dump.
+    Lammps,
+    /// XYZ or extended XYZ.
+    Xyz,
+}
+
+/// The beginning of a frame in a trajectory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark {
+    /// Number of the frame in the file, counted from 0.
+    pub number: u64,
+    /// Position in the text at which the frame begins.
+    pub place: Place,
+}
+
+/// The text of a trajectory, and the number of the frame at which it is.
+pub(crate) struct FrameText<'a, R> {
+    pub(crate) text: Text<'a, R>,
+    /// Number of the next frame to read, counted from 0.
+    pub(crate) next: u64,
+}
+
+/// The header of a frame: all lines before the lines of its atoms.
+enum Head {
+    Lammps(lammps::Head),
+    Xyz(xyz::Head),
+}
+
+impl<'a, R: BufRead> Trajectory<'a, R> {
+    /// Creates a reader of the trajectory in `input`. `source` names the file in messages.
+    pub fn new(layout: Layout, source: &'a str, input: R, options: &ReadOptions) -> Self {
+        Self {
+            text: FrameText {
+                text: Text::new(source, input, Place::default()),
+                next: 0,
+            },
+            layout,
+            begin: Place::default(),
+            options: options.clone(),
+        }
+    }
+
+    /// Declares that the input begins at the frame `mark`, and not at the beginning of the file.
+    pub fn start_at(&mut self, mark: Mark) {
+        self.text.text.start_at(mark.place);
+        self.text.next = mark.number;
+        self.begin = mark.place;
+    }
+
+    /// Skips all frames of the file without parsing their atoms. Returns the number of frames, and
+    /// the beginning of each of the last `most` frames.
+    ///
+    /// # Errors
+    /// Returns an error that names the line if a frame is malformed or incomplete.
+    pub fn count(mut self, most: u64) -> anyhow::Result<(u64, VecDeque<Mark>)> {
+        let mut marks = VecDeque::new();
+        loop {
+            let mark = Mark {
+                number: self.text.next,
+                place: self.begin,
+            };
+            if !self.skip()? {
+                return Ok((self.text.next, marks));
+            }
+            marks.push_back(mark);
+            if marks.len() as u64 > most {
+                marks.pop_front();
+            }
+        }
+    }
+
+    /// Skips all frames before the frame `number`, without parsing their atoms.
+    ///
+    /// # Errors
+    /// Returns an error that names the line if a frame is malformed or incomplete.
+    pub fn skip_to(&mut self, number: u64) -> anyhow::Result<()> {
+        while self.text.next < number && self.skip()? {}
+        Ok(())
+    }
+
+    /// Returns the error for a selection `frames` that has no frame in the file. Reads to the end
+    /// of the file to count its frames.
+    pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
+        while self.skip()? {}
+        let (source, count) = (self.text.text.source(), self.text.next);
+        let last = count.saturating_sub(1);
+        Ok(anyhow!(
+            "there is no frame {frames} in {source}: it has {count} in all, numbered from 0 to \
+             {last} (or from -{count} to -1); choose others with --frame"
+        ))
+    }
+
+    /// Skips the next frame. Returns false at the end of the file.
+    fn skip(&mut self) -> anyhow::Result<bool> {
+        let Some(head) = self.head()? else {
+            return Ok(false);
+        };
+        for read in 0..head.count() {
+            self.atom(&head, read)?;
+        }
+        self.step();
+        Ok(true)
+    }
+
+    /// Reads the next frame. Returns `None` at the end of the file.
+    ///
+    /// # Errors
+    /// Returns an error that names the line and the field if the frame cannot be read.
+    pub fn read(&mut self) -> anyhow::Result<Option<World>> {
+        let Some(head) = self.head()? else {
+            return Ok(None);
+        };
+        let (mut world, columns) = self.world(&head)?;
+        world.frame = Some(Frame {
+            number: self.text.next,
+            step: head.step(),
+        });
+        let mut record = ByteRecord::new();
+        for read in 0..head.count() {
+            self.atom(&head, read)?;
+            let text = &self.text.text;
+            record.clear();
+            fields(text.line()).for_each(|field| record.push_field(field));
+            let (names, where_from) = head.names();
+            if record.len() != names.len() {
+                let what = format!(
+                    "the line has {} fields, but {where_from} names {} columns",
+                    record.len(),
+                    names.len()
+                );
+                return Err(text.wrong(&what));
+            }
+            world.parse(text.place().line, &columns, |column| record.get(column))?;
+        }
+        if !self.text.text.is_ended() {
+            world.notes.push(self.text.text.unended());
+        }
+        world.check_ids()?;
+        self.step();
+        Ok(Some(world))
+    }
+
+    /// Ends a frame: counts the frame, and notes the current position in the text as the beginning
+    /// of the next frame.
+    fn step(&mut self) {
+        self.text.next += 1;
+        self.begin = self.text.text.place();
+    }
+
+    /// Reads the header of the next frame. Returns `None` at the end of the file. A file without
+    /// any frame is an error.
+    fn head(&mut self) -> anyhow::Result<Option<Head>> {
+        Ok(match self.layout {
+            Layout::Lammps => lammps::head(&mut self.text)?.map(Head::Lammps),
+            Layout::Xyz => xyz::head(&mut self.text)?.map(Head::Xyz),
+        })
+    }
+
+    /// Reads the line of an atom. `read` is the number of atoms of the frame that have been read
+    /// before.
+    fn atom(&mut self, head: &Head, read: u64) -> anyhow::Result<()> {
+        match head {
+            Head::Lammps(head) => lammps::atom(&mut self.text, head, read),
+            Head::Xyz(head) => xyz::atom(&mut self.text, head, read),
+        }
+    }
+
+    /// Returns the world of a frame, without spheres, and the columns to read.
+    fn world(&self, head: &Head) -> anyhow::Result<(World, Columns)> {
+        match head {
+            Head::Lammps(head) => lammps::world(&self.text, head, &self.options),
+            Head::Xyz(head) => xyz::world(&self.text, head, &self.options),
+        }
+    }
+}
+
+impl Head {
+    /// Returns the number of atoms of the frame.
+    fn count(&self) -> u64 {
+        match self {
+            Self::Lammps(head) => head.count.unwrap_or_default(),
+            Self::Xyz(head) => head.count,
+        }
+    }
+
+    /// Returns the timestep of the frame, if the header states it.
+    fn step(&self) -> Option<i64> {
+        match self {
+            Self::Lammps(head) => head.step,
+            Self::Xyz(_) => None,
+        }
+    }
+
+    /// Returns the names of the columns of the atoms, and the part of the header that has them.
+    fn names(&self) -> (&[String], &'static str) {
+        match self {
+            Self::Lammps(head) => (&head.names, "ITEM: ATOMS"),
+            Self::Xyz(head) => (&head.names, head.names_from()),
+        }
+    }
+}
+
+impl<R: BufRead> FrameText<'_, R> {
+    /// Returns the error for a file that ends too early. `what` describes where it ends.
+    pub(crate) fn cut(&self, what: &str) -> Error {
+        let way_out = match self.next {
+            0 => String::new(),
+            n => format!(" To read the last complete frame, use --frame {}", n - 1),
+        };
+        self.text
+            .wrong(&format!("{what}; was it cut off?{way_out}"))
+    }
+
+    /// Returns the number on the line last read, which must contain only an integer. `what` names
+    /// the integer in messages.
+    pub(crate) fn whole<T: std::str::FromStr>(&self, what: &str) -> anyhow::Result<T> {
+        let text = self.text.line();
+        let number = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.parse().ok());
+        number.ok_or_else(|| {
+            let text = number::shown(text);
+            self.text.wrong(&format!(
+                "the {what} is `{text}`, but must be a whole number"
+            ))
+        })
+    }
+}
+
+/// Splits a line into its fields, which are separated by white space.
+pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|field| !field.is_empty())
+}

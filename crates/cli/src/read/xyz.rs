@@ -1,0 +1,343 @@
+//! XYZ and extended XYZ files: <https://github.com/libAtoms/extxyz>. Each frame has a line with the
+//! number of atoms, a comment line, and a line for each atom. In extended XYZ, the comment consists
+//! of pairs `key=value`. Four keys are read: `Lattice` (the three edges of the box), `Origin` (its
+//! corner), `pbc` (the edges along which the world is periodic) and `Properties` (the columns).
+
+use std::io::BufRead;
+
+use anyhow::bail;
+
+use crate::read::cell::Cell;
+use crate::read::columns::{Columns, Names};
+use crate::read::trajectory::{FrameText, fields};
+use crate::read::{ReadOptions, World, number};
+
+/// Largest number of columns of the atoms. The limit keeps a false `Properties` from filling the
+/// memory.
+const MOST_COLUMNS: usize = 1 << 16;
+
+/// The header of a frame: the number of atoms, and the comment.
+pub(crate) struct Head {
+    /// Line number of the number of atoms.
+    line: u64,
+    pub(crate) count: u64,
+    cell: Option<Cell>,
+    /// For each edge of the box, whether the world is periodic along it, if the comment says so.
+    periodic: Option<[bool; 3]>,
+    /// Whether the comment names the columns of the atoms.
+    is_extended: bool,
+    /// Names of the columns of the atoms. The columns of positions and velocities have the names
+    /// that they have in other formats: `x`, `y`, `z`, `vx`, `vy`, `vz`.
+    pub(crate) names: Vec<String>,
+}
+
+impl Head {
+    /// Returns the source of the names of the columns, for messages.
+    pub(crate) fn names_from(&self) -> &'static str {
+        if self.is_extended {
+            "Properties"
+        } else {
+            "XYZ without Properties"
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|other| other == name)
+    }
+}
+
+/// Reads the header of the next frame. Returns `None` at the end of the file. A file without any
+/// frame is an error.
+pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
+    loop {
+        if !from.text.next()? {
+            if from.next == 0 {
+                bail!(
+                    "{} is empty; it must be an XYZ file, which begins with the number of atoms",
+                    from.text.source()
+                );
+            }
+            return Ok(None);
+        }
+        if !from.text.line().is_empty() {
+            break;
+        }
+    }
+    let count = match from.whole("number of atoms") {
+        Ok(count) => count,
+        Err(_) => return Err(from.text.wrong(&stray(from.text.line(), from.next))),
+    };
+    let line = from.text.place().line;
+    if !from.text.next()? {
+        return Err(from.cut("the file ends before the comment line of a frame"));
+    }
+    let comment = from.text.line();
+    let of_comment = read_comment(comment).map_err(|what| from.text.wrong(&what))?;
+    Ok(Some(Head {
+        line,
+        count,
+        ..of_comment
+    }))
+}
+
+/// Returns the message for a line that should have the number of atoms of frame `next`.
+fn stray(line: &[u8], next: u64) -> String {
+    let line = number::shown(line);
+    if next == 0 {
+        format!(
+            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number"
+        )
+    } else {
+        format!(
+            "the line is `{line}`, but must be the number of atoms of the next frame, because the \
+             last frame has as many atoms as its first line says"
+        )
+    }
+}
+
+/// Reads the line of an atom. `read` is the number of atoms of the frame that have been read before.
+pub(crate) fn atom(
+    from: &mut FrameText<'_, impl BufRead>,
+    head: &Head,
+    read: u64,
+) -> anyhow::Result<()> {
+    if from.text.next()? {
+        return Ok(());
+    }
+    Err(from.cut(&format!(
+        "the frame that begins on line {} ends after {read} of {} atoms",
+        head.line, head.count
+    )))
+}
+
+/// Returns the world of a frame, without spheres, and the columns to read.
+pub(crate) fn world(
+    from: &FrameText<'_, impl BufRead>,
+    head: &Head,
+    options: &ReadOptions,
+) -> anyhow::Result<(World, Columns)> {
+    let wrong = |what: String| from.text.wrong(&what);
+    let columns = Columns::find(&head.names, &[Names::PLAIN.center], options).map_err(wrong)?;
+    let source = from.text.source();
+    let mut world = World::new(source, columns.names, "line");
+    let periodic = head.periodic.unwrap_or([head.cell.is_some(); 3]);
+    if let Some(cell) = &head.cell {
+        world.domain = cell.domain_or_open(periodic).map_err(wrong)?;
+        if head.periodic.is_none() {
+            world.notes.push(format!(
+                "{source} has a Lattice without pbc, which means that it is periodic along all \
+                 edges; --periodic says otherwise"
+            ));
+        }
+    } else if periodic != [false; 3] {
+        world.notes.push(format!(
+            "{source} has pbc without a Lattice, so all boundaries are open; give the box with \
+             --box and --periodic"
+        ));
+    }
+    if !head.has("vx") {
+        let momenta = if head.has("momenta 1") {
+            " (momenta are not read)"
+        } else {
+            ""
+        };
+        world.notes.push(format!(
+            "there is no property velo or vel{momenta}: every sphere is at rest"
+        ));
+    }
+    Ok((world, columns))
+}
+
+/// Reads the comment line of a frame. The number of atoms of the returned header is 0.
+fn read_comment(comment: &[u8]) -> Result<Head, String> {
+    let pairs = match pairs(comment) {
+        Ok(pairs) => pairs,
+        // The comment of a plain XYZ file may be any text.
+        Err(_) if !is_extended(comment) => Vec::new(),
+        Err(what) => return Err(what),
+    };
+    let value = |key: &str| {
+        let mut found = pairs.iter().filter(|pair| pair.key == key.as_bytes());
+        let value = found.next().map(|pair| pair.value.as_slice());
+        match found.next() {
+            Some(_) => Err(format!("the comment has the key {key} more than once")),
+            None => Ok(value),
+        }
+    };
+    let lattice = value("Lattice")?.map(|text| numbers::<9>("Lattice", text));
+    let origin = value("Origin")?.map(|text| numbers::<3>("Origin", text));
+    let origin = origin.transpose()?.unwrap_or_default();
+    let cell = lattice
+        .transpose()?
+        .map(|[a, b, c, d, e, f, g, h, i]| Cell::new(origin, [[a, b, c], [d, e, f], [g, h, i]]));
+    let columns = value("Properties")?;
+    let names = match columns {
+        Some(text) => names(text)?,
+        None => ["species", "x", "y", "z"].map(str::to_owned).to_vec(),
+    };
+    Ok(Head {
+        line: 0,
+        count: 0,
+        cell,
+        periodic: value("pbc")?.map(flags).transpose()?,
+        is_extended: columns.is_some(),
+        names,
+    })
+}
+
+/// Whether a comment that cannot be parsed was meant as the comment of an extended XYZ file.
+fn is_extended(comment: &[u8]) -> bool {
+    ["Lattice", "Properties", "pbc"].into_iter().any(|key| {
+        let key = key.as_bytes();
+        comment.windows(key.len()).any(|window| window == key)
+    })
+}
+
+/// A pair `key=value` of a comment. A key without a value has the value `T`.
+struct Pair {
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// Splits a comment into its pairs.
+fn pairs(comment: &[u8]) -> Result<Vec<Pair>, String> {
+    let mut rest = comment.trim_ascii();
+    let mut pairs = Vec::new();
+    while !rest.is_empty() {
+        let (key, after) = word(rest, b"=")?;
+        rest = after.trim_ascii_start();
+        let mut value = b"T".to_vec();
+        if let Some(after) = rest.strip_prefix(b"=") {
+            let (text, after) = word(after.trim_ascii_start(), b"")?;
+            value = text;
+            rest = after.trim_ascii_start();
+        }
+        pairs.push(Pair { key, value });
+    }
+    Ok(pairs)
+}
+
+/// Splits off the first word of a text: a word in quotes or brackets, or all bytes up to white space
+/// or one of the bytes in `ends`. Returns the word without its quotes or outer brackets, and the rest
+/// of the text.
+fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> {
+    let close = match text.first() {
+        Some(&quote @ (b'"' | b'\'')) => quote,
+        Some(b'{') => b'}',
+        Some(b'[') => b']',
+        _ => {
+            let is_end = |byte: &u8| byte.is_ascii_whitespace() || ends.contains(byte);
+            let end = text.iter().position(is_end).unwrap_or(text.len());
+            return Ok((text[..end].to_vec(), &text[end..]));
+        }
+    };
+    let open = text[0];
+    let (mut word, mut depth) = (Vec::new(), 0);
+    let mut bytes = text.iter().enumerate().skip(1);
+    while let Some((at, &byte)) = bytes.next() {
+        if byte == close && depth == 0 {
+            return Ok((word, &text[at + 1..]));
+        }
+        // Quotes do not nest: there, `open` is `close`.
+        match byte {
+            b'\\' => {
+                word.extend(bytes.next().map(|(_, &byte)| byte));
+                continue;
+            }
+            _ if byte == close => depth -= 1,
+            _ if byte == open => depth += 1,
+            _ => {}
+        }
+        word.push(byte);
+    }
+    Err(format!(
+        "the comment has `{}` without a closing {}",
+        number::shown(text),
+        char::from(close)
+    ))
+}
+
+/// Parses a value that consists of `N` numbers.
+fn numbers<const N: usize>(key: &str, text: &[u8]) -> Result<[f64; N], String> {
+    let fields: Vec<&[u8]> = fields(text).collect();
+    let fields: [&[u8]; N] = fields.try_into().map_err(|fields: Vec<_>| {
+        format!("{key} has {} numbers, but must have {N}", fields.len())
+    })?;
+    let mut numbers = [0.0; N];
+    for (x, field) in numbers.iter_mut().zip(fields) {
+        *x = number::parse_wide(field).map_err(|what| format!("a number of {key} {what}"))?;
+    }
+    Ok(numbers)
+}
+
+/// Parses the value of `pbc`: three words that each mean true or false.
+fn flags(text: &[u8]) -> Result<[bool; 3], String> {
+    let flag = |word: &[u8]| match word {
+        b"T" | b"True" | b"true" | b"TRUE" | b"1" => Some(true),
+        b"F" | b"False" | b"false" | b"FALSE" | b"0" => Some(false),
+        _ => None,
+    };
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
+    let words = text.split(is_end).filter(|word| !word.is_empty());
+    let flags: Option<Vec<bool>> = words.map(flag).collect();
+    let flags: Option<[bool; 3]> = flags.and_then(|flags| flags.try_into().ok());
+    flags.ok_or_else(|| {
+        format!(
+            "pbc is `{}`, but must be three of the letters T and F",
+            number::shown(text)
+        )
+    })
+}
+
+/// Parses the value of `Properties`, such as `species:S:1:pos:R:3`. Returns the names of the columns.
+fn names(text: &[u8]) -> Result<Vec<String>, String> {
+    let text = String::from_utf8_lossy(text);
+    let parts: Vec<&str> = text.split(':').collect();
+    let mut names = Vec::new();
+    if !parts.len().is_multiple_of(3) {
+        return Err(format!(
+            "Properties has {} parts between colons, but must consist of NAME:TYPE:COLUMNS, such \
+             as species:S:1:pos:R:3",
+            parts.len()
+        ));
+    }
+    for part in parts.chunks_exact(3) {
+        let [name, kind, count] = [part[0], part[1], part[2]];
+        let shown = number::printable(name, 40);
+        if !["R", "I", "S", "L"].contains(&kind) {
+            return Err(format!(
+                "Properties gives {shown} the type `{}`, but must give R, I, S or L",
+                number::printable(kind, 40)
+            ));
+        }
+        let count = count.parse().ok().filter(|&count: &usize| count > 0);
+        let count = count.ok_or_else(|| {
+            format!(
+                "Properties gives {shown} `{}` columns, but must give a whole number from 1 on",
+                number::printable(part[2], 40)
+            )
+        })?;
+        if count > MOST_COLUMNS || names.len() + count > MOST_COLUMNS {
+            return Err(format!("Properties names more than {MOST_COLUMNS} columns"));
+        }
+        let three = match name {
+            "pos" => Some(Names::PLAIN.center),
+            "velo" | "vel" => Some(Names::PLAIN.velocity),
+            _ => None,
+        };
+        match (three, count) {
+            (Some(three), 3) => names.extend(three.map(str::to_owned)),
+            (Some(_), _) => {
+                return Err(format!(
+                    "Properties gives {shown} {count} columns, but it must have 3"
+                ));
+            }
+            (None, 1) => names.push(name.to_owned()),
+            (None, _) => names.extend((1..=count).map(|k| format!("{name} {k}"))),
+        }
+    }
+    if !names.iter().any(|name| name == "x") {
+        return Err("Properties has no pos:R:3, the positions of the atoms".to_owned());
+    }
+    Ok(names)
+}
