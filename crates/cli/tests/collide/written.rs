@@ -1,4 +1,4 @@
-//! Tests with input files that were written by NumPy and LAMMPS.
+//! Tests with input files that were written by NumPy, LAMMPS and ASE.
 
 use crate::run::{Folder, Test, run};
 use std::error::Error;
@@ -116,6 +116,24 @@ fn the_box_of_a_file_is_periodic_as_lammps_and_ase_wrote_it() -> Test {
         );
         assert!(some.len() < found.len(), "{name}");
     }
+    Ok(())
+}
+
+/// LAMMPS wrote the spheres and the pairs that touch, with the images that follow from their distance
+/// vectors. Every pair is farther from touching exactly than the rounding to float32.
+#[test]
+fn pairs_and_images_are_those_of_lammps() -> Test {
+    let folder = Folder::new("lammps-pairs")?;
+    let found = list(&folder, "touching.dump", &["--ids", "--dt", "0"])?;
+    let columns = |line: &String| -> String {
+        let fields: Vec<&str> = line.split(',').collect();
+        [&fields[..2], &fields[4..]].concat().join(",")
+    };
+    let found: Vec<String> = found.iter().map(columns).collect();
+    let truth = std::fs::read_to_string(data("touching.csv"))?;
+    let truth: Vec<&str> = truth.lines().skip(1).collect();
+    assert!(truth.len() > 100);
+    assert_eq!(found, truth);
     Ok(())
 }
 
