@@ -15,7 +15,8 @@ use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads::Threads;
 use crate::{
-    ActiveBackend, Backend, Collision, Collisions, Error, Options, Sphere, Statistics, Step,
+    ActiveBackend, Backend, Collision, Collisions, Error, NeighborList, NeighborSearch, Options,
+    Sphere, Statistics, Step,
 };
 
 /// Finds the collisions of a step, on a GPU or on the CPU.
@@ -30,6 +31,8 @@ pub struct Detector {
     reason: String,
     /// The spheres of both sets of a step in one slice, the first set first.
     both: ReusedVec<Sphere>,
+    /// The pairs of a neighbour search.
+    touching: Collisions,
 }
 
 impl std::fmt::Debug for Detector {
@@ -96,6 +99,7 @@ impl Detector {
             cpu: Cpu::default(),
             reason,
             both: ReusedVec::default(),
+            touching: Collisions::default(),
         })
     }
 
@@ -226,6 +230,62 @@ impl Detector {
         collisions: &mut Collisions,
     ) -> Result<(), Error> {
         self.detect_waiting(step, collisions, Wait::Await).await
+    }
+
+    /// Finds the neighbours of each particle.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCutoff`] for a cutoff or a skin out of range, and the errors of
+    /// [`detect`](Self::detect).
+    pub fn find_neighbors(&mut self, search: &NeighborSearch<'_>) -> Result<NeighborList, Error> {
+        let mut list = NeighborList::default();
+        self.find_neighbors_into(search, &mut list)?;
+        Ok(list)
+    }
+
+    /// Finds neighbours like [`find_neighbors`](Self::find_neighbors), and writes them to an
+    /// existing list, whose memory it reuses. An error leaves the list empty.
+    ///
+    /// # Errors
+    /// The errors of [`find_neighbors`](Self::find_neighbors).
+    pub fn find_neighbors_into(
+        &mut self,
+        search: &NeighborSearch<'_>,
+        list: &mut NeighborList,
+    ) -> Result<(), Error> {
+        block_on(self.search_waiting(search, list, Wait::Block))
+    }
+
+    /// Finds neighbours like [`find_neighbors_into`](Self::find_neighbors_into), without blocking
+    /// the thread while a GPU works. See [`detect_async`](Self::detect_async).
+    ///
+    /// # Errors
+    /// The errors of [`find_neighbors`](Self::find_neighbors).
+    pub async fn find_neighbors_into_async(
+        &mut self,
+        search: &NeighborSearch<'_>,
+        list: &mut NeighborList,
+    ) -> Result<(), Error> {
+        self.search_waiting(search, list, Wait::Await).await
+    }
+
+    async fn search_waiting(
+        &mut self,
+        search: &NeighborSearch<'_>,
+        list: &mut NeighborList,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        let mut used = std::mem::take(list);
+        let mut found = std::mem::take(&mut self.touching);
+        let threads = Threads(self.pool.as_ref());
+        threads.run(search.len(), || used.begin(search))?;
+        let step = Step::new(used.searched(), 0.0).in_domain(search.domain());
+        self.detect_waiting(&step, &mut found, wait).await?;
+        let threads = Threads(self.pool.as_ref());
+        threads.run(found.pairs.len(), || used.fill(&mut found))?;
+        self.touching = found;
+        *list = used;
+        Ok(())
     }
 
     async fn detect_waiting(

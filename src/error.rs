@@ -1,6 +1,7 @@
 //! Errors of the public API.
 
 use crate::cause::Cause;
+use crate::neighbors::MIN_CUTOFF;
 use crate::sphere::MAX_MAGNITUDE;
 
 /// An error of carom. Its message says what is wrong and what to do.
@@ -33,6 +34,18 @@ pub enum Error {
     InvalidTimeStep {
         /// Length of the step that was passed.
         dt: f32,
+    },
+    /// The cutoff or the skin of a neighbour search is negative, not a number, too small or too large.
+    #[error(
+        "the {what} is {length:?}, but must be 0 or a number from {MIN_CUTOFF:e} to \
+         {MAX_MAGNITUDE:e}"
+    )]
+    #[non_exhaustive]
+    InvalidCutoff {
+        /// Whether the length is the cutoff or the skin.
+        what: &'static str,
+        /// Length that was passed.
+        length: f32,
     },
     /// The domain has a number out of range, or its periodic edges span no cell.
     #[error("the domain is invalid: {problem}")]

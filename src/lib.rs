@@ -112,6 +112,7 @@ pub mod gpu;
 mod lanes;
 mod limits;
 mod memory;
+mod neighbors;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
 mod options;
@@ -135,6 +136,7 @@ pub use domain::Domain;
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;
+pub use neighbors::{NeighborList, NeighborSearch};
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;

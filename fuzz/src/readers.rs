@@ -3,8 +3,8 @@
 
 use carom_cli::read::{Radii, ReadOptions, World};
 
-/// Returns all combinations of reader options: with and without ids and types, and with each source
-/// of the radii.
+/// Returns all combinations of reader options: with and without ids and types, with each source
+/// of the radii, and for centres only.
 fn ways() -> impl Iterator<Item = ReadOptions> {
     let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];
     [false, true].into_iter().flat_map(move |named| {
@@ -12,7 +12,10 @@ fn ways() -> impl Iterator<Item = ReadOptions> {
             ids: named,
             types: named,
             radii,
+            centers_only: false,
         })
+        .into_iter()
+        .chain([ReadOptions { ids: named, types: named, centers_only: true, ..ReadOptions::default() }])
     })
 }
 

@@ -2,13 +2,19 @@
 
 mod bench;
 mod collide;
+mod neighbors;
 mod progress;
 mod read_args;
+mod summary;
+mod world_args;
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use carom_cli::read::World;
 use clap::Parser;
+
+use progress::Progress;
 
 /// Finds every pair of moving spheres that touch during a time step, and when they first touch.
 #[derive(Debug, Parser)]
@@ -20,6 +26,12 @@ enum Command {
     /// spheres touch or overlap at any time from 0 to the end of the step, both included. Numbers
     /// are rounded once, to the nearest float32, and the pairs are exact for the rounded numbers.
     Collide(Box<collide::Args>),
+    /// List the neighbours of each particle in a file: all pairs within a cutoff
+    ///
+    /// A pair is listed if the distance of its two centres is at most the cutoff, in the periodic box
+    /// of the file or of --box, or in open space. Radii and velocities are not needed. Numbers are
+    /// rounded once, to the nearest float32, and the pairs are exact for the rounded numbers.
+    Neighbors(Box<neighbors::Args>),
     /// Measure how fast carom runs on this machine
     ///
     /// Times carom on its benchmark scenes, or on a file. A table goes to standard error, and one
@@ -37,14 +49,19 @@ const AFTER_HELP: &str = "\
 Examples:
   carom collide grains.csv --dt 0.001             print the first pairs
   carom collide dump.pour --dt 1e-4 --radius 0.5 --output pairs.csv
+  carom neighbors melt.xyz --cutoff 3.5 --output neighbors.npz
   carom bench --scene gas --n 1000000
-Run `carom collide --help` or `carom bench --help` for all options.";
+Run `carom collide --help`, `carom neighbors --help` or `carom bench --help` for all options.";
 
 fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Collide(args) => {
             args.check();
             collide::run(&args)
+        }
+        Command::Neighbors(args) => {
+            args.check();
+            neighbors::run(&args)
         }
         Command::Bench(args) => {
             args.check();
@@ -92,4 +109,23 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// anywhere. `eprintln!` would panic instead.
 fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+/// Prints the notes about a world that are not among the `notes` of earlier worlds, and adds them.
+fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
+    for note in &world.notes {
+        if !notes.contains(note) {
+            progress.aside(|| say(&format!("note: {note}")));
+            notes.push(note.clone());
+        }
+    }
+}
+
+/// Returns true after a successful write, and false after a write to a pipe that its reader has
+/// closed. Returns any other error of the write as an error.
+fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
+    match written {
+        Err(error) if is_broken_pipe(&error) => Ok(false),
+        other => other.map(|()| true),
+    }
 }

@@ -73,7 +73,12 @@ impl ReadArgs {
             (None, Some(by_type)) => by_type.clone(),
             (None, None) => Radii::InFile,
         };
-        ReadOptions { ids, types, radii }
+        ReadOptions {
+            ids,
+            types,
+            radii,
+            centers_only: false,
+        }
     }
 }
 

@@ -1,16 +1,15 @@
 //! The command line of `carom collide`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::bail;
-use carom::{Backend, Domain};
-use carom_cli::read::{self, Frames, Input, ReadOptions, World};
+use carom_cli::read::{Input, ReadOptions};
 use carom_cli::write::{Order, Target};
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::exit_with_usage_error;
-use crate::read_args::{ReadArgs, is_array, time_step};
+use crate::read_args::{ReadArgs, time_step};
+use crate::world_args::{Where, WorldArgs, keep_input};
 
 /// The arguments of `carom collide`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
@@ -47,61 +46,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     reading: ReadArgs,
 
-    /// Frames of a LAMMPS dump or XYZ file to read: a number, `last`, `all`, or a range START:END
-    ///
-    /// Frames are numbered from 0 in the order of the file, whatever their timesteps. Negative
-    /// numbers count from the end. Ranges work as in Python: START:END leaves out END,
-    /// START:END:STEP goes from frame to frame in steps of STEP, and an omitted START or END means
-    /// the beginning or the end of the file. With a range or `all`, each frame is searched and
-    /// printed by itself. The list that --output writes then has a first column `frame`.
-    #[arg(
-        long,
-        visible_alias = "frames",
-        value_name = "K",
-        default_value = "last",
-        allow_hyphen_values = true,
-        help_heading = "Reading"
-    )]
-    pub(crate) frame: Frames,
-
-    /// Identify spheres by the column id of the file instead of their rows
-    ///
-    /// LAMMPS may write its atoms in a different order in each frame, so that only ids identify a
-    /// sphere across frames. `a` is the smaller id of a pair. Two spheres with the same id are an
-    /// error. This option is for CSV, LAMMPS dumps and XYZ.
-    #[arg(long, help_heading = "Reading")]
-    pub(crate) ids: bool,
-
-    /// Copy the column type of the file to the list of pairs, as columns `type_a` and `type_b`
-    ///
-    /// Types are whole numbers from 0 to 2147483647. This option is for CSV, LAMMPS dumps and XYZ.
-    #[arg(long, help_heading = "Reading")]
-    pub(crate) types: bool,
-
-    /// Ignore the periodic box of the file: all its boundaries are open
-    ///
-    /// Without this option, a step has the box of a LAMMPS dump or of an extended XYZ file. The file
-    /// says which boundaries are periodic; all others are open.
-    #[arg(long, help_heading = "Domain")]
-    pub(crate) open: bool,
-
-    /// Edges of the box along which the world is periodic: any of the letters a, b and c
-    ///
-    /// The edges of a rectangular box along x, y and z are a, b and c. The option replaces what the
-    /// file says about its boundaries. (LAMMPS dumps of two-dimensional worlds say that z is
-    /// periodic; use `--periodic ab` for them.)
-    #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
-    periodic: Option<[bool; 3]>,
-
-    /// Box of a file without one: "x y z lx ly lz", or "x y z" and the three edges as vectors
-    ///
-    /// The first three numbers are a corner of the box. With three more numbers, they are the
-    /// lengths of the edges along x, y and z. With nine more numbers, they are the edges a, b and c.
-    /// --periodic says along which edges the world is periodic. With --open, the option replaces
-    /// the box of the file.
-    #[arg(long = "box", value_name = "NUMBERS", allow_hyphen_values = true, value_parser = box_of,
-        requires = "periodic", help_heading = "Domain")]
-    given: Option<Domain>,
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
 
     /// Processor to run on
     #[arg(long, value_enum, default_value = "auto")]
@@ -192,71 +138,21 @@ impl Args {
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        self.reading.options(self.ids, self.types)
-    }
-
-    /// Returns the domain of a step: the box of the file or of the command line.
-    ///
-    /// # Errors
-    /// Returns an error if the options do not fit the file: if both have a box, or neither.
-    pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
-        let source = &world.source;
-        let of_file = world.domain.filter(|_| !self.open);
-        let domain = match (self.given, of_file) {
-            (Some(_), Some(_)) => bail!(
-                "{source} has a box, so --box would contradict it; leave out --box, or add --open \
-                 to ignore the box of the file"
-            ),
-            (None, None) if self.periodic.is_some() && !self.open => {
-                bail!("{source} has no box; give one with --box, or leave out --periodic")
-            }
-            (given, of_file) => given.or(of_file).unwrap_or_default(),
-        };
-        Ok(match self.periodic {
-            Some(periodic) => domain.with_periodic(periodic),
-            None => domain,
-        })
+        self.reading.options(self.world.ids, self.world.types)
     }
 
     /// Returns an error message if the arguments contradict each other.
     fn conflict(&self) -> Result<(), String> {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
-        for (option, file) in [("--output", list), ("--plot", self.plot.as_deref())] {
-            // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
-            let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
-            if let Some(file) = file
-                && same_file(path, file)
-            {
-                return Err(format!(
-                    "`{option} {}` would overwrite the input; choose another file",
-                    file.display()
-                ));
-            }
-        }
-        if self.frame.are_several() && self.plot.is_some() {
+        keep_input(
+            &input,
+            &[("--output", list), ("--plot", self.plot.as_deref())],
+        )?;
+        if self.world.frame.are_several() && self.plot.is_some() {
             return Err("`--plot` draws one frame; choose it with `--frame K`".into());
         }
-        if self.frame != Frames::LAST && !input.format.has_frames() {
-            return Err(
-                "`--frame` is for LAMMPS dumps and XYZ only: other files have no frames".into(),
-            );
-        }
-        for (option, asked, column) in [("--ids", self.ids, "id"), ("--types", self.types, "type")]
-        {
-            if asked && is_array(&input) {
-                return Err(format!(
-                    "`{option}` needs a column {column}, which arrays lack: leave out `{option}`"
-                ));
-            }
-        }
-        if self.open && self.periodic.is_some() && self.given.is_none() {
-            return Err(
-                "`--open` ignores the box of the file, so `--periodic` has no box: add `--box`, or \
-                 leave out one of them"
-                    .into(),
-            );
-        }
+        self.world.conflict(&input)?;
         if self.json && matches!(self.output, Some(Target::StandardOutput)) {
             return Err(
                 "`--json` and `--output -` both write to standard output: leave out one of them"
@@ -285,48 +181,6 @@ impl From<Sort> for Order {
     }
 }
 
-/// The values of the option `--backend`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Where {
-    /// A hardware GPU if there is one, otherwise the CPU
-    Auto,
-    /// A GPU or a software adapter; an error if there is neither
-    Gpu,
-    /// The CPU
-    Cpu,
-}
-
-impl From<Where> for Backend {
-    fn from(choice: Where) -> Self {
-        match choice {
-            Where::Auto => Self::Auto,
-            Where::Gpu => Self::Gpu,
-            Where::Cpu => Self::Cpu,
-        }
-    }
-}
-
-/// Parses the letters of the edges along which a box is periodic.
-fn edges(text: &str) -> Result<[bool; 3], String> {
-    let mut periodic = [false; 3];
-    for letter in text.chars() {
-        match "abc".find(letter) {
-            Some(k) if !periodic[k] => periodic[k] = true,
-            _ => {
-                return Err(format!(
-                    "`{text}` must be some of the letters a, b and c, each at most once"
-                ));
-            }
-        }
-    }
-    Ok(periodic)
-}
-
-/// Parses the numbers of a box.
-fn box_of(text: &str) -> Result<Domain, String> {
-    read::box_of(text)
-}
-
 fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     if path
         .extension()
@@ -336,9 +190,4 @@ fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     } else {
         Err("the name must end in .png")
     }
-}
-
-/// Whether two paths lead to the same existing file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

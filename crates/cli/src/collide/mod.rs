@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use carom::{Collisions, Detector, Options, Step};
 use carom_cli::read::{self, Frame, Progress as _};
-use carom_cli::write::{self, Columns, List, OutputFile, Target};
+use carom_cli::write::{self, Columns, List, OutputFile, Subject, Target};
 
 pub(crate) use args::Args;
 use plot::Picture;
@@ -22,23 +22,27 @@ use report::Report;
 use verify::Verdict;
 
 use crate::progress::Progress;
-use crate::{is_broken_pipe, say};
+use crate::{is_heard, say, say_new_notes};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
     let input = args.input();
     let options = args.read_options();
-    let mut worlds = read::open(&input, args.frame, &options, &progress)?;
+    let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;
     // The output files are created before the search. So a path that cannot be written is an error
     // at once, and not after a long run.
-    let first = next.as_ref().map(|world| args.domain(world)).transpose()?;
+    let first = next
+        .as_ref()
+        .map(|world| args.world.domain(world))
+        .transpose()?;
     let images = first.is_some_and(|domain| !domain.is_open());
     let columns = Columns {
+        subject: Subject::Collisions,
         images,
-        frames: args.frame.are_several(),
-        ids: args.ids,
-        types: args.types,
+        frames: args.world.frame.are_several(),
+        ids: args.world.ids,
+        types: args.world.types,
     };
     let list = args.output.as_ref();
     let mut list = list
@@ -50,13 +54,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut detector = None;
     let (mut notes, mut is_coarse) = (Vec::new(), false);
     while let Some(world) = next {
-        // A note that several frames have in common is printed only once.
-        for note in &world.notes {
-            if !notes.contains(note) {
-                progress.aside(|| say(&format!("note: {note}")));
-                notes.push(note.clone());
-            }
-        }
+        say_new_notes(&world, &mut notes, &progress);
         // The note on coarse coordinates is printed for one frame only. Its numbers differ from
         // frame to frame, so its text cannot be compared with that of an earlier note.
         if !is_coarse && let Some(note) = resolution::note(&world) {
@@ -67,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Some(detector) => detector,
             None => Detector::new(options.clone())?,
         };
-        let domain = args.domain(&world)?;
+        let domain = args.world.domain(&world)?;
         let step = Step::new(&world.spheres, args.dt).in_domain(&domain);
         progress.begin("colliding", None);
         let start = Instant::now();
@@ -171,13 +169,4 @@ fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
         report.text(out)
     };
     printed.context("cannot write to standard output")
-}
-
-/// Returns true after a successful write, and false after a write to a pipe that its reader has
-/// closed. Returns any other error of the write as an error.
-fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
-    match written {
-        Err(error) if is_broken_pipe(&error) => Ok(false),
-        other => other.map(|()| true),
-    }
 }

@@ -2,12 +2,13 @@
 
 use std::io::{self, BufWriter, Write};
 
-use carom::{ActiveBackend, Collisions, Domain, Statistics};
+use carom::{Collisions, Domain, Statistics};
 use carom_cli::read::{Frame, World};
 use carom_cli::write::{self, Order, Pair};
 use serde::Serialize;
 
 use super::verify::Verdict;
+use crate::summary::{backend_line, backend_name, periodic_edges};
 
 /// Maximum number of pairs that the summary lists.
 const SHOWN: usize = 10;
@@ -61,14 +62,6 @@ struct Stage {
 }
 
 impl Report<'_> {
-    /// Returns the letters of the edges along which the domain is periodic, or `None` in open
-    /// space.
-    fn periodic(&self) -> Option<String> {
-        let edges = "abc".chars().zip(self.domain.periodic());
-        let edges = edges.filter_map(|(letter, periodic)| periodic.then_some(letter));
-        (!self.domain.is_open()).then(|| edges.collect())
-    }
-
     /// Prints the results as one JSON object.
     pub(crate) fn json(&self, out: impl Write) -> io::Result<()> {
         let Statistics {
@@ -90,14 +83,14 @@ impl Report<'_> {
             frame: frame.map(|frame| frame.number),
             timestep: frame.and_then(|frame| frame.step),
             spheres: *spheres,
-            periodic: self.periodic(),
+            periodic: periodic_edges(self.domain),
             pairs: *pairs,
             grazing: *grazing,
             grazing_by_integers: *grazing_by_integers,
             candidates: *candidates,
             proxies: *proxies,
             levels: *levels,
-            backend: name(*backend),
+            backend: backend_name(*backend),
             adapter: adapter.as_deref(),
             reason,
             seconds: self.seconds,
@@ -125,13 +118,9 @@ impl Report<'_> {
             let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
             writeln!(out, "frame    {number}{step}")?;
         }
-        let (backend, reason) = (name(statistics.backend), &statistics.reason);
-        match &statistics.adapter {
-            Some(adapter) => writeln!(out, "backend  {backend} on {adapter} ({reason})")?,
-            None => writeln!(out, "backend  {backend} ({reason})")?,
-        }
+        writeln!(out, "backend  {}", backend_line(statistics))?;
         writeln!(out, "spheres  {}", statistics.spheres)?;
-        if let Some(edges) = self.periodic() {
+        if let Some(edges) = periodic_edges(self.domain) {
             writeln!(out, "periodic {edges}")?;
         }
         let later = pairs.iter().filter(|pair| pair.toi > 0.0).count();
@@ -177,8 +166,7 @@ impl Report<'_> {
                 a,
                 b,
                 types: [first, second],
-                toi,
-                depth,
+                numbers: [toi, depth, ..],
                 image: [n1, n2, n3],
             } = pair;
             write!(out, "{a:>10} {b:>10}")?;
@@ -196,13 +184,5 @@ impl Report<'_> {
             writeln!(out, "... and {more} more; --output FILE.csv writes all")?;
         }
         Ok(())
-    }
-}
-
-/// Returns a backend's name, as the option `--backend` accepts it.
-pub(crate) fn name(backend: ActiveBackend) -> &'static str {
-    match backend {
-        ActiveBackend::Gpu => "gpu",
-        ActiveBackend::Cpu => "cpu",
     }
 }

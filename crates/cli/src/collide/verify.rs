@@ -4,7 +4,8 @@ use anyhow::{Context, bail};
 use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
 use serde::Serialize;
 
-use super::{compare, report};
+use super::compare;
+use crate::summary::backend_name;
 
 /// Number of spheres in the largest world in which the check tests every pair of spheres. Such a
 /// world has 200 million pairs, whose tests take some seconds.
@@ -63,7 +64,7 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
         ActiveBackend::Gpu => (ActiveBackend::Cpu, Backend::Cpu),
         ActiveBackend::Cpu => (ActiveBackend::Gpu, Backend::Gpu),
     };
-    let names = [backend, other].map(report::name);
+    let names = [backend, other].map(backend_name);
     let options = Options::new().with_backend(asked);
     let checked = match Detector::new(options)
         .and_then(|mut detector| detector.detect(&Step::new(spheres, dt)))

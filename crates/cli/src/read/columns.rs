@@ -46,6 +46,8 @@ pub(crate) struct Columns {
     /// Column of each velocity component, or `None` for a component that has no column. Such a
     /// component is 0.
     velocity: [Option<usize>; 3],
+    /// Whether radii and velocities are not read.
+    centers_only: bool,
     id: Option<usize>,
     kind: Option<usize>,
     /// Simulation box that scaled coordinates refer to, or `None` if the coordinates are not
@@ -106,7 +108,11 @@ impl Columns {
             return Err(missing(absent.unwrap_or(&"x"), names));
         };
         let plain = Names::PLAIN;
-        let (size_name, size) = size(names, &options.radii)?;
+        let (size_name, size) = if options.centers_only {
+            ("radius", Size::Constant(0.0))
+        } else {
+            size(names, &options.radii)?
+        };
         let needed = |name, option: Option<&str>| match (position(names, name)?, option) {
             (None, Some(option)) => Err(missing(&format!("{name}, which {option} needs"), names)),
             (found, option) => Ok(found.filter(|_| option.is_some())),
@@ -119,7 +125,12 @@ impl Columns {
             },
             center,
             size,
-            velocity: positions(names, plain.velocity)?,
+            velocity: if options.centers_only {
+                [None; 3]
+            } else {
+                positions(names, plain.velocity)?
+            },
+            centers_only: options.centers_only,
             id: needed("id", options.ids.then_some("--ids"))?,
             kind: needed("type", options.types.then_some("--types"))?,
             cell: None,
@@ -188,6 +199,9 @@ impl Columns {
 
     /// Returns a note for the user if there are velocity components without a column.
     pub(crate) fn note(&self) -> Option<String> {
+        if self.centers_only {
+            return None;
+        }
         let missing: Vec<&str> = (self.names.velocity.into_iter())
             .zip(self.velocity)
             .filter_map(|(name, column)| column.is_none().then_some(name))

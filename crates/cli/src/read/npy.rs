@@ -8,7 +8,7 @@ use carom::Sphere;
 use py_literal::Value;
 
 use crate::read::columns::Names;
-use crate::read::world::at;
+use crate::read::world::{UNREAD, at};
 use crate::read::{ReadOptions, World, number};
 
 /// Length of the longest header that NumPy itself reads, in bytes.
@@ -20,13 +20,27 @@ const DEEPEST: usize = 4;
 
 /// Reads spheres from an array of float32 or float64 with one row for each sphere. The columns are
 /// `x y z radius vx vy vz`, or `x y z radius` for spheres at rest. If the options give the radius,
-/// the columns are `x y z vx vy vz` or `x y z`. `source` names the file in messages.
+/// the columns are `x y z vx vy vz` or `x y z`. If only the centres are read, the first three columns
+/// must be `x y z`. `source` names the file in messages.
 ///
 /// # Errors
 /// Returns an error that names the row and the field if the array cannot be read.
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
+    if options.centers_only {
+        let columns = match *array.shape {
+            [_, columns @ (3 | 4 | 6 | 7)] => columns,
+            _ => bail!(
+                "{source}: the shape is {}, but must be (N, 3), (N, 4), (N, 6) or (N, 7), with x y \
+                 z in the first three columns",
+                array.shape()
+            ),
+        };
+        let fields = [0, 1, 2, UNREAD, UNREAD, UNREAD, UNREAD];
+        array.fill(&mut world, &fields[..usize::try_from(columns)?])?;
+        return Ok(world);
+    }
     let radius = options.radii.of_arrays(source)?;
     let fields: &[usize] = match (&*array.shape, radius) {
         ([_, 7], None) => &[0, 1, 2, 3, 4, 5, 6],

@@ -36,6 +36,9 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> any
         0,
         &mut world,
     )?;
+    if options.centers_only {
+        return Ok(world);
+    }
     let rows = Some(world.spheres.len() as u64);
     let radius = options.radii.of_arrays(source)?;
     match (radius, has(&archive, "radius")) {

@@ -17,6 +17,8 @@ pub struct ReadOptions {
     pub types: bool,
     /// Source of the radii of the spheres.
     pub radii: Radii,
+    /// Whether to read the centres only: all radii and velocities are 0, and `radii` does not count.
+    pub centers_only: bool,
 }
 
 /// The source of the radii of the spheres.

@@ -41,6 +41,9 @@ pub struct Frame {
     pub step: Option<i64>,
 }
 
+/// Number of a field that is not read.
+pub(crate) const UNREAD: usize = 7;
+
 impl World {
     /// Creates a world without spheres. `names` are the names that the fields of a sphere have in
     /// the input. `unit` says whether errors count lines or rows.
@@ -78,8 +81,11 @@ impl World {
     }
 
     /// Sets a field of the sphere in row `row`. Fields are numbered from 0 to 6: x, y, z, radius,
-    /// vx, vy, vz.
+    /// vx, vy, vz. The call does nothing for the field [`UNREAD`].
     pub(crate) fn set(&mut self, row: usize, field: usize, x: f64) -> Result<(), Error> {
+        if field == UNREAD {
+            return Ok(());
+        }
         let Names {
             center: [a, b, c],
             size,

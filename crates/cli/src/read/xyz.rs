@@ -135,7 +135,7 @@ pub(crate) fn world(
              --box and --periodic"
         ));
     }
-    if !head.has("vx") {
+    if !head.has("vx") && !options.centers_only {
         let momenta = if head.has("momenta 1") {
             " (momenta are not read)"
         } else {

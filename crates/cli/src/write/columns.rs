@@ -2,16 +2,27 @@
 
 use crate::write::pairs::Pair;
 
-/// The optional columns of a list of pairs. A list always has the columns `a`, `b`, `toi` and
-/// `depth`.
+/// What a list of pairs is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// Spheres that touch: the list has the columns `a`, `b`, `toi` and `depth`.
+    #[default]
+    Collisions,
+    /// Neighbours: the list has the columns `i`, `j`, `dx`, `dy`, `dz` and `d`.
+    Neighbors,
+}
+
+/// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
+    /// What the list is about. It determines the columns that are always there.
+    pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,
-    /// Whether `a` and `b` are ids from the input instead of row numbers. In NumPy arrays, ids are
+    /// Whether the spheres are named by ids from the input instead of row numbers. In NumPy arrays, ids are
     /// 64-bit integers and row numbers are 32-bit integers.
     pub ids: bool,
-    /// Whether the list has columns `type_a` and `type_b`.
+    /// Whether the list has columns with the types of both spheres.
     pub types: bool,
     /// Whether the list has columns `n1`, `n2` and `n3`, the image of sphere b. The columns of the
     /// types then come last.
@@ -26,8 +37,8 @@ pub(crate) enum Column {
     B,
     TypeA,
     TypeB,
-    Toi,
-    Depth,
+    /// A number of the pair, from 0 to 3.
+    Number(usize),
     /// A component of the image, from 0 to 2.
     Image(usize),
 }
@@ -44,22 +55,23 @@ pub(crate) enum Value {
 impl Columns {
     /// Returns the columns of the list from left to right.
     pub(crate) fn list(self) -> impl Iterator<Item = Column> {
-        let all = [
+        let neighbors = self.subject == Subject::Neighbors;
+        let types_are_last = self.images || neighbors;
+        let images = |there| [0, 1, 2].map(|k| (there, Column::Image(k)));
+        let types = |there| [Column::TypeA, Column::TypeB].map(|column| (there, column));
+        let numbers = |there, count| (0..count).map(move |k| (there, Column::Number(k)));
+        let names = [
             (self.frames, Column::Frame),
             (true, Column::A),
             (true, Column::B),
-            (self.types && !self.images, Column::TypeA),
-            (self.types && !self.images, Column::TypeB),
-            (true, Column::Toi),
-            (true, Column::Depth),
-            (self.images, Column::Image(0)),
-            (self.images, Column::Image(1)),
-            (self.images, Column::Image(2)),
-            (self.types && self.images, Column::TypeA),
-            (self.types && self.images, Column::TypeB),
         ];
-        let there = all.into_iter().filter(|(there, _)| *there);
-        there.map(|(_, column)| column)
+        let all = (names.into_iter())
+            .chain(types(self.types && !types_are_last))
+            .chain(numbers(!neighbors, 2))
+            .chain(images(self.images))
+            .chain(numbers(neighbors, 4))
+            .chain(types(self.types && types_are_last));
+        all.filter(|(there, _)| *there).map(|(_, column)| column)
     }
 
     /// Returns the value that a pair of the frame `frame` has in a column of the list.
@@ -73,9 +85,30 @@ impl Columns {
             Column::B => name(pair.b),
             Column::TypeA => Value::Short(pair.types[0]),
             Column::TypeB => Value::Short(pair.types[1]),
-            Column::Toi => Value::Float(pair.toi),
-            Column::Depth => Value::Float(pair.depth),
+            Column::Number(k) => Value::Float(pair.numbers.get(k).copied().unwrap_or_default()),
             Column::Image(k) => Value::Short(pair.image.get(k).copied().unwrap_or_default()),
+        }
+    }
+
+    /// Returns the name of a column.
+    pub(crate) fn name(self, column: Column) -> &'static str {
+        let of = |[collisions, neighbors]: [&'static str; 2]| match self.subject {
+            Subject::Collisions => collisions,
+            Subject::Neighbors => neighbors,
+        };
+        match column {
+            Column::Frame => "frame",
+            Column::A => of(["a", "i"]),
+            Column::B => of(["b", "j"]),
+            Column::TypeA => of(["type_a", "type_i"]),
+            Column::TypeB => of(["type_b", "type_j"]),
+            Column::Number(0) => of(["toi", "dx"]),
+            Column::Number(1) => of(["depth", "dy"]),
+            Column::Number(2) => "dz",
+            Column::Number(_) => "d",
+            Column::Image(0) => "n1",
+            Column::Image(1) => "n2",
+            Column::Image(_) => "n3",
         }
     }
 
@@ -85,23 +118,6 @@ impl Columns {
             Value::Short(_) => "<i4",
             Value::Long(_) => "<i8",
             Value::Float(_) => "<f4",
-        }
-    }
-}
-
-impl Column {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Frame => "frame",
-            Self::A => "a",
-            Self::B => "b",
-            Self::TypeA => "type_a",
-            Self::TypeB => "type_b",
-            Self::Toi => "toi",
-            Self::Depth => "depth",
-            Self::Image(0) => "n1",
-            Self::Image(1) => "n2",
-            Self::Image(_) => "n3",
         }
     }
 }

@@ -162,7 +162,7 @@ impl Rows {
     fn csv(mut out: Box<dyn Write>, columns: Columns) -> io::Result<Self> {
         for (k, column) in columns.list().enumerate() {
             let comma = if k > 0 { "," } else { "" };
-            write!(out, "{comma}{}", column.name())?;
+            write!(out, "{comma}{}", columns.name(column))?;
         }
         writeln!(out)?;
         Ok(Self::Csv(out))
@@ -171,7 +171,7 @@ impl Rows {
     fn npy(out: BufWriter<File>, columns: Columns) -> io::Result<Self> {
         let fields = columns.list().map(|column| {
             Ok(Field {
-                name: column.name().to_owned(),
+                name: columns.name(column).to_owned(),
                 dtype: plain(columns.dtype(column))?,
             })
         });

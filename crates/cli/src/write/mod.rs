@@ -6,7 +6,7 @@ mod npz;
 mod output_file;
 mod pairs;
 
-pub use columns::Columns;
+pub use columns::{Columns, Subject};
 pub use list::{List, ListFormat, Target};
 pub use output_file::OutputFile;
-pub use pairs::{Order, Pair, named};
+pub use pairs::{Order, Pair, named, neighbors};

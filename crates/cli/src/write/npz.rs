@@ -61,7 +61,7 @@ impl Npz {
         for (column, waiting) in self.waiting {
             let mut numbers = waiting.into_inner().map_err(io::Error::from)?;
             numbers.seek(SeekFrom::Start(0))?;
-            archive.start_file(format!("{}.npy", column.name()), options)?;
+            archive.start_file(format!("{}.npy", self.columns.name(column)), options)?;
             npyz::WriteOptions::new_header_only()
                 .dtype(plain(self.columns.dtype(column))?)
                 .shape(&[self.rows])

@@ -1,13 +1,14 @@
 //! Pairs in the form in which they are printed and listed: rows or ids identify their spheres.
 
-use carom::{Collision, Collisions};
+use carom::{Collisions, NeighborList};
 
 use crate::read::World;
 
-/// A pair of spheres that touch, in the form in which it is printed and listed.
+/// An entry of a list of pairs, in the form in which it is printed and listed: a pair of spheres
+/// that touch, or of neighbours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// Row or id of one sphere of the pair. It is not larger than `b`.
+    /// Row or id of one sphere of the pair. It is not larger than `b`, except in full neighbour lists.
     pub a: i64,
     /// Row or id of the other sphere of the pair.
     pub b: i64,
@@ -15,11 +16,9 @@ pub struct Pair {
     pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the world has no types.
     pub types: [i32; 2],
-    /// Time of impact, from 0 to the length of the step. It is 0 for spheres that touch at the
-    /// start of the step.
-    pub toi: f32,
-    /// Penetration depth at the start of the step. It is 0 for spheres that meet later.
-    pub depth: f32,
+    /// The numbers of the entry, followed by zeros: time of impact and penetration depth for spheres
+    /// that touch, and the vector from `a` to the image of `b` and its length for neighbours.
+    pub numbers: [f32; 4],
 }
 
 /// The order of the pairs in a list.
@@ -43,7 +42,10 @@ pub fn named<'a>(
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
     let image = |index: usize| found.images.get(index).copied().unwrap_or_default();
     let pairs = found.pairs.iter().enumerate();
-    let pairs = pairs.map(move |(index, collision)| name(collision, image(index), world));
+    let pairs = pairs.map(move |(index, collision)| {
+        let numbers = [collision.toi, collision.depth, 0.0, 0.0];
+        name([collision.a, collision.b], image(index), numbers, world).in_order()
+    });
     // The library returns the pairs sorted by rows, so they need not be sorted again.
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
@@ -53,14 +55,49 @@ pub fn named<'a>(
     match order {
         Order::Pair => pairs.sort_unstable_by(by_names),
         Order::Time => {
-            pairs.sort_unstable_by(|p, q| p.toi.total_cmp(&q.toi).then(by_names(p, q)));
+            pairs.sort_unstable_by(|p, q| {
+                let [p_toi, q_toi] = [p, q].map(|pair| pair.numbers[0]);
+                p_toi.total_cmp(&q_toi).then(by_names(p, q))
+            });
         }
     }
     Box::new(pairs.into_iter())
 }
 
-fn name(collision: &Collision, mut image: [i32; 3], world: &World) -> Pair {
-    let &Collision { a, b, toi, depth } = collision;
+/// Returns the entries of a neighbour list, sorted by `a`, by `b` and by their images. If the world
+/// has ids, they identify the particles instead of rows. In a half list the smaller id of a pair is
+/// `a`. If this exchanges the two particles, the image and the vector of the pair are negated.
+pub fn neighbors<'a>(
+    found: &'a NeighborList,
+    world: &'a World,
+    full: bool,
+) -> Box<dyn Iterator<Item = Pair> + 'a> {
+    let image = |index: usize| found.images.get(index).copied().unwrap_or_default();
+    let measured = found.vectors.iter().zip(&found.distances);
+    let pairs = found.pairs.iter().zip(measured).enumerate();
+    let pairs = pairs.map(move |(index, (&rows, (&[x, y, z], &d)))| {
+        name(rows, image(index), [x, y, z, d], world)
+    });
+    if world.ids.is_none() {
+        return Box::new(pairs);
+    }
+    let mut pairs: Vec<Pair> = pairs.collect();
+    if !full {
+        for pair in &mut pairs {
+            let [x, y, z, d] = pair.numbers;
+            if pair.a > pair.b {
+                // Adding 0 avoids −0.
+                pair.numbers = [0.0 - x, 0.0 - y, 0.0 - z, d];
+            }
+            *pair = pair.in_order();
+        }
+    }
+    pairs.sort_unstable_by_key(|pair| (pair.a, pair.b, pair.image));
+    Box::new(pairs.into_iter())
+}
+
+/// Returns an entry for the spheres in two rows.
+fn name(rows: [u32; 2], image: [i32; 3], numbers: [f32; 4], world: &World) -> Pair {
     let name = |row: u32| match &world.ids {
         None => row.into(),
         Some(ids) => ids.get(row as usize).copied().unwrap_or_default(),
@@ -69,17 +106,30 @@ fn name(collision: &Collision, mut image: [i32; 3], world: &World) -> Pair {
         let types = world.types.as_ref();
         types.and_then(|types| types.get(row as usize).copied())
     };
-    let [mut first, mut second] = [a, b].map(|row| (name(row), kind(row).unwrap_or_default()));
-    if first.0 > second.0 {
-        (first, second) = (second, first);
-        image = image.map(i32::wrapping_neg);
-    }
+    let [a, b] = rows.map(name);
     Pair {
-        a: first.0,
-        b: second.0,
+        a,
+        b,
         image,
-        types: [first.1, second.1],
-        toi,
-        depth,
+        types: rows.map(|row| kind(row).unwrap_or_default()),
+        numbers,
+    }
+}
+
+impl Pair {
+    /// Returns the pair with the smaller of its names as `a`. If this exchanges its spheres, its
+    /// image is negated.
+    fn in_order(self) -> Self {
+        if self.a <= self.b {
+            return self;
+        }
+        let [first, second] = self.types;
+        Self {
+            a: self.b,
+            b: self.a,
+            image: self.image.map(i32::wrapping_neg),
+            types: [second, first],
+            ..self
+        }
     }
 }

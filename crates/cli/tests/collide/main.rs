@@ -4,6 +4,7 @@
 mod broken;
 mod csv;
 mod lammps;
+mod neighbors;
 mod numpy;
 mod options;
 mod periodic;

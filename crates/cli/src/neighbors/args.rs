@@ -1,0 +1,101 @@
+//! The command line of `carom neighbors`.
+
+use std::path::PathBuf;
+
+use carom_cli::read::{self, Input, Radii, ReadOptions};
+use carom_cli::write::Target;
+use clap::builder::{PathBufValueParser, TypedValueParser};
+
+use crate::exit_with_usage_error;
+use crate::read_args::Format;
+use crate::world_args::{Where, WorldArgs, keep_input};
+
+/// The arguments of `carom neighbors`. The description of the subcommand is in `main.rs`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// File with the particles: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
+    ///
+    /// The formats are those of `carom collide`, but only the coordinates of the centres are read. A
+    /// NumPy array has them in its first three columns, an archive in its array position.
+    #[arg(value_name = "INPUT")]
+    path: PathBuf,
+
+    /// Largest distance of two neighbours, in the input's unit of length
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = cutoff)]
+    pub(crate) cutoff: f32,
+
+    /// List each pair twice, once for each of its particles as the first one
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Format of the input, if it does not follow from the name of the input
+    #[arg(long, value_enum, help_heading = "Reading")]
+    format: Option<Format>,
+
+    #[command(flatten)]
+    pub(crate) world: WorldArgs,
+
+    /// Processor to run on
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) backend: Where,
+
+    /// Write all entries to this file: i,j,n1,n2,n3,dx,dy,dz,d as CSV (*.csv) or NumPy (*.npy, *.npz)
+    ///
+    /// `i` and `j` are rows of the input, counted from 0. Particle i is a neighbour of the image of
+    /// particle j that is displaced by n1, n2 and n3 edges of the box. dx, dy and dz are the vector
+    /// from i to this image, and d is its length. Numbers have enough digits to read back unchanged.
+    /// The list is sorted by i, j and the image. The file appears only when it is complete. With -,
+    /// the list goes to standard output as CSV, and the summary goes to standard error. Without this
+    /// option, the first ten entries are printed.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
+    pub(crate) output: Option<Target>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  carom neighbors melt.xyz --cutoff 3.5 --output neighbors.npz
+  carom neighbors dump.melt --cutoff 2.5 --full --ids --output - | less
+  carom neighbors points.npy --cutoff 1 --box \"0 0 0 10 10 10\" --periodic abc
+
+In a half list, which is the default, i is less than j. A particle can be a neighbour of its own
+images in a small box: then i = j, and the first of n1, n2 and n3 that is not 0 is positive.
+
+Exit codes:
+  0  success
+  1  invalid input (the message names the file, line and field) or another error
+  2  wrong usage";
+
+impl Args {
+    /// Ends the process with a message and exit code 2 if the arguments contradict each other.
+    pub(crate) fn check(&self) {
+        if let Err(what) = self.conflict() {
+            exit_with_usage_error("neighbors", what);
+        }
+    }
+
+    /// Returns the input, a file or standard input, or an error message for an invalid name.
+    pub(crate) fn input(&self) -> Result<Input, String> {
+        Input::new(&self.path, self.format.map(Into::into))
+    }
+
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            ids: self.world.ids,
+            types: self.world.types,
+            radii: Radii::InFile,
+            centers_only: true,
+        }
+    }
+
+    fn conflict(&self) -> Result<(), String> {
+        let input = self.input()?;
+        let list = self.output.as_ref().and_then(Target::path);
+        keep_input(&input, &[("--output", list)])?;
+        self.world.conflict(&input)
+    }
+}
+
+fn cutoff(text: &str) -> Result<f32, String> {
+    read::magnitude("cutoff", text)
+}

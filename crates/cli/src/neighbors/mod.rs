@@ -1,0 +1,169 @@
+//! `carom neighbors`: lists the neighbours of each particle in a file.
+
+mod args;
+
+use std::io::{self, BufWriter, Write, stderr, stdout};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use carom::{Detector, Domain, NeighborList, NeighborSearch, Options};
+use carom_cli::read::{self, Frame, Progress as _, World};
+use carom_cli::write::{self, Columns, List, Pair, Subject, Target};
+
+pub(crate) use args::Args;
+
+use crate::progress::Progress;
+use crate::summary::{backend_line, periodic_edges};
+use crate::{is_heard, say_new_notes};
+
+/// Maximum number of entries that the summary lists.
+const SHOWN: usize = 10;
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let progress = Progress::new();
+    let input = args.input().map_err(|what| anyhow!(what))?;
+    let options = args.read_options();
+    let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
+    let mut next = worlds.next().transpose()?;
+    let columns = Columns {
+        subject: Subject::Neighbors,
+        images: true,
+        frames: args.world.frame.are_several(),
+        ids: args.world.ids,
+        types: args.world.types,
+    };
+    // The output file is created before the search. So a path that cannot be written is an error at
+    // once, and not after a long run.
+    let list = args.output.as_ref();
+    let mut list = list
+        .map(|target| List::create(target, columns))
+        .transpose()?;
+    let to_file = args.output.as_ref().and_then(Target::path).is_some();
+    let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
+    let mut notes = Vec::new();
+    let mut found = NeighborList::default();
+    while let Some(world) = next {
+        say_new_notes(&world, &mut notes, &progress);
+        let domain = args.world.domain(&world)?;
+        let mut search = NeighborSearch::within(&world.spheres, args.cutoff).in_domain(&domain);
+        if args.full {
+            search = search.full();
+        }
+        progress.begin("searching", None);
+        let start = Instant::now();
+        let searched = detector.find_neighbors_into(&search, &mut found);
+        searched.map_err(|error| world.explain(error))?;
+        let seconds = start.elapsed().as_secs_f64();
+        let report = Report {
+            world: &world,
+            domain: &domain,
+            found: &found,
+            full: args.full,
+            seconds,
+            with_entries: list.is_none(),
+        };
+        let printed = progress.aside(|| {
+            // If the list goes to standard output, the summary goes to standard error.
+            if let Some(Target::StandardOutput) = args.output {
+                report.text(stderr().lock())
+            } else {
+                report.text(stdout().lock())
+            }
+        });
+        let mut heard = is_heard(printed.context("cannot print the summary"))?;
+        if let Some(list) = &mut list {
+            progress.begin("writing", None);
+            let frame = world.frame.map_or(0, |Frame { number, .. }| number);
+            let entries = write::neighbors(&found, &world, args.full);
+            let written = progress.aside(|| list.append(frame, entries));
+            if to_file {
+                written?;
+            } else {
+                // A closed standard error does not matter while the list is read.
+                heard = is_heard(written)?;
+            }
+        }
+        if !heard && !to_file {
+            return Ok(ExitCode::SUCCESS);
+        }
+        // The world is dropped before the next one is read, so that only one world is in memory.
+        drop(world);
+        next = worlds.next().transpose()?;
+    }
+    if let Some(list) = list {
+        list.finish()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The results of the search in one world.
+struct Report<'a> {
+    world: &'a World,
+    domain: &'a Domain,
+    found: &'a NeighborList,
+    /// Whether the list has each pair twice.
+    full: bool,
+    /// Duration of the search, in seconds.
+    seconds: f64,
+    /// Whether to list the first entries.
+    with_entries: bool,
+}
+
+impl Report<'_> {
+    /// Prints the summary of the results.
+    fn text(&self, out: impl Write) -> io::Result<()> {
+        let statistics = &self.found.statistics;
+        let mut out = BufWriter::new(out);
+        if let Some(Frame { number, step }) = self.world.frame {
+            let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
+            writeln!(out, "frame      {number}{step}")?;
+        }
+        writeln!(out, "backend    {}", backend_line(statistics))?;
+        writeln!(out, "particles  {}", statistics.spheres)?;
+        if let Some(edges) = periodic_edges(self.domain) {
+            writeln!(out, "periodic   {edges}")?;
+        }
+        let pairs = self.found.pairs.len() / if self.full { 2 } else { 1 };
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "the mean is printed with three digits"
+        )]
+        let mean = 2.0 * pairs as f64 / (statistics.spheres.max(1) as f64);
+        writeln!(
+            out,
+            "pairs      {pairs} ({mean:.3} neighbours each, on average)"
+        )?;
+        writeln!(out, "seconds    {:.6}", self.seconds)?;
+        if self.with_entries && pairs > 0 {
+            self.table(&mut out)?;
+        }
+        out.flush()
+    }
+
+    /// Prints a table of the first entries.
+    fn table(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "\n{:>10} {:>10} {:>4} {:>4} {:>4} {:>14} {:>14} {:>14} {:>14}",
+            "i", "j", "n1", "n2", "n3", "dx", "dy", "dz", "d"
+        )?;
+        for pair in write::neighbors(self.found, self.world, self.full).take(SHOWN) {
+            let Pair {
+                a,
+                b,
+                image: [n1, n2, n3],
+                numbers: [x, y, z, d],
+                ..
+            } = pair;
+            write!(out, "{a:>10} {b:>10} {n1:>4} {n2:>4} {n3:>4}")?;
+            writeln!(out, " {x:>14?} {y:>14?} {z:>14?} {d:>14?}")?;
+        }
+        let entries = self.found.pairs.len();
+        if entries > SHOWN {
+            let more = entries - SHOWN;
+            writeln!(out, "... and {more} more; --output FILE.csv writes all")?;
+        }
+        Ok(())
+    }
+}

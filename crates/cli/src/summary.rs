@@ -1,0 +1,27 @@
+//! The lines that the summaries of `carom collide` and `carom neighbors` have in common.
+
+use carom::{ActiveBackend, Domain, Statistics};
+
+/// Returns the letters of the edges along which a domain is periodic, or `None` in open space.
+pub(crate) fn periodic_edges(domain: &Domain) -> Option<String> {
+    let edges = "abc".chars().zip(domain.periodic());
+    let edges = edges.filter_map(|(letter, periodic)| periodic.then_some(letter));
+    (!domain.is_open()).then(|| edges.collect())
+}
+
+/// Returns the text that names the backend of a search, its adapter and the reason for its choice.
+pub(crate) fn backend_line(statistics: &Statistics) -> String {
+    let (backend, reason) = (backend_name(statistics.backend), &statistics.reason);
+    match &statistics.adapter {
+        Some(adapter) => format!("{backend} on {adapter} ({reason})"),
+        None => format!("{backend} ({reason})"),
+    }
+}
+
+/// Returns a backend's name, as the option `--backend` accepts it.
+pub(crate) fn backend_name(backend: ActiveBackend) -> &'static str {
+    match backend {
+        ActiveBackend::Gpu => "gpu",
+        ActiveBackend::Cpu => "cpu",
+    }
+}

@@ -1,0 +1,438 @@
+//! Neighbour lists: the pairs of particles within a cutoff, and whether an earlier list is still
+//! valid.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ particles and 2³¹ pairs, and vectors are rounded to float32"
+)]
+
+use std::ops::Range;
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::limits::CHUNK;
+use crate::memory::resized;
+use crate::sphere::MAX_MAGNITUDE;
+use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
+
+/// Name of the list of neighbours in an out-of-memory error.
+const NEIGHBORS: &str = "the list of neighbours";
+
+/// Smallest cutoff or skin that is not 0. Its half is a float32, too.
+pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
+
+/// A request for a neighbour list: the particles, and which of them are neighbours.
+///
+/// The particles are the centres of spheres, and their velocities do not count. Pairs that collision
+/// groups leave out ([`Sphere::with_groups`]) are no neighbours.
+///
+/// [`Detector::find_neighbors`](crate::Detector::find_neighbors) answers the request.
+#[derive(Clone, Copy, Debug)]
+pub struct NeighborSearch<'a> {
+    spheres: &'a [Sphere],
+    rule: Rule,
+    skin: f32,
+    full: bool,
+    domain: Domain,
+}
+
+/// Which pairs of particles are neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+enum Rule {
+    /// Pairs whose distance is at most the cutoff.
+    Cutoff(f32),
+    /// Pairs whose distance is at most the sum of their radii.
+    Radii,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self::Cutoff(0.0)
+    }
+}
+
+impl<'a> NeighborSearch<'a> {
+    /// Requests all pairs of particles whose distance is at most `cutoff`, in the unit of length of
+    /// the spheres. The radii of the spheres do not count.
+    ///
+    /// ```
+    /// use carom::{Detector, Domain, NeighborSearch, Options, Sphere};
+    /// let particles = [0.5, 4.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    /// let search = NeighborSearch::within(&particles, 2.0).in_domain(&domain);
+    /// let list = detector.find_neighbors(&search)?;
+    /// // Particle 2 is 1.5 to the left of particle 0, across the face x = 0.
+    /// assert_eq!((list.pairs[0], list.images[0]), ([0, 2], [-1, 0, 0]));
+    /// assert_eq!((list.vectors[0], list.distances[0]), ([-1.5, 0.0, 0.0], 1.5));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn within(spheres: &'a [Sphere], cutoff: f32) -> Self {
+        Self::new(spheres, Rule::Cutoff(cutoff))
+    }
+
+    /// Requests all pairs of particles whose distance is at most the sum of their radii: the pairs
+    /// of spheres that touch.
+    ///
+    /// ```
+    /// use carom::{Detector, NeighborSearch, Options, Sphere};
+    /// let spheres = [(0.0, 3.0), (4.0, 1.0), (6.5, 1.0)].map(|(x, r)| Sphere::new([x, 0.0, 0.0], r));
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let list = detector.find_neighbors(&NeighborSearch::touching(&spheres))?;
+    /// assert_eq!((list.pairs, list.distances), (vec![[0, 1]], vec![4.0]));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn touching(spheres: &'a [Sphere]) -> Self {
+        Self::new(spheres, Rule::Radii)
+    }
+
+    fn new(spheres: &'a [Sphere], rule: Rule) -> Self {
+        Self {
+            spheres,
+            rule,
+            skin: 0.0,
+            full: false,
+            domain: Domain::open(),
+        }
+    }
+
+    /// Returns the same request in a domain. Without this call, the particles are in open space.
+    #[must_use]
+    pub fn in_domain(mut self, domain: &Domain) -> Self {
+        self.domain = *domain;
+        self
+    }
+
+    /// Returns the same request for a full list. It has each pair of particles twice: once for each
+    /// of them as the first particle. Without this call, the list is a half list, which has each
+    /// pair once.
+    #[must_use]
+    pub fn full(mut self) -> Self {
+        self.full = true;
+        self
+    }
+
+    /// Returns the same request with a skin: a length by which the list reaches farther than the
+    /// cutoff, or than the sum of two radii.
+    ///
+    /// While no particle has moved by more than half the skin since the list was made, the list
+    /// still has every pair of neighbours. See [`NeighborList::is_valid_for`].
+    #[must_use]
+    pub fn with_skin(mut self, skin: f32) -> Self {
+        self.skin = skin;
+        self
+    }
+
+    /// Returns the number of particles.
+    pub(crate) fn len(&self) -> usize {
+        self.spheres.len()
+    }
+
+    /// Returns the domain of the particles.
+    pub(crate) fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// Writes the spheres of the search to `searched`: spheres at rest that touch if and only if
+    /// their particles are on the list.
+    fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
+        check_length("skin", self.skin)?;
+        if let Rule::Cutoff(cutoff) = self.rule {
+            check_length("cutoff", cutoff)?;
+        }
+        let searched = resized(searched, self.spheres.len(), "the spheres of the search")?;
+        searched
+            .par_chunks_mut(CHUNK)
+            .zip(self.spheres.par_chunks(CHUNK))
+            .for_each(|(searched, given)| {
+                for (searched, given) in searched.iter_mut().zip(given) {
+                    *searched = Sphere::new(given.center, self.reach(given));
+                    searched.groups = given.groups;
+                }
+            });
+        Ok(())
+    }
+
+    /// Returns the radius of a sphere of the search.
+    fn reach(&self, sphere: &Sphere) -> f32 {
+        match self.rule {
+            Rule::Cutoff(cutoff) => sum_rounded_up(cutoff, self.skin) / 2.0,
+            Rule::Radii => sum_rounded_up(sphere.radius, self.skin / 2.0),
+        }
+    }
+}
+
+fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
+    if length == 0.0 || (MIN_CUTOFF..=MAX_MAGNITUDE).contains(&length) {
+        Ok(())
+    } else {
+        Err(Error::InvalidCutoff { what, length })
+    }
+}
+
+/// Returns the smallest float32 that is at least the sum of two float32 that are not negative.
+fn sum_rounded_up(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    // The rounding error of a sum is a float32 itself, and this expression is exact: Knuth's
+    // "TwoSum".
+    let part = sum - a;
+    let error = (a - (sum - part)) + (b - part);
+    if error > 0.0 { sum.next_up() } else { sum }
+}
+
+/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image.
+///
+/// The list has a pair if the exact distance of its two particles, computed from their float32
+/// coordinates without rounding, is at most the cutoff (or the sum of their radii). With a skin it
+/// also has all pairs that are farther apart by at most the skin.
+///
+/// A half list has each pair of particles once, with i < j. In a periodic domain, a particle may be
+/// a neighbour of its own images. In a half list, these pairs have i = j and an image of which the
+/// first component that is not 0 is positive.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct NeighborList {
+    /// The indices i and j of the two particles of each entry.
+    pub pairs: Vec<[u32; 2]>,
+    /// For each entry, the image of particle j that is the neighbour of particle i, in edges of the
+    /// domain. The list is empty in open space.
+    pub images: Vec<[i32; 3]>,
+    /// For each entry, the vector from particle i to the image of particle j, computed in float64
+    /// and rounded to float32.
+    pub vectors: Vec<[f32; 3]>,
+    /// For each entry, the length of the vector, computed in float64 and rounded to float32.
+    pub distances: Vec<f32>,
+    /// Statistics of the search.
+    pub statistics: Statistics,
+    /// For each particle, the index of its first entry, followed by the number of all entries.
+    rows: Vec<usize>,
+    /// The spheres of the search, without its domain.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    searched: Vec<Sphere>,
+    rule: Rule,
+    skin: f32,
+    full: bool,
+    domain: Domain,
+}
+
+impl NeighborList {
+    /// Returns the entries with particle `i` as their first particle, as a range of indices into
+    /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not
+    /// exist.
+    ///
+    /// In a full list, these are all neighbours of the particle. In a half list, they are its
+    /// neighbours with greater indices.
+    ///
+    /// ```
+    /// use carom::{Detector, NeighborSearch, Options, Sphere};
+    /// let particles = [0.0, 1.0, 2.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let list = detector.find_neighbors(&NeighborSearch::within(&particles, 1.5).full())?;
+    /// let neighbors = list.row(1).map(|entry| list.pairs[entry][1]);
+    /// assert_eq!(neighbors.collect::<Vec<_>>(), [0, 2]);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn row(&self, i: usize) -> Range<usize> {
+        match self.rows.get(i..).unwrap_or_default() {
+            [begin, end, ..] => *begin..*end,
+            _ => 0..0,
+        }
+    }
+
+    /// Returns whether this list still has every pair that a request asks for, so that no new list
+    /// is needed.
+    ///
+    /// This is the case if both conditions hold:
+    /// - The list was made for the same number of particles, radii (if they count), collision groups,
+    ///   cutoff, skin, kind (half or full) and domain.
+    /// - No particle has moved by more than half the skin since then. A particle that was wrapped
+    ///   into a periodic cell has moved by an edge of the cell.
+    pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
+        let same = (self.rule, self.skin, self.full, self.domain)
+            == (search.rule, search.skin, search.full, search.domain);
+        if !same || self.searched.len() != search.spheres.len() {
+            return false;
+        }
+        // The square of half the skin, reduced by more than the rounding errors of the distances.
+        let limit = f64::from(self.skin).powi(2) / 4.0 * (1.0 - 2.0_f64.powi(-40));
+        let is_near = |(old, new): (&Sphere, &Sphere)| {
+            let [x, y, z] = [0, 1, 2].map(|k| f64::from(new.center[k]) - f64::from(old.center[k]));
+            let same = (old.radius == search.reach(new)) & (old.groups == new.groups);
+            same & (x * x + y * y + z * z <= limit)
+        };
+        let chunks = self.searched.par_chunks(CHUNK);
+        chunks
+            .zip(search.spheres.par_chunks(CHUNK))
+            .all(|(old, new)| {
+                // A loop without a branch for each particle.
+                old.iter()
+                    .zip(new)
+                    .fold(true, |all, both| all & is_near(both))
+            })
+    }
+
+    /// Computes the vectors and distances of the entries for the positions of a request, if the list
+    /// is still valid for it ([`is_valid_for`](Self::is_valid_for)). Returns whether it is valid. If
+    /// it is not, the call changes nothing, and a new list is needed.
+    ///
+    /// The entries stay the same, so some of their distances may exceed the cutoff by up to twice
+    /// the skin.
+    ///
+    /// ```
+    /// use carom::{Detector, NeighborList, NeighborSearch, Options, Sphere};
+    /// let mut detector = Detector::new(Options::default())?;
+    /// let mut particles = [0.0, 2.25, 5.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
+    /// let mut list = NeighborList::default();
+    /// let mut searches = 0;
+    /// for _ in 0..5 {
+    ///     let search = NeighborSearch::within(&particles, 2.0).with_skin(0.5);
+    ///     if !list.update(&search) {
+    ///         detector.find_neighbors_into(&search, &mut list)?;
+    ///         searches += 1;
+    ///     }
+    ///     // … use the entries whose distance is at most 2 …
+    ///     particles[1].center[0] -= 0.125;
+    /// }
+    /// assert_eq!((searches, list.distances[0]), (2, 1.75));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn update(&mut self, search: &NeighborSearch<'_>) -> bool {
+        let valid = self.is_valid_for(search);
+        if valid {
+            self.measure(search.spheres);
+        }
+        valid
+    }
+
+    /// Computes the vectors and distances for particles at `spheres`.
+    fn measure(&mut self, spheres: &[Sphere]) {
+        let domain = &self.domain;
+        let entries = self.pairs.par_chunks(CHUNK).zip(
+            self.vectors
+                .par_chunks_mut(CHUNK)
+                .zip(self.distances.par_chunks_mut(CHUNK)),
+        );
+        let place = |index: u32| {
+            let sphere = spheres.get(index as usize)?;
+            Some(Vec3::from(sphere.center).as_dvec3())
+        };
+        let vector = |[i, j]: [u32; 2], shift: DVec3| Some(place(j)? - place(i)? + shift);
+        let fill = |pairs: &[[u32; 2]], own: (&mut [[f32; 3]], &mut [f32]), images: &[[i32; 3]]| {
+            let mut images = images.iter();
+            for ((&pair, own), distance) in pairs.iter().zip(own.0).zip(own.1) {
+                let shift = images
+                    .next()
+                    .map(|&image| domain.displacement(image).into());
+                let Some(vector) = vector(pair, shift.unwrap_or_default()) else {
+                    continue;
+                };
+                *own = vector.as_vec3().to_array();
+                *distance = vector.length() as f32;
+            }
+        };
+        if self.images.is_empty() {
+            entries.for_each(|(pairs, own)| fill(pairs, own, &[]));
+        } else {
+            let images = self.images.par_chunks(CHUNK);
+            let all = entries.zip(images);
+            all.for_each(|((pairs, own), images)| fill(pairs, own, images));
+        }
+    }
+
+    /// Prepares the list for a request: computes the spheres of the search.
+    pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
+        (self.rule, self.skin) = (search.rule, search.skin);
+        (self.full, self.domain) = (search.full, search.domain);
+        search.searched(&mut self.searched)
+    }
+
+    /// Returns the spheres of the search.
+    pub(crate) fn searched(&self) -> &[Sphere] {
+        &self.searched
+    }
+
+    /// Fills the list with the pairs of spheres of the search that touch. Takes their images, and
+    /// leaves others in their place.
+    pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
+        self.statistics = found.statistics.clone();
+        self.rows.clear();
+        self.rows.resize(self.searched.len() + 1, 0);
+        if self.full {
+            self.fill_both_ways(&found.pairs, &found.images)?;
+        } else {
+            let pairs = resized(&mut self.pairs, found.pairs.len(), NEIGHBORS)?;
+            let chunks = pairs.par_chunks_mut(CHUNK);
+            chunks
+                .zip(found.pairs.par_chunks(CHUNK))
+                .for_each(|(pairs, found)| {
+                    for (pair, found) in pairs.iter_mut().zip(found) {
+                        *pair = [found.a, found.b];
+                    }
+                });
+            std::mem::swap(&mut self.images, &mut found.images);
+            found
+                .pairs
+                .iter()
+                .for_each(|pair| self.rows[pair.a as usize] += 1);
+            add_up(&mut self.rows);
+        }
+        let count = self.pairs.len();
+        resized(&mut self.vectors, count, NEIGHBORS)?;
+        resized(&mut self.distances, count, NEIGHBORS)?;
+        let searched = std::mem::take(&mut self.searched);
+        self.measure(&searched);
+        self.searched = searched;
+        Ok(())
+    }
+
+    /// Fills the list with each of the sorted pairs in both directions.
+    fn fill_both_ways(
+        &mut self,
+        found: &[Collision],
+        found_images: &[[i32; 3]],
+    ) -> Result<(), Error> {
+        let rows = &mut self.rows;
+        for pair in found {
+            rows[pair.a as usize] += 1;
+            rows[pair.b as usize] += 1;
+        }
+        add_up(rows);
+        let mut next = rows.clone();
+        let pairs = resized(&mut self.pairs, 2 * found.len(), NEIGHBORS)?;
+        let images = resized(&mut self.images, 2 * found_images.len(), NEIGHBORS)?;
+        let mut put = |[i, j]: [u32; 2], image: Option<[i32; 3]>| {
+            let place = &mut next[i as usize];
+            pairs[*place] = [i, j];
+            if let Some(image) = image {
+                images[*place] = image;
+            }
+            *place += 1;
+        };
+        // A row begins with the particles that have smaller indices. They come in the order of the
+        // list, but the images of one particle come in the opposite order, because they are negated.
+        let of = |index: usize| found_images.get(index).copied();
+        let mut begin = 0;
+        for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
+            for (offset, pair) in same.iter().enumerate().rev() {
+                let image = of(begin + offset);
+                put([pair.b, pair.a], image.map(|image| image.map(|n| -n)));
+            }
+            begin += same.len();
+        }
+        for (index, pair) in found.iter().enumerate() {
+            put([pair.a, pair.b], of(index));
+        }
+        Ok(())
+    }
+}
+
+/// Replaces the number of entries of each row by the index of its first entry. The last number
+/// becomes the number of all entries.
+fn add_up(rows: &mut [usize]) {
+    let mut sum = 0;
+    for row in rows {
+        sum += std::mem::replace(row, sum);
+    }
+}

@@ -1,0 +1,421 @@
+//! Tests of neighbour lists, against all pairs of particles and images in exact arithmetic.
+
+use std::error::Error;
+use std::ops::RangeInclusive;
+
+use carom::{Backend, Detector, Domain, NeighborList, NeighborSearch, Options, Sphere};
+use fastrand::Rng;
+
+type Test = Result<(), Box<dyn Error>>;
+
+fn detector() -> Result<Detector, carom::Error> {
+    Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(2))
+}
+
+/// An entry of a list: i, j, the image of j, the vector, and the square of its length.
+type Entry = ([u32; 2], [i32; 3], [f32; 3], f64);
+
+/// A cell whose corners, like all positions and cutoffs of these tests, are multiples of 1/8. So all
+/// sums and squares below are exact in float64.
+struct World {
+    spheres: Vec<Sphere>,
+    domain: Domain,
+}
+
+impl World {
+    fn random(rng: &mut Rng) -> Self {
+        let mut edges = [[0.0; 3]; 3];
+        for (k, edge) in edges.iter_mut().enumerate() {
+            edge[k] = eighths(rng, 4..=40);
+        }
+        if rng.bool() {
+            edges[1][0] = eighths(rng, -30..=30);
+            edges[2][0] = eighths(rng, -30..=30);
+            edges[2][1] = eighths(rng, -30..=30);
+        }
+        let periodic = [0; 3].map(|_| rng.u8(0..4) > 0);
+        let corner = [0; 3].map(|_| eighths(rng, -20..=20));
+        let domain = Domain::triclinic(corner, edges).with_periodic(periodic);
+        let sphere = |_| {
+            let center = [0; 3].map(|_| eighths(rng, -60..=60));
+            Sphere::new(center, eighths(rng, 0..=8)).with_velocity([eighths(rng, -9..=9); 3])
+        };
+        let spheres = (0..12).map(sphere).collect();
+        Self { spheres, domain }
+    }
+
+    /// Returns the entries of the full list for the distance that `reach` gives for two particles.
+    fn entries(&self, reach: impl Fn(&Sphere, &Sphere) -> f64) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (i, one) in (0..).zip(&self.spheres) {
+            for (j, other) in (0..).zip(&self.spheres) {
+                let reach = reach(one, other);
+                for n3 in self.images(2, one, other, [0, 0], reach) {
+                    for n2 in self.images(1, one, other, [0, n3], reach) {
+                        for n1 in self.images(0, one, other, [n2, n3], reach) {
+                            let image = [n1, n2, n3];
+                            let vector = self.vector(one, other, image);
+                            let square: f64 = vector.iter().map(|x| x * x).sum();
+                            if square <= reach * reach && (i, [0; 3]) != (j, image) {
+                                #[allow(clippy::cast_possible_truncation, reason = "it is exact")]
+                                let vector = vector.map(|x| x as f32);
+                                entries.push(([i, j], image, vector, square));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        entries.sort_by_key(|&(pair, image, ..)| (pair, image));
+        entries
+    }
+
+    /// Returns the numbers of edge `k` that put particle `other` within reach of `one` along axis k.
+    /// `later` are the numbers of the later edges. The earlier edges have no component along this axis.
+    fn images(
+        &self,
+        k: usize,
+        one: &Sphere,
+        other: &Sphere,
+        later: [i32; 2],
+        reach: f64,
+    ) -> RangeInclusive<i32> {
+        if !self.domain.periodic()[k] {
+            return 0..=0;
+        }
+        let distance = self.vector(one, other, [0, later[0], later[1]])[k];
+        let edge = f64::from(self.domain.edges()[k][k]);
+        // One more on each side makes up for the rounding of the quotients.
+        #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
+        let [first, last] =
+            [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);
+        first - 1..=last + 1
+    }
+
+    fn vector(&self, one: &Sphere, other: &Sphere, image: [i32; 3]) -> [f64; 3] {
+        let shift = self.domain.displacement(image);
+        [0, 1, 2].map(|k| f64::from(other.center[k]) - f64::from(one.center[k]) + shift[k])
+    }
+}
+
+fn eighths(rng: &mut Rng, range: RangeInclusive<i16>) -> f32 {
+    f32::from(rng.i16(range)) / 8.0
+}
+
+/// Whether an entry of a full list is in the half list.
+fn is_in_half(&([i, j], image, ..): &Entry) -> bool {
+    i < j || (i == j && image > [0; 3])
+}
+
+/// Fails unless a list has the expected entries, in their order, and rows that fit.
+fn check(list: &NeighborList, world: &World, expected: &[Entry]) {
+    let images = if world.domain.is_open() {
+        vec![[0; 3]; list.pairs.len()]
+    } else {
+        list.images.clone()
+    };
+    assert_eq!(
+        list.images.is_empty(),
+        world.domain.is_open() || list.pairs.is_empty()
+    );
+    let of = |&(pair, image, vector, _): &Entry| (pair, image, vector);
+    let found: Vec<_> = (list.pairs.iter().zip(&images).zip(&list.vectors))
+        .map(|((&pair, &image), &vector)| (pair, image, vector))
+        .collect();
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(*found, of(expected));
+    }
+    assert_eq!(list.distances.len(), expected.len());
+    for (&distance, &(.., square)) in list.distances.iter().zip(expected) {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the nearest float32 is expected"
+        )]
+        let nearest = square.sqrt() as f32;
+        assert_eq!(distance, nearest);
+    }
+    let mut end = 0;
+    for (i, _) in (0..).zip(&world.spheres) {
+        let row = list.row(i);
+        assert_eq!(row.start, end);
+        end = row.end;
+        assert!(list.pairs[row].iter().all(|pair| pair[0] as usize == i));
+    }
+    assert_eq!(end, expected.len());
+    assert!(list.row(world.spheres.len()).is_empty() && list.row(usize::MAX).is_empty());
+}
+
+#[test]
+fn lists_have_all_pairs_within_the_cutoff() -> Test {
+    let mut rng = Rng::with_seed(5);
+    let mut detector = detector()?;
+    let (mut list, mut ties, mut own) = (NeighborList::default(), 0, 0);
+    for _ in 0..400 {
+        let world = World::random(&mut rng);
+        let cutoff = eighths(&mut rng, 0..=24);
+        let full = world.entries(|_, _| f64::from(cutoff));
+        let search = NeighborSearch::within(&world.spheres, cutoff).in_domain(&world.domain);
+        detector.find_neighbors_into(&search.full(), &mut list)?;
+        check(&list, &world, &full);
+        let half: Vec<Entry> = full.into_iter().filter(is_in_half).collect();
+        detector.find_neighbors_into(&search, &mut list)?;
+        check(&list, &world, &half);
+        assert_eq!(list.statistics.spheres, world.spheres.len() as u64);
+        let square = f64::from(cutoff).powi(2);
+        ties += half.iter().filter(|entry| entry.3 == square).count();
+        own += half.iter().filter(|entry| entry.0[0] == entry.0[1]).count();
+    }
+    // Pairs exactly at the cutoff, and particles that are neighbours of their own images.
+    assert!(ties > 100 && own > 100, "{ties} {own}");
+    Ok(())
+}
+
+#[test]
+fn radii_and_skin_extend_the_reach() -> Test {
+    let mut rng = Rng::with_seed(6);
+    let mut detector = detector()?;
+    for _ in 0..200 {
+        let world = World::random(&mut rng);
+        let skin = eighths(&mut rng, 0..=8);
+        let sum = |one: &Sphere, other: &Sphere| f64::from(one.radius + other.radius + skin);
+        let search = NeighborSearch::touching(&world.spheres).in_domain(&world.domain);
+        let list = detector.find_neighbors(&search.with_skin(skin).full())?;
+        check(&list, &world, &world.entries(sum));
+        let cutoff = eighths(&mut rng, 0..=16);
+        let search = NeighborSearch::within(&world.spheres, cutoff).in_domain(&world.domain);
+        let list = detector.find_neighbors(&search.with_skin(skin).full())?;
+        check(
+            &list,
+            &world,
+            &world.entries(|_, _| f64::from(cutoff + skin)),
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_skin_that_float32_would_round_down_is_rounded_up() -> Test {
+    // 1 + 2⁻²⁵ is no float32. Rounded to nearest it is 1, and the pair would be lost.
+    let skin = 2.0_f32.powi(-25);
+    let distance = 1.0_f32.next_up();
+    let particles = [0.0, distance].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
+    let list = detector()?.find_neighbors(&NeighborSearch::within(&particles, 1.0))?;
+    assert_eq!(list.pairs.len(), 0);
+    let search = NeighborSearch::within(&particles, 1.0).with_skin(skin);
+    assert_eq!(detector()?.find_neighbors(&search)?.pairs, [[0, 1]]);
+    Ok(())
+}
+
+#[test]
+fn pairs_that_groups_leave_out_are_no_neighbors() -> Test {
+    let at = |x: f32| Sphere::new([x, 0.0, 0.0], 0.0);
+    let mut particles = [
+        at(0.0).with_groups(1, 1),
+        at(1.0).with_groups(1, 1),
+        at(2.0),
+    ];
+    let mut list = detector()?.find_neighbors(&NeighborSearch::within(&particles, 1.0))?;
+    assert_eq!(list.pairs, [[1, 2]]);
+    particles[0].groups = 0;
+    assert!(!list.update(&NeighborSearch::within(&particles, 1.0)));
+    Ok(())
+}
+
+#[test]
+fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
+    let particles = [0.0, 1.5, 4.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
+    let domain = Domain::rectangular([0.0; 3], [8.0; 3]);
+    let wider = Domain::rectangular([0.0; 3], [8.0, 8.0, 9.0]);
+    let search = NeighborSearch::within(&particles, 2.0)
+        .in_domain(&domain)
+        .with_skin(0.5);
+    let list = detector()?.find_neighbors(&search)?;
+    assert_eq!(list.pairs, [[0, 1], [1, 2]]);
+    assert!(list.is_valid_for(&search));
+    let moved = |k: usize, by: [f32; 3]| {
+        let mut particles = particles;
+        (0..3).for_each(|axis| particles[k].center[axis] += by[axis]);
+        list.is_valid_for(
+            &NeighborSearch::within(&particles, 2.0)
+                .in_domain(&domain)
+                .with_skin(0.5),
+        )
+    };
+    for (by, valid) in [
+        ([0.249, 0.0, 0.0], true),
+        ([0.0, 0.25_f32.next_up(), 0.0], false),
+        ([0.1, -0.1, 0.1], true),
+        ([0.15, 0.15, -0.15], false),
+        ([8.0, 0.0, 0.0], false),
+        ([f32::NAN, 0.0, 0.0], false),
+        ([f32::INFINITY, 0.0, 0.0], false),
+    ] {
+        for k in 0..3 {
+            assert_eq!(moved(k, by), valid, "{by:?} of particle {k}");
+        }
+    }
+    let others = [
+        NeighborSearch::within(&particles[..2], 2.0)
+            .in_domain(&domain)
+            .with_skin(0.5),
+        NeighborSearch::within(&particles, 2.0)
+            .in_domain(&wider)
+            .with_skin(0.5),
+        NeighborSearch::within(&particles, 2.0).with_skin(0.5),
+        NeighborSearch::within(&particles, 2.0)
+            .in_domain(&domain)
+            .with_skin(0.25),
+        NeighborSearch::within(&particles, 1.0)
+            .in_domain(&domain)
+            .with_skin(0.5),
+        NeighborSearch::touching(&particles)
+            .in_domain(&domain)
+            .with_skin(0.5),
+        search.full(),
+    ];
+    for other in others {
+        assert!(!list.is_valid_for(&other), "{other:?}");
+    }
+    // Without a skin, no particle may move at all.
+    let search = NeighborSearch::touching(&particles);
+    let list = detector()?.find_neighbors(&search)?;
+    assert!(list.is_valid_for(&search));
+    let mut larger = particles;
+    larger[1].radius = 0.5;
+    assert!(!list.is_valid_for(&NeighborSearch::touching(&larger)));
+    larger = particles;
+    larger[2].center[2] = 1e-30;
+    assert!(!list.is_valid_for(&NeighborSearch::touching(&larger)));
+    Ok(())
+}
+
+#[test]
+fn no_pair_is_lost_while_a_list_is_valid() -> Test {
+    let mut rng = Rng::with_seed(7);
+    let mut detector = detector()?;
+    let (cutoff, skin) = (1.0, 0.25);
+    let (mut updates, mut entered) = (0, 0);
+    for _ in 0..20 {
+        let mut world = World::random(&mut rng);
+        let mut list = NeighborList::default();
+        for _ in 0..20 {
+            let search = NeighborSearch::within(&world.spheres, cutoff)
+                .in_domain(&world.domain)
+                .with_skin(skin);
+            let old: Vec<f32> = list.distances.clone();
+            if list.update(&search) {
+                updates += 1;
+                let is_new = |(&old, &new): (&f32, &f32)| old > cutoff && new <= cutoff;
+                entered += old
+                    .iter()
+                    .zip(&list.distances)
+                    .filter(|&both| is_new(both))
+                    .count();
+            } else {
+                detector.find_neighbors_into(&search, &mut list)?;
+            }
+            let expected = world.entries(|_, _| f64::from(cutoff));
+            let expected = expected.iter().filter(|entry| is_in_half(entry));
+            let expected: Vec<_> = expected.map(|entry| (entry.0, entry.2)).collect();
+            let within = |&(_, &distance): &(_, &f32)| distance <= cutoff;
+            let found = list.pairs.iter().zip(&list.vectors).zip(&list.distances);
+            let found: Vec<_> = (found.filter(within))
+                .map(|((&pair, &vector), _)| (pair, vector))
+                .collect();
+            assert!(
+                found == expected,
+                "{} and {} entries",
+                found.len(),
+                expected.len()
+            );
+            for sphere in &mut world.spheres {
+                let step = || f32::from(rng.i8(-1..=1)) / 64.0;
+                sphere.center = sphere.center.map({
+                    let mut step = step;
+                    move |x| x + step()
+                });
+            }
+        }
+    }
+    assert!(updates > 100 && entered > 10, "{updates} {entered}");
+    Ok(())
+}
+
+#[test]
+fn invalid_searches_are_errors_and_leave_the_list_empty() -> Test {
+    let particles = [
+        Sphere::new([0.0; 3], 1.0),
+        Sphere::new([1.0, 0.0, 0.0], 1.0),
+    ];
+    let mut detector = detector()?;
+    let mut list = detector.find_neighbors(&NeighborSearch::touching(&particles))?;
+    assert_eq!(list.pairs, [[0, 1]]);
+    let mut broken = particles;
+    broken[1].center[2] = f32::NAN;
+    let within = |cutoff| NeighborSearch::within(&particles, cutoff);
+    for (search, parts) in [
+        (within(-1.0), ["the cutoff is -1.0", "must be 0 or"]),
+        (within(f32::NAN), ["the cutoff is NaN", "must be 0 or"]),
+        (within(f32::INFINITY), ["the cutoff is inf", "1.1529215e18"]),
+        (within(1e-40), ["the cutoff is 1e-40", "2.3509887e-38"]),
+        (
+            within(1.0).with_skin(-0.5),
+            ["the skin is -0.5", "must be 0 or"],
+        ),
+        (
+            NeighborSearch::within(&broken, 1.0),
+            ["sphere 1", "center.z is NaN"],
+        ),
+        (
+            within(1.0).in_domain(&Domain::rectangular([0.0; 3], [1.0, 0.0, 1.0])),
+            ["edge 1", "its length is 0"],
+        ),
+    ] {
+        let error = detector.find_neighbors_into(&search, &mut list).err();
+        let error = error.ok_or(format!("{search:?} is valid"))?.to_string();
+        for part in parts {
+            assert!(error.contains(part), "no `{part}` in: {error}");
+        }
+        assert!(list.pairs.is_empty() && list.row(0).is_empty(), "{error}");
+        assert!(!list.is_valid_for(&search));
+    }
+    // Velocities do not count, and are not checked.
+    broken = particles;
+    broken[0].velocity = [f32::NAN; 3];
+    assert_eq!(
+        detector
+            .find_neighbors(&NeighborSearch::touching(&broken))?
+            .pairs
+            .len(),
+        1
+    );
+    // There may be no particles.
+    assert_eq!(
+        detector
+            .find_neighbors(&NeighborSearch::within(&[], 1.0))?
+            .pairs
+            .len(),
+        0
+    );
+    Ok(())
+}
+
+#[test]
+fn a_software_gpu_finds_the_same_neighbors() -> Test {
+    let mut rng = Rng::with_seed(8);
+    let at = |_| Sphere::new([0; 3].map(|_| rng.f32() * 10.0), 0.0);
+    let particles: Vec<Sphere> = (0..3000).map(at).collect();
+    let search = NeighborSearch::within(&particles, 0.9).full();
+    let mut gpu = Detector::new(Options::new().with_backend(Backend::Gpu))?;
+    let (by_gpu, by_cpu) = (
+        gpu.find_neighbors(&search)?,
+        detector()?.find_neighbors(&search)?,
+    );
+    assert!(by_cpu.pairs.len() > 10_000);
+    assert_eq!(
+        (by_gpu.pairs, by_gpu.vectors),
+        (by_cpu.pairs, by_cpu.vectors)
+    );
+    Ok(())
+}
