@@ -45,8 +45,7 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
-// Number of entries of the workgroup's hash table, which has one entry for each size class of its spheres.
-// The table uses linear probing.
+// Number of entries in each workgroup's hash table of size classes. The table uses linear probing.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 // Index in the list of time segments of the first segment that this workgroup writes.

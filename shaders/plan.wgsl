@@ -45,7 +45,7 @@ fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
 }
 
 // Determines the place of a grid in the order of cell edges, finest first. Spheres (and time segments) search
-// only grids after their own in this order. This is cheap because these grids have larger cells.
+// their own grid and the grids after it. This is cheap because the grids after it have larger cells.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
