@@ -4,8 +4,9 @@
 #needs params, plan, counters
 
 // Returns whether an upper bound on the number of candidate pairs exceeds the limit. For the bound, every
-// grid cell is assumed to be as full as the fullest one. Each sphere (or time segment) searches 14 cells of
-// its own grid and, in all time slabs of each coarser grid, at most 4 cells along each axis.
+// entry of the table of cells is assumed to be as full as the fullest entry. Each sphere (or time segment)
+// searches 14 cells of its own grid and, in all time slabs of each coarser grid, at most 4 cells along each
+// axis.
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {
