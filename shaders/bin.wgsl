@@ -1,6 +1,6 @@
 // Computes the grid cell of every proxy (an uncut sphere, or one time segment of a fast sphere) and its slot
 // (entry of the table of cells), and counts the proxies in each slot.
-// Twin of `src/cpu/bin.rs`.
+// Twin of the Rust code in `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
 #import invocation::{invocation}

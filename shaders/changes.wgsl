@@ -2,7 +2,7 @@
 // (are new), lasted (were there before) and ended (are gone). The entry point `flag` marks the pairs that
 // began or ended. After the prefix sum of these flags, `write` writes the three parts of the list. `keep`
 // stores this step's pairs for the next comparison.
-// Twin of `src/reduce/changes.rs`.
+// Twin of the Rust code in `src/reduce/changes.rs`.
 
 #import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}

@@ -1,7 +1,7 @@
 // Writes the contacts of each sphere: a row of indices into the sorted list of pairs (a, b), which is in the
 // order of a. The entry point `copy` copies the sorted list, and the copy is then sorted by the row of b.
 // From the two orders, `rows` determines where the row of each sphere begins, and `fill` writes the rows.
-// Twin of `src/reduce/contacts.rs`.
+// Twin of the Rust code in `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}

@@ -2,7 +2,7 @@
 // mean number of other spheres within each distance of a sphere), the frame (the moving origin from which
 // grid cells are counted), the trimmed box (which holds most spheres), and the length limit of the time
 // segments into which fast spheres are cut. Dispatched as one workgroup.
-// Twin of `src/cpu/measure/curve.rs`.
+// Twin of the Rust code in `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, largest, path_of, segments_power}

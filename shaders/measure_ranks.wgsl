@@ -1,7 +1,7 @@
 // Computes the median, a low quantile and a high quantile of each quantity of the sampled spheres:
 // coordinates, velocity components, and distances to neighbours. Each workgroup ranks RANKED of the sampled
 // spheres by one quantity.
-// Twin of `src/cpu/measure/ranks.rs`.
+// Twin of the Rust code in `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}

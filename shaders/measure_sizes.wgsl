@@ -1,6 +1,6 @@
 // Determines into how many time segments each sphere is cut, writes the list of time segments, and counts
 // uncut spheres and segments in a histogram of size classes.
-// Twin of `src/cpu/measure/sizes.rs`.
+// Twin of the Rust code in `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}

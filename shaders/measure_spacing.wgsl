@@ -1,7 +1,7 @@
 // Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each sampled
 // sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres. First, its invocations
 // share the work of counting the other sampled spheres around them. Then each invocation handles one octave.
-// Twin of `src/cpu/measure/spacing.rs`.
+// Twin of the Rust code in `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}

@@ -1,10 +1,10 @@
 // Finds the pairs of touching spheres: tests every sphere (or time segment of a fast sphere) against the
 // candidates near it in the grids. With TALLY, the kernel only counts the candidates. This counting pass runs
 // first if there may be more candidates than allowed.
-// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, the same search on the CPU, with two differences.
-// First, a large sphere on the GPU does not search grids with smaller cells, because all other invocations
-// would have to wait for its invocation. Second, the first test of a candidate is the near test of
-// `near.wgsl`, not a test of bounding spheres.
+// Twin of the Rust code in `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. First, a large
+// sphere on the GPU does not search grids with smaller cells, because all other invocations would have to
+// wait for its invocation. Second, the first test of a candidate is the near test of `near.wgsl`, not a test
+// of bounding spheres.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}

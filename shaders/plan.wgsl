@@ -1,7 +1,7 @@
 // Chooses the levels (uniform grids) of the step, and gives each grid its cell size and its part of the table
 // of cells. Dispatched as one workgroup.
-// Twin of `src/cpu/plan`, which has the same parts and explains the reasons in more detail. This file
-// connects the parts, as `make.rs` does on the CPU.
+// Twin of the Rust code in `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
+// This file connects the parts, as `make.rs` does on the CPU.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}

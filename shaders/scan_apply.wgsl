@@ -1,6 +1,6 @@
 // Replaces each block of SCAN_BLOCK counts by its exclusive prefix sums, which start from the sum of all
 // earlier blocks. One workgroup per block.
-// Twin of `src/cpu/scan.rs`.
+// Twin of the Rust code in `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
 

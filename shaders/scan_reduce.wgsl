@@ -1,5 +1,5 @@
 // Computes the sum of each block of SCAN_BLOCK counts, as a part of a prefix sum. One workgroup per block.
-// Twin of `src/cpu/scan.rs`.
+// Twin of the Rust code in `src/cpu/scan.rs`.
 
 @group(0) @binding(0) var<storage, read> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;

@@ -1,6 +1,6 @@
 // Moves the items of each block to their positions in the order of their digits, in one pass of a radix sort.
 // Items with equal digits keep their order.
-// Twin of `src/reduce/sort.rs`, where a library sorts.
+// Twin of the Rust code in `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}

@@ -153,10 +153,10 @@ const CAROM_NONE = 0xffffffffu;
 // results.sorted_columns to carom_index().
 
 // Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
-// two array<u32>, `offsets` and `indices`. Row i, for sphere i, is indices[k] with
-// offsets[i] <= k < offsets[i + 1]. The row lists first the pairs in which the sphere
-// is b, by ascending a, then the pairs in which it is a, by ascending b. Each pair is
-// in two rows.
+// two array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
+// offsets[i + 1]. A sphere's row lists first the pairs in which the sphere is b, by
+// ascending a, then the pairs in which it is a, by ascending b. So with one set, the
+// other spheres are in ascending order. Each pair is in two rows.
 
 // Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). It
 // contains results.began new pairs, then results.lasted pairs that were already in the

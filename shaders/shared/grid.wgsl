@@ -1,4 +1,5 @@
-// Cells of a level (grid), and the slot (table entry) of each cell. Twin of `src/shared/grid.rs`.
+// Cells of a level (grid), and the slot (table entry) of each cell.
+// Twin of the Rust code in `src/shared/grid.rs`.
 
 #import types::{Level}
 

@@ -1,5 +1,5 @@
 // Decides which two time segments of two touching spheres report the pair, so that it is reported only once.
-// Twin of `src/shared/ownership.rs`.
+// Twin of the Rust code in `src/shared/ownership.rs`.
 
 #import filter::{Filtered, sum}
 #import segments::{largest}

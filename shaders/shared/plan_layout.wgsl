@@ -1,6 +1,6 @@
 // Chooses the layout of a level (grid): its time slabs (equal parts of the step), the edge of its cells, and
 // its entries in the table of cells.
-// Twin of `src/cpu/plan/layout.rs`.
+// Twin of the Rust code in `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}

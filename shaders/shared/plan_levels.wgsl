@@ -1,6 +1,6 @@
 // Divides the size ranges (runs of neighbouring size classes) into levels (grids) at the least expected cost,
 // by dynamic programming.
-// Twin of `src/cpu/plan/levels.rs`.
+// Twin of the Rust code in `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}

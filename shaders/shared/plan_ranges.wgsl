@@ -1,6 +1,6 @@
 // Groups the size classes that have spheres into size ranges, from which the levels (grids) are made. A size
 // range is a run of neighbouring size classes.
-// Twin of `src/cpu/plan/size_ranges.rs`.
+// Twin of the Rust code in `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
