@@ -1,6 +1,6 @@
-// Computes the grid cell and the slot (entry of the slot table) of every proxy, and counts the
-// proxies in each slot. A proxy is an uncut sphere, or one time segment of a cut sphere.
-// Twin of `src/cpu/bin.rs`.
+// Computes the grid cell of every proxy (an uncut sphere, or one time segment of a fast sphere) and its slot
+// (entry of the table of cells), and counts the proxies in each slot.
+// Twin of the Rust code in `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
 #import invocation::{invocation}
@@ -17,17 +17,18 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-// For each slot: the number of its proxies. The stage `scan` replaces these numbers by their prefix
-// sums. Then each entry is the index of the slot's first sorted proxy.
+// For each slot (entry of the table of grid cells): the number of its spheres (or time segments). The stage
+// `scan` replaces these numbers by their prefix sums. Then each entry is the index of the slot's first sorted
+// sphere.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Greatest number of proxies that a slot held right after a proxy of this workgroup was added to
-// it.
+// Largest number of spheres (or time segments) that a table entry held right after this workgroup added one
+// of them.
 var<workgroup> sh_fullest: atomic<u32>;
 
-// Computes a proxy's cell, tag (level and time segment), slot, and place among the proxies of this
-// slot, and writes them.
+// Computes and writes the grid cell of a sphere (or time segment), its tag (packed grid number and time
+// segment), its slot (entry of the table of cells), and its position in this slot.
 fn put(proxy: u32) {
     var part = Segment(proxy, 0u);
     if proxy >= params.spheres {
@@ -65,7 +66,8 @@ fn main(
         put(proxy);
     }
     workgroupBarrier();
-    // Atomic writes to one word are serialized, so a word that would not change is not written.
+    // Atomic writes to one word of global memory are serialized, so the counter is written only if its value
+    // changes.
     if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
         atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }

@@ -1,8 +1,8 @@
-// Compares the pairs of this step with the pairs of the last complete step, and lists the pairs
-// that began (are new), lasted (were there before) and ended (are gone). The entry point `flag`
-// marks the pairs that began and the pairs that ended. After the prefix sum of these flags, `write`
-// writes all three parts of the list. `keep` stores this step's sorted pairs for the next step.
-// Twin of `src/reduce/changes.rs`.
+// Compares the pairs of this step with the pairs of the last complete step, and lists the pairs that began
+// (are new), lasted (were there before) and ended (are gone). The entry point `flag` marks the pairs that
+// began or ended. After the prefix sum of these flags, `write` writes the three parts of the list. `keep`
+// stores this step's pairs for the next comparison.
+// Twin of the Rust code in `src/reduce/changes.rs`.
 
 #import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -12,9 +12,9 @@
 // The pairs (a, b) of the last complete step, in order, and the number of these pairs.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// Flags, 1 for each pair that began or ended, and after the scan the exclusive prefix sums of these
-// flags. There is one word for each entry of `sorted_pairs`, then one for each entry of
-// `kept_pairs`, and one more at the end.
+// Flags of the pairs that began or ended (1 for such a pair, otherwise 0), and after the scan the exclusive
+// prefix sums of these flags. There is one word for each entry of this step's sorted list, then one for each
+// entry of the last complete step's list, and one more at the end.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
@@ -69,7 +69,7 @@ fn before_count() -> u32 {
     return select(0u, kept_count, is_complete());
 }
 
-// Returns the index in `change_flags` of the flag for the first entry of `kept_pairs`.
+// Returns the index in `change_flags` of the flag for the first pair of the last complete step.
 fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
@@ -113,8 +113,8 @@ fn write(
     if index < half {
         if index < count {
             let own = change_flags[index];
-            // Of the pairs before this one in the sorted list, `own` pairs began and (index - own)
-            // pairs lasted.
+            // In this step's sorted list, `own` of the pairs before this pair are new, and (index - own) of
+            // them were already in the list of the last complete step.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             changes[to] = now(index);
         }

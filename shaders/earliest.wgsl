@@ -1,21 +1,21 @@
 // Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts.
 // `times` computes the time of each sphere's first impact. `partners` finds the sphere that is hit
 // at this time, or the one with the smallest index if there are several.
-// Twin of `src/reduce/earliest.rs`.
+// Twin of the Rust code in `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// Like CaromEarliest, but the time of impact is stored as bits, for atomicMin(). Read as integers,
-// the bits of non-negative floats have the same order as the floats.
+// First impact of a sphere, like CaromEarliest, but with the time of impact stored as bits for atomicMin().
+// Read as integers, the bits of non-negative floats have the same order as the floats.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// Pairs with the layout of CaromCollision, as bits. The times of impact are compared as integers,
-// because float arithmetic may flush subnormal numbers to 0.
+// The pairs with the layout of CaromCollision, as the bits of their values. Times of impact are compared as
+// integers, because float arithmetic may flush subnormal numbers to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
@@ -25,7 +25,7 @@ struct Seen {
     row_a: u32,
     row_b: u32,
     b: u32,
-    // Bits of the time of impact.
+    // Time of impact, as the bits of a float32.
     toi: u32,
 }
 
@@ -62,9 +62,8 @@ fn times(
     }
 }
 
-// If `toi` is the time of the first impact of the sphere in row `row`, records `partner` as the
-// sphere that is hit. Of several partners at this time, the row keeps the one with the smallest
-// index.
+// Records sphere `partner` as the sphere that is hit first by the sphere in row `row`, if `toi` is the time
+// of its first impact. Of several spheres that are hit at this time, the row keeps the smallest index.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);
@@ -81,7 +80,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // The row of sphere a equals the index of a.
+        // The row of sphere a of a pair (a, b) equals the index of a.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

@@ -1,11 +1,11 @@
-// Copies the input values of both spheres of each pair, from which the host decides exactly whether
-// the spheres touch.
+// Copies the input values of both spheres of each pair, so that the host can decide exactly whether the
+// spheres touch.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
 #import types::{Sphere}
 
-// A pair with the input values of its spheres. Twin of `Gathered` in `src/gpu/shader/layout.rs`.
+// A pair of spheres with the input values of both. Twin of `Gathered` in `src/gpu/shader/layout.rs`.
 struct Gathered {
     a: u32,
     b_and_grazing: u32,
@@ -18,8 +18,8 @@ struct Gathered {
 @group(0) @binding(2) var<storage, read> results: CaromResults;
 @group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
 
-// Writes the values of one of the two spheres of pair `place`: `side` is 0 for the first sphere, 1
-// for the second.
+// Writes the values of one sphere of pair `place`: the first sphere if `side` is 0, the second sphere if
+// `side` is 1.
 fn put(place: u32, side: u32, sphere: Sphere) {
     for (var axis = 0u; axis < 3u; axis++) {
         gathered[place].values[side][axis] = bitcast<u32>(sphere.center[axis]);

@@ -1,7 +1,6 @@
-// Determines the number of spheres, which may be in the caller's buffers, and from it the size of
+// Determines the number of spheres in the step, which may be in the caller's buffers, and from it the size of
 // the sample of spheres. Dispatched as one invocation.
-// Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in
-// `src/shared/tuning.rs`.
+// Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in `src/shared/tuning.rs`.
 
 #import sources::{SourceLayout}
 #import types::{Counters, Params}
@@ -22,12 +21,13 @@ fn main() {
     if second_source.counted != 0u {
         counts.y = second_count[second_source.count_word];
     }
-    // If one of two sets is empty, no pair exists and nothing is searched.
+    // If one of two sets of spheres is empty, no pair exists and nothing is searched.
     let between = second_source.used != 0u;
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || (counts.x > 0u && counts.y > 0u));
-    // The number of spheres in the input, or 2^32 - 1 if the sum of the two counts overflows.
+    // If there are more spheres than allowed, spheres_needed is the number of spheres in the input, or 2^32 -
+    // 1 if the sum of the two counts overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

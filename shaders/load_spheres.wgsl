@@ -1,6 +1,6 @@
-// Copies the caller's spheres into the layout that the stages read. The entry point `first_set`
-// copies the first set, or the only one, and `second_set` copies the second. A sphere with a value
-// that carom cannot work with is counted and set aside: it takes no part in the step.
+// Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set` copies
+// the first or only set of spheres, and `second_set` copies the second. A sphere with an invalid value is
+// counted and set aside: it takes no part in the step.
 // Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
@@ -19,8 +19,8 @@
 @group(0) @binding(6) var<storage, read_write> spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> counters: Counters;
 
-// Bits of the largest magnitude of all coordinates, radii and displacements of the workgroup's
-// spheres.
+// Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres, stored as the
+// bits of a float32.
 var<workgroup> sh_extent: atomic<u32>;
 // Number of the workgroup's spheres that are set aside for invalid values, and number of spheres
 // that other workgroups had set aside before.
@@ -33,8 +33,8 @@ fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
 }
 
-// A sphere in the caller's units, and the largest magnitudes of its values. Magnitudes are stored
-// as bits: see magnitude().
+// A sphere in the caller's units, and the largest magnitudes of its values, stored as the bits of float32
+// numbers.
 struct Loaded {
     sphere: Sphere,
     // Largest magnitude of the sphere's coordinates, radius and displacement along each axis.
@@ -72,24 +72,24 @@ fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
     (*loaded).most = max((*loaded).most, magnitude(motion));
     var velocity = bitcast<f32>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
-        // With previous centres, the step has length 1, and the sphere moves from its previous
-        // centre to its current one.
+        // With previous centres instead of velocities, the step has length 1, and a sphere moves from its
+        // previous centre to its current one.
         (*loaded).lengths = max((*loaded).lengths, magnitude(motion));
         velocity = opaque(bitcast<f32>(place) - bitcast<f32>(motion));
         (*loaded).sphere.center[axis] = bitcast<f32>(motion);
         (*loaded).most = max((*loaded).most, magnitude(bitcast<u32>(velocity)));
     }
     (*loaded).sphere.velocity[axis] = velocity;
-    // The displacement is computed only if the velocity is valid: infinity and NaN must not enter
-    // the arithmetic.
+    // The displacement of a sphere is computed only if its velocity is valid, because infinity and NaN must
+    // not enter the arithmetic.
     if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
         let scaled = times_power(velocity, params.velocity_power);
         (*loaded).lengths = max((*loaded).lengths, magnitude(bitcast<u32>(opaque(scaled * params.dt))));
     }
 }
 
-// Loads sphere i of the caller. A negative radius counts as invalid. As an integer, its bits are
-// above the bits of every valid magnitude.
+// Loads sphere i of the caller. A negative radius counts as invalid, because its bits, read as an integer,
+// are above the bits of every valid magnitude.
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
@@ -100,8 +100,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Loads sphere i of a set and stores it, or sets it aside if a value is invalid. The spheres of the
-// set are stored at the indices from `begin` up to, but not including, `end`.
+// Loads sphere i of a set and stores it, or sets it aside if a value is invalid. The spheres of the set are
+// stored at the indices from `begin` to `end` - 1.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;
@@ -128,7 +128,7 @@ fn load(i: u32, begin: u32, end: u32, local: u32) {
             sh_before = atomicAdd(&counters.invalid, atomicLoad(&sh_invalid));
         }
     }
-    // Makes sh_before, which invocation 0 has written, visible to all invocations.
+    // This barrier makes sh_before, which invocation 0 has written, visible to all invocations.
     workgroupBarrier();
     if invalid && sh_before + place < INVALID_LISTED {
         atomicStore(&counters.invalid_index[sh_before + place], to);

@@ -1,8 +1,7 @@
-// Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each
-// sampled sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres. First,
-// its invocations share the work of counting the other sampled spheres around them. Then each
-// invocation handles one octave.
-// Twin of `src/cpu/measure/spacing.rs`.
+// Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each sampled
+// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres. First, its invocations
+// share the work of counting the other sampled spheres around them. Then each invocation handles one octave.
+// Twin of the Rust code in `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}
@@ -14,23 +13,21 @@
 @group(0) @binding(2) var<storage, read_write> octaves: array<atomic<u32>, OCTAVES>;
 @group(0) @binding(3) var<storage, read_write> samples: array<Sampled>;
 
-// Returns the centre of a sphere halfway through the step. These centres stand for the whole step,
-// even if the spheres burst apart or rush together. At the start or the end of the step they would
-// be much denser.
+// Returns the centre of a sphere halfway through the step. Halfway positions stand for the whole step,
+// because spheres that fly apart or rush together are much denser at the start or at the end of the step.
 fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-// For each sampled sphere of the workgroup: its centre halfway through the step, the number of
-// other sampled spheres in each octave of distance, and log2 of the distances to its neighbours
-// number NEAR_RANK and FAR_RANK in the order of distance.
+// For each sampled sphere of the workgroup: its centre halfway through the step, the number of other sampled
+// spheres in each octave of distance, and log2 of the distances to its NEAR_RANK-th and its FAR_RANK-th
+// nearest neighbour.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
 
-// For each sampled sphere of the workgroup, counts the other sampled spheres by octaves of
-// distance. The workgroup has `own` sampled spheres, which begin with sampled sphere number
-// `first`.
+// Counts, for each sampled sphere of the workgroup, the other sampled spheres in each octave of distance. The
+// workgroup has `own` sampled spheres, from number `first` on.
 fn count_near(first: u32, own: u32, local: u32) {
     for (var other = local; other < params.sample; other += OCTAVES) {
         let middle = middle_of(sphere_at(sampled(other)));
@@ -43,10 +40,9 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Estimates the distances from sphere k of the workgroup to two neighbours: number NEAR_RANK and
-// number FAR_RANK in the order of distance. If such a neighbour is in octave `octave` of distance,
-// log2 of its distance is written to sh_log_distance. This octave contains `near` neighbours of the
-// sphere, and all octaves below it together contain `before`.
+// Estimates the distances from sphere k of the workgroup to its NEAR_RANK-th and its FAR_RANK-th nearest
+// neighbour. Writes log2 of a distance if the neighbour is in octave `octave` of distance. This octave
+// contains `near` neighbours of the sphere, and all lower octaves together contain `before`.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
@@ -54,8 +50,8 @@ fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     // is at most MAX_DIMENSION, the value for a uniform distribution in space.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
-    // Each of the two neighbours is in only one octave of distance, so only one invocation writes
-    // its distance.
+    // A neighbour is in one octave of distance only, so only one invocation writes the distance of this
+    // neighbour.
     if until >= ranks.x && before < ranks.x {
         sh_log_distance[k][0] = within.x;
     }
@@ -93,8 +89,8 @@ fn main(
     if all > 0u {
         atomicAdd(&octaves[local], all);
     }
-    // This barrier is needed because the distances of a sphere may have been written by any
-    // invocation.
+    // This barrier makes the estimated distances to neighbours visible, because any invocation may have
+    // written them.
     workgroupBarrier();
     if local < own {
         let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);

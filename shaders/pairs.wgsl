@@ -1,10 +1,10 @@
-// Finds the pairs: tests every proxy (an uncut sphere, or one time segment of a cut sphere) against
-// the candidates in its reach. With TALLY, only counts the candidates, if there may be more than
-// allowed.
-// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. First, coarse proxies
-// do not search finer levels on the GPU, because all other invocations would have to wait for the
-// invocation of such a proxy. Second, the first test of a candidate is the near test of
-// `near.wgsl`, not a test of bounding spheres.
+// Finds the pairs of touching spheres: tests every sphere (or time segment of a fast sphere) against the
+// candidates near it in the grids. With TALLY, the kernel only counts the candidates. This counting pass runs
+// first if there may be more candidates than allowed.
+// Twin of the Rust code in `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. First, a large
+// sphere on the GPU does not search grids with smaller cells, because all other invocations would have to
+// wait for its invocation. Second, the first test of a candidate is the near test of `near.wgsl`, not a test
+// of bounding spheres.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
@@ -32,22 +32,23 @@ override TALLY: bool = false;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// 1 if the workgroup has nothing to do, otherwise 0.
+// 1 if this workgroup of the pair search has nothing to do, otherwise 0.
 var<workgroup> sh_idle: u32;
-// Number of pairs that a workgroup can stage in workgroup memory, in order to write them to the
-// list of pairs in one piece.
+// Number of pairs that one workgroup can collect in workgroup memory before it writes them to the list of
+// pairs.
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found, which may exceed the room for staged pairs; and
-// index of the first staged pair in the list of pairs.
+// Number of pairs that the workgroup has found, which may exceed STAGED; and index in the list of pairs at
+// which the workgroup writes its collected pairs.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
-// The workgroup's contributions to the counter of candidates and to the counter of finished
-// invocations.
+// The workgroup's contribution to two counters of the step: the number of candidate pairs, and the number of
+// invocations that have finished.
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Returns whether the tally has counted more candidates than allowed.
+// Returns whether the number of candidate pairs exceeds the limit. The counting pass has counted them before
+// any of them is tested.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -55,8 +56,8 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Reserves `count` entries of the list of pairs and returns the index of the first one. The counter
-// of pairs goes on past the capacity of the list.
+// Reserves `count` entries of the list of pairs and returns the index of the first one. The counter of pairs
+// continues to count when the list is full.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -65,31 +66,32 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to entry `place` of the list of pairs, if the list is long enough. If the low word
-// of the counter of pairs has wrapped, this overwrites another pair. That is harmless, because
-// `results` then reports a truncated list.
+// Writes a pair to entry `place` of the list of pairs, or does nothing if the list has no such entry. If the
+// low 32-bit word of the pair counter has wrapped around, another pair is overwritten. The step then reports
+// a truncated list.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
     }
 }
 
-// Writes staged pair number `staged` of the workgroup, if there is one, to the list of pairs.
+// Copies the pair with number `staged` from workgroup memory to the list of pairs. Does nothing if the
+// workgroup holds fewer pairs.
 fn list_staged(staged: u32) {
     if staged < min(atomicLoad(&sh_pairs), STAGED) {
         list(sh_base + staged, sh_found[staged]);
     }
 }
 
-// Returns whether one of two spheres ignores a collision group of the other. In each word, the low
-// 16 bits are the groups of the sphere itself, and the high 16 bits are the groups that it ignores.
+// Returns whether one of two spheres ignores a collision group of the other. In each argument, the low 16
+// bits are the collision groups of a sphere, and the high 16 bits are the groups that this sphere ignores.
 fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Reports the pair of the spheres of two proxies, which may touch. Does nothing in three cases:
-// both proxies are of the same sphere, one sphere ignores the other, or other time segments of the
-// spheres contain the closest approach and so report the pair.
+// Adds the pair of two spheres, which touch or may touch, to the list of pairs. Does nothing in three cases:
+// both proxies are time segments of the same sphere, one sphere ignores the other, or the spheres come
+// closest in other time segments, which report the pair.
 fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
@@ -119,38 +121,37 @@ fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     }
 }
 
-// Returns a count of two words, low word first, increased by `more`.
+// Returns a 64-bit count, given as two words with the low word first, increased by `more`.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A proxy that searches for candidates: its index among the sorted proxies, and its tag (level and
-// time segment). The proxy itself is loaded wherever it is needed, which costs less than keeping it
-// in registers.
+// A sphere (or time segment of a sphere) that searches for candidates: its index in the buffer of sorted
+// spheres, and its tag (packed grid number and time segment). The values of the sphere are loaded wherever
+// they are needed, which costs less than keeping them in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// The candidates of a proxy in half its neighbourhood (its own cell and 13 of the 26 neighbouring
-// cells). They are the proxies in five ranges of the sorted proxies. They are numbered across the
-// five ranges, from 0 up to, but not including, `count`.
+// The candidates of one sphere (or time segment) in its own cell and in 13 of the 26 neighbouring cells. The
+// candidates form five ranges of the buffer of sorted spheres. They are numbered across the five ranges, from
+// 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // For each of the first four ranges: the number of the first candidate after the range.
+    // For each of the first four ranges of candidates: the number of the first candidate after the range.
     past: vec4<u32>,
-    // For each of the first four ranges: the offset, modulo 2^32, from the number of a candidate to
-    // its index among the sorted proxies.
+    // For each of the first four ranges of candidates: the offset, modulo 2^32, from the number of a
+    // candidate to its index in the buffer of sorted spheres.
     shift: vec4<u32>,
-    // For the fifth range: the offset, modulo 2^32, from the number of a candidate to its index
-    // among the sorted proxies.
+    // For the last range of candidates: the offset, modulo 2^32, from the number of a candidate to its index
+    // in the buffer of sorted spheres.
     last_shift: u32,
 }
 
-// Returns the index of candidate `number` among the sorted proxies. The range of the candidate is
-// chosen by select(), because vectors that are indexed by a variable are kept in memory, not in
-// registers.
+// Returns the index of candidate `number` in the buffer of sorted spheres. The code uses select() instead of
+// indexed vectors, because indexed vectors are kept in memory, not in registers.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -160,10 +161,10 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of sorted proxy `index` in half its neighbourhood: its own cell and 13 of
-// the 26 neighbouring cells, so that each pair is found from one side only. `slot` is the slot of
-// its own cell. All of these cells must be in the level's box. All loads are issued before the
-// first result is used, so that their latencies overlap.
+// Returns the candidates of a sphere (or time segment) in its own cell and in 13 of the 26 neighbouring
+// cells, so that each pair is found from one side only. `index` is the index in the buffer of sorted spheres,
+// and `slot` is the table entry of the sphere's cell. Each of these cells must have its own table entry. All
+// loads come before the first use of a result, so that their latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -189,8 +190,8 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Makes the near test of the 32 candidates from number `first` on. Returns a mask with a bit for
-// each of them, set if the candidate may touch the searching proxy.
+// Applies the near test (a cheap first test) to 32 candidates, from number `first` on. Returns a mask with
+// one bit per candidate, which is set if the candidate may touch the searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -205,10 +206,10 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Applies the filter to the searching proxy and the sorted proxy `place`, and reports the pair
-// unless the result is a certain miss.
+// Applies the filter (a float32 test with an error bound) to the searching sphere and to the sphere at index
+// `place`. Reports the pair unless the two spheres certainly miss each other.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // The compiler cannot know that params.zero is 0, so it loads the searching proxy again instead
+    // XOR with params.zero, which is always 0, forces the compiler to load the searching sphere again instead
     // of keeping it in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
@@ -218,9 +219,9 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests a proxy against candidates, in batches of 32: first the near test of the whole batch, then
-// the filter for the few candidates that pass. While one invocation of a subgroup applies the
-// filter, the others wait.
+// Tests a sphere against its candidates in batches of 32: first the cheap near test for the whole batch, then
+// the expensive filter for the few candidates that pass. While one invocation of a subgroup runs the filter,
+// the other invocations wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -231,16 +232,17 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Returns whether a cell and all cells around it are in the level's box. If so, half the
-// neighbourhood of the cell consists of five ranges of the sorted proxies.
+// Returns whether a cell and its 26 neighbours are all in the grid's box (the block of cells with a table
+// entry each). If so, the candidates of a sphere in this cell form five ranges of the buffer of sorted
+// spheres.
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // If the level has no box, all components of `dims` are 0.
+    // For a grid without a box of cells, all components of `dims` are 0.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
-// Tests a proxy against the candidates in half its neighbourhood, or with TALLY only counts them.
-// All cells of the neighbourhood must be in the level's box.
+// Tests a sphere (or time segment) against the candidates in its own cell and in 13 of the 26 neighbouring
+// cells. With TALLY, only counts the candidates. Each of these cells must have its own table entry.
 fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<function, vec2<u32>>) {
     let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
     let candidates = own_candidates(searcher.index, level, slot);
@@ -250,8 +252,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last time slab of a level that overlap a time segment. The segment has
-// number `segment` of 2^power, and the level has 2^time_power slabs.
+// Returns the first and the last time slab (equal part of the step) of a grid that overlap a time segment.
+// The segment is number `segment` of 2^power, and the grid has 2^time_power slabs.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -261,29 +263,29 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// A block of cells of a level that a proxy searches: all cells between the corners `low` and
-// `high`, both included, in the time slabs from `slabs.x` to `slabs.y`.
+// A block of cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, both
+// included, in the time slabs (equal parts of the step) from `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // The cell where the search of the block begins, and the lowest index of a sorted proxy to be
-    // tested in this cell. They are usually `low` and 0. In half a neighbourhood, the search begins
-    // in the cell of the searching proxy, with the proxy that follows the searching one.
+    // Cell where the search of the block begins, and lowest index in the buffer of sorted spheres to be
+    // tested in this cell. These are usually `low` and 0. In its own grid, a sphere starts in its own cell,
+    // right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
 
-// Returns half the neighbourhood of a proxy in cell `cell`: this cell and 13 of the 26 neighbouring
-// cells, so that each pair is found from one side only.
+// Returns the cells that a sphere in cell `cell` searches in its own grid: this cell and 13 of the 26
+// neighbouring cells, so that each pair is found from one side only.
 fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     let slab = slab_of(searcher.tag, level.time_power);
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another level that may hold a proxy that touches the searching one.
-// Along each axis, the block reaches as far from the middle of the searching proxy as its half
-// extent plus the half extent of the largest proxy of that level.
+// Returns the block of cells of another grid that may hold a sphere (or time segment) that touches the
+// searching one. Along each axis, the block reaches as far from the middle of the searching segment as its
+// half extent plus the largest half extent in the other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -296,18 +298,19 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
 }
 
-// One cell of a level, or several consecutive cells of a row, and the range of the sorted proxies
-// in their slots.
+// One cell of a grid, or several consecutive cells of a row, and the range of the buffer of sorted spheres
+// that these cells hold.
 struct Piece {
     begin: u32,
     end: u32,
-    // If true, the piece consists of all remaining cells of the searched row, and they are in the
-    // level's box. If false, it is a single cell, which may share its slot with other cells.
+    // True if the range of sorted spheres covers the whole rest of the searched row of cells, and each of
+    // these cells has its own table entry. False if it covers one cell, which may share its table entry with
+    // other cells.
     whole: bool,
 }
 
-// Returns the piece of a row that begins with cell `first` of a time slab. If all cells of the row
-// from there to `high_x` are in the level's box, the piece is all of them. Otherwise it is the cell
+// Returns the part of a row of cells that is read as one range of sorted spheres. If all cells from `first`
+// to x = `high_x` have their own table entries, the part is all of these cells. Otherwise, it is the cell
 // `first` only.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
@@ -316,15 +319,16 @@ fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
 }
 
-// Tests a proxy against the proxies in a piece of a row. `number` is the number of the level, `at`
-// is the first cell of the piece, and `slab` is the time slab.
+// Tests a sphere against the spheres in a piece (one or more consecutive cells of a row). `number` is the
+// number of the grid, `at` is the first cell of the piece, and `slab` is the time slab (part of the step).
 fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
     for (var other = piece.begin; other < piece.end; other++) {
         let proxy = sorted_proxies[searcher.index];
         if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // If the cell is outside the box, its slot may also hold proxies of other cells.
+        // A cell outside the grid's box may share its table entry with other cells. Spheres of these other
+        // cells are skipped.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(found.cell != at) || level_of(found.tag) != number
@@ -336,9 +340,9 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the cell at which the search of a block continues after cell `at`, row by row and plane
-// by plane. If `whole_row` is true, the rest of the row of `at` has been searched, too. After the
-// last cell of the block, the z of the result is above the block.
+// Returns the cell that follows cell `at` in the search of a block of cells, which goes row by row and plane
+// by plane. If `whole_row` is true, the rest of the row is skipped. After the last cell, the z of the result
+// is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -351,8 +355,8 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a proxy against the proxies in a block of cells of level `number`, or with TALLY only
-// counts them. The function has a single loop, because each nested loop would take more registers.
+// Tests a sphere (or time segment) against the spheres in a block of cells of grid `number`. With TALLY, only
+// counts these spheres. The function has a single loop, because each nested loop would take more registers.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -373,7 +377,8 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
     }
 }
 
-// Tests a proxy against its candidates in level `number`, or with TALLY only counts them.
+// Tests a sphere (or time segment) against its candidates in grid `number`. With TALLY, only counts the
+// candidates.
 fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
     let level = plan.level[number];
     let own_level = level_of(searcher.tag);
@@ -394,14 +399,16 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     search_block(searcher, number, block, tally);
 }
 
-// Tests sorted proxy `index` against all of its candidates, or with TALLY only counts them. Returns
-// the number of candidates in two words, low word first.
+// Tests a sphere (or time segment) against all of its candidates. With TALLY, only counts the candidates.
+// `index` is the index in the buffer of sorted spheres. Returns the number of candidates as two words, low
+// word first.
 fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // The last iteration, with number == plan.levels, counts the invocation as finished. If the
-    // driver ends long loops early, the invocation never reaches this iteration.
+    // The last iteration of the loop over the grids only counts this invocation as finished. If the driver
+    // ends long loops early, the last iteration is not reached, and the count of finished invocations falls
+    // short.
     for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -414,14 +421,14 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Returns whether this dispatch has nothing to do. The tally has nothing to do if the number of
-// candidates cannot exceed the limit. The test has nothing to do if the tally has found that the
-// number exceeds the limit.
+// Returns whether this dispatch has nothing to do. The counting pass (TALLY) is idle if the number of
+// candidate pairs cannot exceed the limit. The testing pass is idle if the counting pass has found too many
+// candidates.
 fn is_idle() -> bool {
     return (TALLY && !may_be_crowded()) || (!TALLY && refused());
 }
 
-// Adds the number of candidates of one invocation to the workgroup's count.
+// Adds the number of candidates of one invocation to the count of its workgroup.
 fn count_candidates(tally: vec2<u32>) {
     let before = atomicAdd(&sh_candidates[0], tally.x);
     let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -430,12 +437,12 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's counts to the global counters, and reserves entries of the list of pairs for
-// its staged pairs. Additions to one word of global memory are serialized, so each workgroup makes
-// only one addition to each counter.
+// Adds the workgroup's counts to the global counters, and reserves entries of the list of pairs for the pairs
+// in workgroup memory. Each workgroup makes only one addition to each counter, because additions to one word
+// of global memory are serialized.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-    // If there is a tally before the test, only the tally counts the candidates.
+    // If a counting pass precedes the testing pass, only the counting pass adds to the counter of candidates.
     if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -460,8 +467,8 @@ fn main(
     if local == 0u {
         sh_idle = select(0u, 1u, is_idle());
     }
-    // The condition has the same value in all invocations of the workgroup. So either all of them
-    // reach the barriers that follow, or none does.
+    // The condition has the same value in all invocations of the workgroup, so either all of them reach the
+    // following barriers, or none does.
     if workgroupUniformLoad(&sh_idle) != 0u {
         return;
     }
@@ -473,10 +480,10 @@ fn main(
     if local == 0u {
         count_for_all();
     }
-    // Makes sh_base, which invocation 0 has written, visible to all invocations.
+    // This barrier makes sh_base, which invocation 0 has written, visible to all invocations.
     workgroupBarrier();
-    // Each invocation writes up to two staged pairs. The two calls are not a loop, because a driver
-    // that ends long loops early might skip it.
+    // Each invocation writes up to two of the workgroup's pairs. The two calls are not a loop, because a
+    // driver that ends long loops early might skip it.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

@@ -1,22 +1,22 @@
-// Replaces the counts in each block of SCAN_BLOCK counts by their exclusive prefix sums, which
-// start from the sum of all earlier blocks. One workgroup per block.
-// Twin of `src/cpu/scan.rs`.
+// Replaces each block of SCAN_BLOCK counts by its exclusive prefix sums, which start from the sum of all
+// earlier blocks. One workgroup per block.
+// Twin of the Rust code in `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
 
 @group(0) @binding(0) var<storage, read_write> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
-// Whether an earlier dispatch has replaced the sums of the blocks in `sums` by their prefix sums.
-// If not, `sums` has at most SCAN_BLOCK words, and each workgroup adds up the sums of the blocks
-// before its own block. This costs less than another dispatch.
+// Whether an earlier dispatch has replaced the sums of the blocks of counts by their prefix sums. If not,
+// there are at most SCAN_BLOCK sums, and each workgroup adds up the sums of the blocks before its own block.
+// This costs less than another dispatch.
 override SUMS_ARE_SCANNED: bool = false;
 
-// Number of adjacent vectors of four counts that an invocation processes.
+// Number of adjacent vectors of four counts that an invocation of the prefix sum processes.
 const OWN_VECTORS = SCAN_BLOCK / SCAN_WORKGROUP / 4u;
 const_assert OWN_VECTORS == 2u;
 
-// Sum of all blocks before the workgroup's block, if SUMS_ARE_SCANNED is false.
+// Sum of all counts in the blocks before the workgroup's block, if SUMS_ARE_SCANNED is false.
 var<workgroup> sh_before: atomic<u32>;
 
 // Returns the sum of four counts.
@@ -38,7 +38,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let block = workgroup.x + workgroup.y * workgroups.x;
-    // A dispatch with several rows of workgroups may have more workgroups than there are blocks.
+    // A dispatch with several rows of workgroups may have more workgroups than there are blocks of counts.
     let length = select(0u, arrayLength(&counts), block < arrayLength(&sums));
     let i = (block * SCAN_WORKGROUP + local) * OWN_VECTORS;
     var low = vec4<u32>(0u);
@@ -56,7 +56,8 @@ fn main(
         }
         atomicAdd(&sh_before, part);
     }
-    // The barriers in sum_before() also ensure that all additions to sh_before are done.
+    // The barriers in sum_before() also ensure that all additions to sh_before (the sum of the earlier
+    // blocks) are done.
     var before = sum_before(total(low) + total(high), local);
     if SUMS_ARE_SCANNED {
         before += sums[min(block, arrayLength(&sums) - 1u)];

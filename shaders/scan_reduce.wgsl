@@ -1,10 +1,10 @@
-// Computes the sum of each block of SCAN_BLOCK counts. One workgroup per block.
-// Twin of `src/cpu/scan.rs`.
+// Computes the sum of each block of SCAN_BLOCK counts, as a part of a prefix sum. One workgroup per block.
+// Twin of the Rust code in `src/cpu/scan.rs`.
 
 @group(0) @binding(0) var<storage, read> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
 
-// Number of vectors of four counts in a block.
+// Number of vectors of four counts in a block of counts.
 const BLOCK_VECTORS = SCAN_BLOCK / 4u;
 
 var<workgroup> sh_sum: atomic<u32>;
@@ -16,7 +16,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let block = workgroup.x + workgroup.y * workgroups.x;
-    // A dispatch with several rows of workgroups may have more workgroups than there are blocks.
+    // A dispatch with several rows of workgroups may have more workgroups than there are blocks of counts.
     let in_use = block < arrayLength(&sums);
     var sum = vec4<u32>(0u);
     for (var k = local; k < BLOCK_VECTORS; k += SCAN_WORKGROUP) {

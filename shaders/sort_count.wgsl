@@ -1,7 +1,7 @@
-// Counts, for one pass of a radix sort, the items of each block by digit. The table of counts has a
-// row for each digit and a column for each block. So its prefix sums are the positions to which the
-// items of each block with each digit move. Blocks without items write zeros.
-// Twin of `src/reduce/sort.rs`, where a library sorts.
+// Counts the items of each block by digit, in one pass of a radix sort. The table of counts has a row for
+// each digit and a column for each block, so its prefix sums are the positions to which the items move.
+// Blocks without items write zeros.
+// Twin of the Rust code in `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
@@ -28,7 +28,7 @@ fn main(
     }
     workgroupBarrier();
     let blocks = arrayLength(&sort_counts) / DIGITS;
-    // A dispatch with several rows of workgroups may have more workgroups than there are blocks.
+    // A dispatch with several rows of workgroups may have more workgroups than there are blocks of items.
     if local < DIGITS && block < blocks {
         sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }

@@ -1,24 +1,24 @@
-// Copies each pair once from a list in which repeats of a pair are adjacent. The entry point `flag`
-// marks the first occurrence of each pair. After the prefix sum of these flags, `write` copies the
-// marked pairs.
-// Twin of `src/reduce/sort.rs`.
+// Copies each pair once from a sorted list in which repeats of a pair are adjacent. The entry point `flag`
+// marks the first occurrence of each pair. After the prefix sum of these flags, `write` copies the marked
+// pairs.
+// Twin of the Rust code in `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The pairs in order, with repeats, in the layout of CaromCollision, as bits.
+// The sorted pairs with repeats, in the layout of CaromCollision, as the bits of their values.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
-// 1 for the first occurrence of each pair and 0 for its repeats; after the scan, the exclusive
-// prefix sums of these flags.
+// Flags: 1 for the first occurrence of each pair and 0 for its repeats. After the scan, the exclusive prefix
+// sums of these flags.
 @group(0) @binding(2) var<storage, read_write> first_flags: array<u32>;
-// The pairs in order, without repeats, as bits.
+// The sorted pairs without repeats, as the bits of their values.
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether pair `index` consists of other spheres than the pair before it. Whether the pairs
-// are grazing makes no difference.
+// Returns whether pair `index` is not a repeat of the pair before it. A repeat has the same two spheres, even
+// if only one of the two pairs is grazing.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -1,4 +1,4 @@
-// Arguments of dispatch_workgroups_indirect().
+// Computes the arguments of indirect dispatches (dispatch_workgroups_indirect()).
 
 #import carom::{CAROM_WORKGROUP}
 

@@ -1,25 +1,25 @@
-// The filter tests whether two spheres touch during the step, in float32 with an error bound.
-// docs/exact.md has the proof, and the constants are in `src/shared/filter.rs`. The CPU uses a test
-// in float64 instead, the sweep.
+// The filter: a float32 test with an error bound of whether two spheres touch during the step. docs/exact.md
+// has the proof, and the constants are in `src/shared/filter.rs`. The CPU uses a test in float64 instead.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
 
-// Result of the filter for two spheres. The verdict is a certain hit if margin > bound, a
-// certain miss if margin < -bound, and otherwise grazing.
+// Result of the filter (the float32 contact test) for two spheres. The spheres certainly touch if margin >
+// bound, and certainly miss each other if margin < -bound. Otherwise, the pair is grazing (too close to
+// decide).
 struct Filtered {
-    // Of the two spheres: relative position at the start of the step, relative velocity, and sum of
-    // the radii.
+    // Relative position of the two spheres at the start of the step, their relative velocity, and the sum of
+    // their radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Whether the relative velocity is too small to compute the time of closest approach. If so,
-    // `t` is 0.
+    // Whether the relative velocity of the two spheres is too small to compute the time of closest approach.
+    // If so, `t` is 0.
     slow: bool,
     // Time of closest approach of the two spheres within [0, dt].
     t: f32,
-    // r² minus the squared distance of the centres at time t, and an upper bound on the error of
-    // this difference.
+    // r² minus the squared distance of the sphere centres at the closest approach, where r is the sum of the
+    // radii; and an upper bound on the error of this difference.
     margin: f32,
     bound: f32,
 }
@@ -28,7 +28,7 @@ fn sum(v: vec3<f32>) -> f32 {
     return v.x + v.y + v.z;
 }
 
-// Applies the filter to spheres i and j, in a step of length dt.
+// Applies the filter (the float32 contact test) to spheres i and j, in a step of length dt.
 fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
@@ -40,8 +40,8 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     if !slow {
         t = clamp(-b / a, 0.0, dt);
     }
-    // A subnormal t is replaced by 0, because it may be flushed to 0 in one product but not in
-    // another.
+    // A subnormal time of closest approach is replaced by 0, because the GPU may flush it to 0 in one product
+    // but not in another.
     t = opaque(select(t, 0.0, t < MIN_POSITIVE));
     let q = opaque3(p + v * t);
     let rr = r * r;
@@ -52,7 +52,7 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // Slow spheres are tested at time 0. This is an upper bound on how much their motion in the
+        // Slow spheres are tested at time 0. The added term is an upper bound on how much their motion in the
         // whole step changes the margin.
         bound += SLOWLY * distance * (speed * dt);
     }

@@ -1,5 +1,5 @@
-// Estimates of the time of impact and the penetration depth of two spheres in float32. The host
-// computes the exact values with `impact` in `src/exact/impact.rs`.
+// Estimates the time of impact and the penetration depth of two spheres in float32. The host computes the
+// exact values with `impact` in `src/exact/impact.rs`.
 
 #import filter::{Filtered}
 
@@ -15,8 +15,8 @@ fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     if s.slow {
         return vec2<f32>(0.0);
     }
-    // Along the direction of the relative motion: `ahead` is the distance from the start to the
-    // closest approach, and `back` is the distance from the first contact to the closest approach.
+    // `ahead` and `back` are distances along the direction of the relative motion of the two spheres: from
+    // the start to the closest approach, and from the first contact to the closest approach.
     let speed = sqrt(dot(s.v, s.v));
     let way = s.v / speed;
     let ahead = -dot(s.p, way);

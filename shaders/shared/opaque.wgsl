@@ -1,9 +1,8 @@
-// Optimization barriers: a compiler can neither fuse nor reassociate operations across them.
+// Optimization barriers, across which a compiler can neither fuse nor reassociate float operations.
 
 #needs params
 
-// Returns x. A compiler cannot know that the result is x, because it cannot know that params.zero
-// is 0.
+// Returns x in a way that hides it from the compiler: x is XORed with params.zero, which is always 0.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

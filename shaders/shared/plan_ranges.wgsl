@@ -1,59 +1,59 @@
-// Groups the size classes that have proxies into size ranges, from which the levels are made. A
-// size range is a run of neighbouring size classes.
-// Twin of `src/cpu/plan/size_ranges.rs`.
+// Groups the size classes that have spheres into size ranges, from which the levels (grids) are made. A size
+// range is a run of neighbouring size classes.
+// Twin of the Rust code in `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
 #import size_class::{size_class_power, size_class_set}
 #import sortable::{from_sortable}
 
-// Number of invocations (threads) in the only workgroup that makes the plan.
+// Number of invocations (threads) in the single workgroup that plans the grids.
 const THREADS = MAX_LEVELS;
-// Number of size classes that each thread handles: as many as a vec4<u32> has bits.
+// Number of size classes (classes of spheres of similar size) that each thread handles: as many as a
+// vec4<u32> has bits.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A run of neighbouring size classes of one set and one power, with at least one proxy; or all
-// size ranges of a level, merged into one.
+// A size range: a run of neighbouring size classes of spheres that belong to one set and are cut into equally
+// many time segments; or the union of all size ranges of a grid. At least one sphere is in the range.
 struct SizeRange {
-    // Number of proxies in the range, and number of these proxies that are inside the trimmed box.
+    // Number of spheres (or time segments) in the size range, in total and inside the trimmed box. This box
+    // excludes far outliers.
     proxies: f32,
     inside: f32,
-    // The largest half cell of the proxies: half the edge of the smallest cells that may hold them
-    // all.
+    // The largest half cell in the size range. The half cell of a sphere or time segment is half the edge of
+    // the smallest grid cell that may hold it.
     half_cell: f32,
-    // Bounds of the middles of the proxies, relative to the frame.
+    // Bounds of the sphere centres in the size range, each taken in the middle of a time segment. The bounds
+    // are relative to the frame (the moving origin from which grid cells are counted).
     low: vec3<f32>,
     high: vec3<f32>,
-    // Number of the last size class that may belong to the range.
+    // Number of the last size class that may belong to the size range.
     last_class: u32,
-    // Power of the spheres: they are cut into 2^power time segments. For several merged ranges,
-    // this is the least power.
+    // Number n for which the spheres of the size range are cut into 2^n time segments. For merged ranges,
+    // this is the smallest n.
     power: u32,
-    // Set of the spheres, 0 or 1.
+    // Set of the spheres in the size range, 0 or 1.
     of_set: u32,
-    // Half cell with which the half cells of other ranges are compared. A range searches this one
-    // if its half cell is smaller or, between two sets, equal. The value is the half cell of this
-    // range. For several merged ranges, it is the smallest of their half cells in a step with one
-    // set, and the largest in a step with two sets.
+    // Half cell that decides which other size ranges search this one: ranges with a smaller half cell or,
+    // between two sets, an equal one. The value is the half cell of this range. For merged ranges, it is the
+    // smallest of their half cells in a step with one set, and the largest in a step with two sets.
     reference: f32,
-    // Number of proxies in all ranges that search this one.
+    // Number of spheres (or time segments) in all size ranges that search this range.
     finer: f32,
 }
 
-// Size ranges with at least one proxy, ordered by set, then by power, then by size, finest
-// first.
+// Size ranges that are not empty, ordered by set, then by number of time segments per sphere, then by size,
+// finest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Numbers from which the length of the size ranges is chosen. Entry s is the number of size classes
-// in use that start a range if ranges consist of 2^s classes, but not if they consist of 2^(s + 1).
-// The last entry is the number of size classes in use that start a range whatever its length.
+// Counts from which the length of the size ranges is chosen. Entry s is the number of non-empty size classes
+// that start a range if ranges consist of 2^s classes, but not if they consist of 2^(s + 1). The last entry
+// is the number of non-empty size classes that start a range whatever its length.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 // For each thread: the number of size ranges that begin in its size classes.
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
-// ---- Size classes in use. Each thread has a mask with a bit for each of its own classes.
-
-// Returns the number of the lowest set bit of a mask. At least one bit must be set.
+// Returns the number of the lowest set bit of a 128-bit mask. At least one bit must be set.
 fn lowest_bit(used: vec4<u32>) -> u32 {
     var word = 0u;
     while word < 3u && used[word] == 0u {
@@ -62,15 +62,15 @@ fn lowest_bit(used: vec4<u32>) -> u32 {
     return word * 32u + firstTrailingBit(used[word]);
 }
 
-// Returns a mask without bit number `bit`.
+// Returns a 128-bit mask with bit number `bit` cleared.
 fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
     var rest = used;
     rest[bit / 32u] &= ~(1u << (bit % 32u));
     return rest;
 }
 
-// Returns a mask with a bit for each of this thread's size classes. The bit is set if the class has
-// proxies.
+// Returns a mask with one bit for each of this thread's size classes. The bit is set if the class is not
+// empty.
 fn used_classes(thread: u32) -> vec4<u32> {
     let first_word = thread * (CLASSES_EACH / 32u);
     return vec4<u32>(
@@ -81,18 +81,16 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// ---- Size ranges.
-
-// Adds this thread's size classes in use to the counts in sh_parted. A class is counted under the
-// greatest length of size ranges for which it starts a range.
+// Adds this thread's non-empty size classes to the counts in sh_parted. A class is counted under the greatest
+// length of size ranges for which it starts a range.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // A size range has no more size classes than a thread, so the first class in use of a
-        // thread always starts a range.
+        // A size range has no more size classes than a thread, so the first non-empty class of a thread
+        // always starts a range.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
@@ -110,8 +108,8 @@ fn finest_ranges() -> vec2<u32> {
     return vec2<u32>(shift, most);
 }
 
-// Returns the number of size ranges with proxies that this thread's size classes form, if a range
-// consists of 2^shift size classes.
+// Returns the number of non-empty size ranges that this thread's size classes form, if a range consists of
+// 2^shift size classes.
 fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     var ranges = 0u;
     var rest = used;
@@ -125,7 +123,7 @@ fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     return ranges;
 }
 
-// Returns a size range without proxies. Its set and its power are those of `size_class`.
+// Returns an empty size range with the set and the number of time segments of size class `size_class`.
 fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
     return SizeRange(
         0.0,
@@ -141,10 +139,9 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
     );
 }
 
-// Returns a size range with the proxies of one more size class added.
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    // All nine words of the size class are read before any of them is used.
+    // All nine words of the size class are read before any of them is used, so that the latencies overlap.
     let count = atomicLoad(&size_classes[size_class].count);
     let inside = atomicLoad(&size_classes[size_class].inside);
     let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));
@@ -191,16 +188,14 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// ---- Which ranges search which, and which may share a level.
-
-// Returns a factor for the cost of searches of proxies in their own level: 0 in a step with two
-// sets, where no proxy searches its own level, and otherwise 1.
+// Returns a factor for the cost of searches in a sphere's own grid: 0 in a step with two sets, where no
+// sphere searches its own grid, and otherwise 1.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the proxies of size range number `range` search another range, which is of set
-// `of_set` and has this `reference`. Of two ranges, at most one searches the other, except that
+// Returns whether the spheres of size range number `range` search another size range, which is of set
+// `of_set` and has the half cell `reference`. Of two ranges, at most one searches the other, except that
 // ranges of equal size in different sets search each other.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
@@ -210,8 +205,8 @@ fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     return half_cell < reference;
 }
 
-// Stores in a size range the number of proxies that look for candidates among its proxies: the
-// proxies of all ranges that search it. Call this when all ranges have been made.
+// Stores in a size range the number of spheres (or time segments) in all ranges that search this range. To be
+// called when all ranges have been made.
 fn count_finer(range: u32, ranges: u32) {
     var finer = 0.0;
     for (var k = 0u; k < ranges; k++) {
@@ -220,14 +215,14 @@ fn count_finer(range: u32, ranges: u32) {
     sh_range[range].finer = finer;
 }
 
-// Returns whether two size ranges may be in one level. They may if they are of the same set and the
-// spheres of both are cut into time segments, or the spheres of neither.
+// Returns whether two size ranges may share a grid. They may if their spheres are of the same set and if
+// either both or neither of them are cut into time segments.
 fn share_level(range: u32, other: u32) -> bool {
     return sh_range[range].of_set == sh_range[other].of_set
         && (sh_range[range].power > 0u) == (sh_range[other].power > 0u);
 }
 
-// Returns the union of two size ranges of one level.
+// Returns the union of two size ranges that share a grid.
 fn merged(range: SizeRange, other: SizeRange) -> SizeRange {
     var both = range;
     both.proxies += other.proxies;

@@ -3,20 +3,19 @@
 
 #needs params, spheres
 
-// Number of other spheres that are tried for the sample if the chosen sphere was set aside for
-// invalid values.
+// Number of further spheres that are tried for the sample if the chosen sphere was set aside for invalid
+// values.
 const SAMPLE_TRIES = 16u;
 
-// Returns where stretch k of the input begins: floor(k * spheres / sample), computed without
-// overflow. The input is divided into as many stretches as the sample has spheres, and sampled
-// sphere k is chosen from stretch k.
+// Returns the index of the first sphere in stretch k of the input: floor(k * spheres / sample), computed
+// without overflow. The input is divided into as many stretches as the sample has spheres.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// Returns the index of sampled sphere k. It is chosen pseudorandomly from stretch k of the input,
-// so that no regular order of the input affects the sample. If the chosen sphere was set aside for
-// invalid values, up to SAMPLE_TRIES following spheres of the stretch are tried instead.
+// Returns the index of sampled sphere k, which is chosen pseudorandomly from stretch k of the input, so that
+// no regular order of the input affects the sample. If the chosen sphere was set aside for invalid values, up
+// to SAMPLE_TRIES following spheres of the stretch are tried instead.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

@@ -1,19 +1,18 @@
 // Prefix sums over the invocations of a workgroup.
 
-// Number of invocations in each group of a workgroup, and number of groups in the workgroup.
+// Number of invocations in each group that sum_before() forms in a workgroup, and number of these groups.
 const SCAN_GROUP = 16u;
 const_assert SCAN_GROUP * SCAN_GROUP == SCAN_WORKGROUP;
 
 var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 
-// Returns the sum of `own` over all invocations with lower indices. After one more barrier, sh_sums
-// holds the inclusive prefix sums. Between two calls, no barrier is needed unless sh_sums has been
+// Returns the sum of `own` over all invocations of the workgroup with lower indices. After one more barrier,
+// sh_sums holds the inclusive prefix sums. A second call needs a barrier before it only if sh_sums has been
 // read.
 //
-// Each invocation adds up the numbers of its group, and then the sums of the groups before its own.
-// It reads 32 numbers, but needs only two barriers, where a doubling scan needs two in each of 8
-// rounds.
+// Each invocation adds up the numbers of its group, and then the sums of the groups before its own. It reads
+// 32 numbers, but needs only two barriers, whereas a doubling scan needs 16.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();
@@ -29,8 +28,8 @@ fn sum_before(own: u32, local: u32) -> u32 {
     if place == 0u {
         sh_group_sums[group] = all;
     }
-    // This barrier makes sh_group_sums visible. It also separates the reads of sh_sums before it
-    // from the write after it.
+    // This barrier makes sh_group_sums visible. It also separates the reads of sh_sums before it from the
+    // write that follows.
     workgroupBarrier();
     for (var k = 0u; k < SCAN_GROUP; k++) {
         before += select(0u, sh_group_sums[k], k < group);

@@ -1,16 +1,17 @@
-// How a sphere is cut into time segments, and the size of each segment.
-// Twin of `src/shared/segments.rs`.
+// Cuts the paths of spheres into time segments, and computes the size of each segment.
+// Twin of the Rust code in `src/shared/segments.rs`.
 
 #import opaque::{opaque3}
 #import types::{Frame}
 #needs params
 
-// The motion of a sphere during the step, relative to the frame.
+// The motion of a sphere during the step, relative to the frame (the moving origin from which grid cells are
+// counted).
 struct Path {
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
-    // Displacement of the sphere: velocity times dt.
+    // Displacement of the sphere during the step: velocity times dt.
     shift: vec3<f32>,
 }
 
@@ -23,21 +24,20 @@ fn largest(v: vec3<f32>) -> f32 {
     return max(max(v.x, v.y), v.z);
 }
 
-// Returns 2^-power, exactly.
+// Returns 2^-power without rounding.
 fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
 }
 
-// Returns the centre of the sphere in the middle of a time segment, which is number `segment` of
-// 2^power.
+// Returns the centre of a sphere in the middle of a time segment, which is number `segment` of the sphere's
+// 2^power segments.
 fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
-// Returns the power of a sphere, which is cut into 2^power time segments. This is the least power
-// for which, along every axis, the displacement in a segment is at most the sphere's diameter or
-// `length`, whichever is greater. It is limited to SEGMENT_BITS.
+// Returns the smallest n, up to SEGMENT_BITS, for which a sphere that is cut into 2^n time segments moves no
+// farther per segment, along every axis, than its diameter or `length`, whichever is greater.
 fn segments_power(path: Path, length: f32) -> u32 {
     let longest = max(2.0 * path.radius, length);
     var power = 0u;
@@ -59,8 +59,8 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Returns the half cell of a time segment: half the edge of the smallest cells of a level that may
-// hold it. The sphere's path is cut into 2^power segments.
+// Returns the half cell of a time segment: half the edge of the smallest grid cell that may hold the segment.
+// The sphere's path is cut into 2^power segments.
 fn half_cell_of(path: Path, power: u32) -> f32 {
     return max(largest(reaches(path, power)), 0.5 * SMALLEST_CELL);
 }

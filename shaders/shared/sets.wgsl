@@ -1,5 +1,5 @@
-// Whether pairs are searched within one set of spheres, or between two sets that are stored one
-// after the other. Twin of `src/shared/sets.rs`.
+// Tells whether pairs are searched within one set of spheres, or between two sets that are stored one after
+// the other. Twin of the Rust code in `src/shared/sets.rs`.
 
 #needs params
 

@@ -1,16 +1,15 @@
-// Numbers of size classes. A size class is the proxies of one set, one power (their spheres are cut
-// into 2^power time segments) and one half octave of size. Its number consists of these three.
-// Twin of `src/shared/size_class.rs`.
+// Size classes and their numbers. A size class is the spheres (or time segments) of one set, one power n (the
+// spheres are cut into 2^n time segments) and one half octave of size. Its number packs set, power and size.
+// Twin of the Rust code in `src/shared/size_class.rs`.
 
-// Returns the number of the size class of a sphere's proxies. The sphere is of set `of_set` and is
-// cut into 2^power time segments. `half_cell` is half the edge of the smallest cells that may hold
-// the proxies.
+// Returns the number of a sphere's size class. The sphere is of set `of_set` and is cut into 2^power time
+// segments. `half_cell` is half the edge of the smallest grid cell that may hold one of these segments.
 fn size_class_of(half_cell: f32, power: u32, of_set: u32) -> u32 {
     let size = (bitcast<u32>(half_cell) >> SIZE_SHIFT) - FIRST_SIZE;
     return size | (power << SIZE_BITS) | (of_set << (SIZE_BITS + POWER_BITS));
 }
 
-// Returns the power of the spheres in a size class, which are cut into 2^power time segments.
+// Returns the number n for which the spheres of a size class are cut into 2^n time segments.
 fn size_class_power(size_class: u32) -> u32 {
     return (size_class >> SIZE_BITS) & ((1u << POWER_BITS) - 1u);
 }

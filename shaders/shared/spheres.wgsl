@@ -1,4 +1,4 @@
-// Reads the spheres, and converts them from the caller's units to the units of the stages.
+// Reads spheres, and converts them from the caller's units to the units of the shaders.
 
 #import types::{Sphere}
 #import units::{times_power}
@@ -9,10 +9,10 @@ fn vector_times_power(v: vec3<f32>, power: i32) -> vec3<f32> {
     return vec3<f32>(times_power(v.x, power), times_power(v.y, power), times_power(v.z, power));
 }
 
-// Returns sphere i in the units of the stages.
+// Returns sphere i in the units of the shaders.
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
-    // In most worlds the stages use the caller's units, and both powers are 0.
+    // Usually the shaders use the caller's units, and both powers of two are 0.
     if (params.length_power | params.velocity_power) != 0 {
         sphere.radius = times_power(sphere.radius, params.length_power);
         sphere.center = vector_times_power(sphere.center, params.length_power);
@@ -21,7 +21,7 @@ fn sphere_at(i: u32) -> Sphere {
     return sphere;
 }
 
-// Returns whether the sphere was set aside for invalid values.
+// Returns whether a sphere was set aside for invalid values.
 fn is_invalid(sphere: Sphere) -> bool {
     return sphere.radius < 0.0;
 }

@@ -1,5 +1,6 @@
-// A proxy's tag: its level and its time segment, packed into one word.
-// Twin of `src/shared/tag.rs`.
+// The tag of a sphere (or time segment of a sphere): the number of its level (grid) and its time segment,
+// packed into one word.
+// Twin of the Rust code in `src/shared/tag.rs`.
 
 fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + POWER_BITS));
@@ -9,18 +10,18 @@ fn level_of(tag: u32) -> u32 {
     return tag & ((1u << LEVEL_BITS) - 1u);
 }
 
-// Returns the power of the proxy's sphere, which is cut into 2^power segments.
+// Returns the number n for which the sphere of a tag is cut into 2^n time segments.
 fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
 
-// Returns the number of the proxy's segment, from 0.
+// Returns the number of the time segment in a tag, counted from 0.
 fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the time slab that contains a proxy's segment, in a level with 2^time_power slabs. The
-// level must not have more slabs than the proxy's sphere has segments.
+// Returns the time slab (equal part of the step) that contains the time segment of a tag, in a grid with
+// 2^time_power slabs. The grid must not have more slabs than the sphere has segments.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

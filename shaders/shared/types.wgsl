@@ -1,44 +1,46 @@
-// Data that the stages exchange. Each structure has a twin with the same fields in
-// `src/gpu/shader/layout.rs`; a test compares sizes and offsets.
+// Data structures that the compute shaders exchange. Each has a Rust twin with the same fields in
+// `src/gpu/shader/layout.rs`, and a test compares sizes and offsets.
 
-// Parameters of a step.
+// Parameters of one time step, for all shaders.
 struct Params {
     spheres: u32,
-    // Number to add to the index of a pair's second sphere to get its row, in the reductions with a
-    // row for each sphere: the number of spheres in the first of two sets, or 0 with one set.
+    // Offset from the index of a pair's second sphere to the sphere's row in results with one row per sphere.
+    // With two sets of spheres, it is the number of spheres in the first set. With one set, it is 0.
     b_offset: u32,
-    // Length of the step in the stages' unit of time.
+    // Length of the step, in the unit of time of the shaders.
     dt: f32,
-    // Always 0. The compiler of the shader cannot know this: see opaque().
+    // Always 0. Shaders use this number to prevent compiler optimizations, because the compiler cannot know
+    // its value.
     zero: u32,
-    // Room in the list of time segments, which has the segments after each sphere's first; and room
-    // in the list of pairs. Both are numbers of entries.
+    // Capacities of two buffers, in entries: of the list of time segments, which leaves out the first segment
+    // of each sphere, and of the list of pairs.
     segment_capacity: u32,
     pair_capacity: u32,
-    // Number of slots in the slot table, which the plan divides among the levels.
+    // Number of entries in the table of grid cells. The grids share this table.
     slots: u32,
-    // Lower limit for the length to which fast spheres are cut into time segments.
+    // Lower limit for the length of the time segments into which fast spheres are cut.
     shortest_segment: f32,
-    // Number of spheres in the sample.
+    // Number of spheres in the sample, from which the distribution of all spheres is estimated.
     sample: u32,
-    // Largest number of candidates allowed, low word first. If there are more, `pairs` tests
-    // none.
+    // Largest number of candidate pairs allowed, low word first. If there are more candidates, none is
+    // tested.
     most_candidates_low: u32,
     most_candidates_high: u32,
-    // FLAG_TWO_SETS is set if only pairs between two sets count. FLAG_WATCH is set if the driver
-    // may end long loops early, as llvmpipe does.
+    // Bits of the step. FLAG_TWO_SETS is set if only pairs with one sphere from each of two sets count.
+    // FLAG_WATCH is set if the driver may end long loops early, as llvmpipe does.
     flags: u32,
-    // The stages use the caller's lengths times 2^length_power and the caller's velocities
-    // times 2^velocity_power: see sphere_at().
+    // Powers of two by which shaders scale the caller's values: lengths by 2^length_power, velocities by
+    // 2^velocity_power.
     length_power: i32,
     velocity_power: i32,
-    // The unit of time of the stages, in the caller's unit of time.
+    // Unit of time of the shaders, in the caller's unit of time.
     time_unit: f32,
     // Serial number of the step.
     serial: u32,
 }
 
-// A sphere in the caller's units. A negative radius marks a sphere that was set aside.
+// A sphere in the caller's units. A negative radius marks a sphere that was set aside because its values are
+// invalid.
 struct Sphere {
     center: vec3<f32>,
     radius: f32,
@@ -46,32 +48,33 @@ struct Sphere {
     groups: u32,
 }
 
-// Counters of the stages. Counters of two words have the low word first. A counter continues to
-// count when the buffer of the counted items is full.
+// Counters of a step. Counters of two words have the low word first. Each counter continues to count when the
+// buffer of the counted items is full.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
-    // Number of invocations of the kernel `pairs` that have reached their end, in the tally and in
-    // the test together. They are counted only with FLAG_WATCH.
+    // Number of invocations of the kernel `pairs` that have reached their end. The pass that counts the
+    // candidates and the pass that tests them add to the same number. Only counted if FLAG_WATCH is set.
     finished: atomic<u32>,
     // Number of spheres in the input if there are more than allowed, otherwise 0.
     spheres_needed: u32,
-    // Number of spheres that were set aside for invalid values, and the indices of at most
-    // INVALID_LISTED of them.
+    // Number of spheres that were set aside for invalid values, and the indices of at most INVALID_LISTED of
+    // these spheres.
     invalid: atomic<u32>,
     invalid_index: array<atomic<u32>, INVALID_LISTED>,
-    // Bits of the largest magnitude of any coordinate, radius or displacement of the spheres.
+    // Largest magnitude of any coordinate, radius or displacement of the spheres, stored as the bits of a
+    // float32.
     extent: atomic<u32>,
-    // Number of proxies in the slot that holds the most.
+    // Number of spheres (or time segments) in the fullest entry of the table of grid cells.
     fullest: atomic<u32>,
-    // A bit for each size class, set if the class has proxies.
+    // One bit per size class (class of spheres of similar size), set if the class is not empty.
     used: array<atomic<u32>, SIZE_CLASSES / 32u>,
 }
 
-// The origin from which cells are counted. At the start of the step it is in the middle of the
-// spheres, and its velocity is the velocity with which most of them move. Coordinates "in the
-// frame" are differences from this origin.
+// The moving origin from which grid cells are counted. At the start of the step it is in the middle of the
+// spheres, and it moves with the median velocity of the sampled spheres. Coordinates "relative to the frame"
+// are relative to this origin.
 struct Frame {
     origin: vec3<f32>,
     drift: vec3<f32>,
@@ -79,33 +82,34 @@ struct Frame {
 
 // The distribution of the spheres in space, estimated from the sample.
 struct Space {
-    // The correlation curve: entry i is log2 of the mean number of other spheres in the cube of
-    // half edge 2^(i - 127) around a sphere.
+    // Number of neighbours as a function of distance. Entry i is log2 of the mean number of other spheres in
+    // the cube of half edge 2^(i - 127) around a sphere.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
-    // The corners of the trimmed box, in the frame. The box holds most of the spheres and no far
-    // outliers.
+    // Corners of the trimmed box, relative to the frame (the moving origin of the cells). The box holds most
+    // of the spheres and no far outliers.
     trimmed_low: vec3<f32>,
-    // Length to which spheres that move farther are cut into time segments.
+    // Length limit of time segments. A sphere that moves farther than this limit and farther than its
+    // diameter is cut into time segments.
     segment: f32,
     trimmed_high: vec3<f32>,
     unused: f32,
 }
 
-// A sphere of the sample, with the distances to two of its neighbours.
+// A sphere of the sample, with the distances to two of its neighbours in the sample.
 struct Sampled {
-    // log2 of the distances to two neighbours in the sample: number NEAR_RANK and number FAR_RANK
-    // in the order of distance.
+    // log2 of the distances from the sampled sphere to its NEAR_RANK-th and its FAR_RANK-th nearest neighbour
+    // in the sample.
     log_distance: vec2<f32>,
     radius: f32,
     unused: f32,
-    // The centre of the sphere halfway through the step.
+    // Centre of the sampled sphere halfway through the step.
     middle: vec3<f32>,
     velocity: vec3<f32>,
 }
 
-// Median and trimmed extremes (a low and a high quantile) of one quantity of the sampled spheres.
-// They are not a vector, because several workgroups write single words of them.
+// Median, low quantile and high quantile of one quantity of the sampled spheres, such as a coordinate. The
+// fields are separate words, because different workgroups write them.
 struct Ranks {
     low: f32,
     median: f32,
@@ -113,60 +117,63 @@ struct Ranks {
     unused: f32,
 }
 
-// The histogram entry of one size class of proxies. All words begin as 0 and only grow. For this
-// reason, bounds are stored as sortable() words, and a lower bound is negated first.
+// The histogram entry of one size class (the spheres and time segments of similar size). All words begin as 0
+// and only grow. For this reason, bounds are stored as unsigned integers with the order of the floats, and a
+// lower bound is negated first.
 struct SizeClass {
     count: atomic<u32>,
-    // Number of proxies whose spheres have the middles of their first and last segments in the
-    // trimmed box.
+    // Number of time segments (or uncut spheres) of the size class that are in the trimmed box, which
+    // excludes far outliers. If the middle of a sphere's first or last segment is outside, none of its
+    // segments is counted.
     inside: atomic<u32>,
-    // Bits of the largest half cell of the proxies: half the edge of the smallest cells that may
-    // hold them all.
+    // Bits of the largest half cell in the size class. The half cell of a sphere or time segment is half the
+    // edge of the smallest grid cell that may hold it.
     half_cell: atomic<u32>,
-    // Bounds of the middles of the proxies, relative to the frame.
+    // Bounds of the sphere centres in the size class, relative to the frame. The centre of a moving sphere is
+    // taken in the middle of each time segment.
     low: array<atomic<u32>, 3>,
     high: array<atomic<u32>, 3>,
 }
 
-// A time segment that is not the first of its sphere: the index of the sphere, and the number of
-// the segment.
+// A time segment that is not the first one of its sphere: the index of the sphere, and the number of the
+// segment.
 struct Segment {
     sphere: u32,
     number: u32,
 }
 
-// A level: one uniform grid, and its part of the slot table. Each cell in the level's box has a
-// slot of its own for every time slab. Cells outside the box share slots by a hash.
+// A level: one uniform grid, and its part of the table of cells. A cell in the grid's box has its own table
+// entry (slot) for each time slab (part of the step). Cells outside the box share slots by a hash.
 struct Level {
-    // The cell of the level's box with the lowest coordinates, and the slot of this cell in the
-    // first time slab.
+    // Corner cell of the grid's box with the lowest coordinates, and table entry of this cell in the first
+    // time slab (part of the step).
     origin: vec3<i32>,
     first_slot: u32,
-    // Number of cells of the level's box along each axis, and first slot for the cells outside the
-    // box.
+    // Number of cells of the grid's box along each axis, and first of the table entries for the cells outside
+    // the box.
     dims: vec3<u32>,
     first_hashed: u32,
-    // Edge of the cells, and its reciprocal.
+    // Edge of the grid's cells, and its reciprocal.
     cell: f32,
     inverse_cell: f32,
-    // Number of slots for the cells outside the level's box, minus 1. This number of slots is a
+    // Number of table entries for the cells outside the grid's box, minus 1. The number of these entries is a
     // power of two.
     hash_mask: u32,
-    // The level has 2^time_power time slabs.
+    // log2 of the number of time slabs (equal parts of the step) for which the grid has separate cells.
     time_power: u32,
-    // Set of the spheres, 0 or 1.
+    // Set of the spheres in the grid, 0 or 1.
     of_set: u32,
-    // Half extent of the largest proxy of the level along any axis, in units of the edge of a cell:
-    // at most 0.5, except for rounding.
+    // Largest half extent of a sphere (or time segment) in the grid along any axis, in cell edges: at most
+    // 0.5, except for rounding.
     reach: f32,
 }
 
 struct Plan {
     levels: u32,
     slots: u32,
-    // Number of all proxies, which includes spheres that were set aside; and number of proxies in
-    // the grids, which excludes them. Both are 0 if there are more time segments than there is room
-    // for.
+    // Number of uncut spheres and time segments, including spheres that were set aside for invalid values;
+    // and their number in the grids, without such spheres. Both are 0 if there are more time segments than
+    // the buffers hold.
     proxies: u32,
     sorted: u32,
     frame: Frame,
@@ -174,13 +181,15 @@ struct Plan {
     level_of_size_class: array<u32, SIZE_CLASSES>,
 }
 
-// Slot of a proxy, and place of the proxy among the proxies of this slot.
+// Slot (entry of the table of grid cells) of a sphere or time segment, and its position among the spheres in
+// this slot.
 struct Binned {
     slot: u32,
     place: u32,
 }
 
-// The sphere of a sorted proxy, in the units of the stages: its values and its index.
+// Entry of the buffer of sorted spheres, which is ordered by grid cell: the values of the sphere, in the
+// units of the shaders, and its index.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,
@@ -188,7 +197,7 @@ struct SortedProxy {
     sphere: u32,
 }
 
-// Cell and tag (level and time segment) of a proxy.
+// Grid cell and tag (packed grid number and time segment) of a sphere or time segment.
 struct SortedCell {
     cell: vec3<i32>,
     tag: u32,
