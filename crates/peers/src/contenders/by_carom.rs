@@ -1,18 +1,15 @@
-//! carom's CPU backend as a contender.
-
 use carom::{Backend, Detector, Options, Step};
 
 use super::Contender;
 use crate::step::{Found, World};
 
-/// carom's detector on the CPU. The same detector runs all steps.
+/// carom's CPU collision detector as a benchmarked method. The same detector runs all time steps.
 pub(crate) struct Carom {
     detector: Detector,
     threads: usize,
 }
 
 impl Carom {
-    /// Makes a detector that runs on the given number of threads.
     pub(crate) fn new(threads: usize) -> anyhow::Result<Self> {
         let detector = Detector::new(
             Options::new()
