@@ -1,3 +1,5 @@
+//! The brute-force method of the benchmark, which tests every pair of spheres.
+
 use super::Contender;
 use crate::step::{Ball, Found, World, impact, index, pair};
 

@@ -1,9 +1,11 @@
+//! carom's CPU backend as one of the benchmarked methods.
+
 use carom::{Backend, Detector, Options, Step};
 
 use super::Contender;
 use crate::step::{Found, World};
 
-/// carom's CPU collision detector as a benchmarked method. The same detector runs all time steps.
+/// carom's CPU collision detector. The same detector runs all time steps of the benchmark.
 pub(crate) struct Carom {
     detector: Detector,
     threads: usize,

@@ -1,3 +1,5 @@
+//! The k-d tree of the crate kiddo as one of the benchmarked methods.
+
 use anyhow::anyhow;
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
 

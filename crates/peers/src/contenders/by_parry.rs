@@ -1,3 +1,5 @@
+//! The bounding volume hierarchy of the crate parry3d as one of the benchmarked methods.
+
 use carom::Sphere;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;

@@ -1,3 +1,5 @@
+//! The R*-tree of the crate rstar as one of the benchmarked methods.
+
 use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
 

@@ -1,3 +1,5 @@
+//! The cell lists of the crate zelll as one of the benchmarked methods.
+
 use zelll::{CellGrid, ParticleLike};
 
 use super::Contender;

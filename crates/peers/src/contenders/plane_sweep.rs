@@ -1,3 +1,5 @@
+//! Sort and sweep along one axis as one of the benchmarked methods.
+
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
