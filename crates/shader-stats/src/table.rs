@@ -152,7 +152,6 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns a table with one GPU kernel of the given values.
     fn table(values: [u64; COLUMNS.len()]) -> Table {
         Table {
             driver: "Mesa 22.3.6, patched".to_owned(),

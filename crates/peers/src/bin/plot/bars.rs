@@ -6,7 +6,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::input::Peer;
 use crate::picture::{Area, FONT, GREY, logarithmic, number, picture};
 
-/// Number of chart panels in each row of the picture.
 const COLUMNS: usize = 2;
 
 /// Colour of the bars of methods that are slower than carom.

@@ -6,7 +6,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::picture::{FONT, number, picture};
 
-/// A line of a chart, with its label.
 pub(crate) struct Series {
     pub(crate) label: String,
     /// Points of the chart line, from left to right.
