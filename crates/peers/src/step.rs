@@ -15,7 +15,7 @@ pub(crate) struct World<'a> {
     pub(crate) dt: f32,
 }
 
-/// The results of a benchmarked method for one time step.
+/// The touching pairs and the number of candidate pairs that a benchmarked method found in one time step.
 pub(crate) struct Found {
     /// Every pair (a, b) of spheres that touch during the time step, sorted by a and then by b. Penetration
     /// depths are 0 unless carom computed the list.

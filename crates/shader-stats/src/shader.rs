@@ -91,7 +91,7 @@ fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
         (naga::ResourceBinding { group: 0, binding }, target)
     });
     spv::Options {
-        // Vulkan 1.3 has SPIR-V 1.6.
+        // The shaders are translated to SPIR-V 1.6, which belongs to Vulkan 1.3.
         lang_version: (1, 6),
         flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: false,

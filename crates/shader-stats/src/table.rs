@@ -19,7 +19,8 @@ const COLUMNS: [(&str, &str); 9] = [
     ("bytes", "Code size"),
 ];
 
-/// Name of the column with the number of waves in flight. In all other columns, smaller values are better.
+/// Name of the column with the number of waves (groups of GPU threads) in flight. In all other columns,
+/// smaller values are better.
 const WAVES: &str = "waves";
 
 /// A row of the table: the name of a GPU kernel, and one value for each of [`COLUMNS`].

@@ -168,8 +168,8 @@ fn types_are_copied_to_the_list() -> Test {
         list(&folder, &[&input, "--types"])?,
         [header, "0,1,3,4,0.0,1.0"]
     );
-    // With `--ids`, the sphere with the smaller id comes first in the pair. If that is the second sphere of
-    // the file, both the ids and the types are swapped.
+    // With `--ids`, the sphere with the smaller id comes first in the pair. If the second sphere of the file
+    // has the smaller id, both the ids and the types are swapped.
     let named = list(&folder, &[&input, "--types", "--ids"])?;
     assert_eq!(named, [header, "5,7,4,3,0.0,1.0"]);
     let printed = run(&[&input, "--types", "--backend", "cpu"])?;

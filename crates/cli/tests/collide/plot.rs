@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::BufReader;
 
-/// Position of a pixel in the middle of the plot area.
+/// Position of the middle of the plot area in the picture, in pixels.
 const MIDDLE: [usize; 2] = [695, 610];
 /// Positions of pixels inside two discs of the plot's legend: the disc for spheres without contacts, and the
 /// disc for the smallest number of contacts above 0.

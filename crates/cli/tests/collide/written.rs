@@ -4,7 +4,7 @@ use crate::run::{Folder, Test, run};
 use std::error::Error;
 use std::fs;
 
-/// Returns the path of a file in the folder `crates/cli/tests/data`.
+/// Returns the path of a test file in the folder `crates/cli/tests/data`.
 pub(crate) fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }

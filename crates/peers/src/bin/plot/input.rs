@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::picture::number;
 
-/// The parsed JSON lines of all input files.
+/// The parsed benchmark results of all input files.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) runs: Vec<Run>,
@@ -114,9 +114,9 @@ impl Run {
         words.join(", ")
     }
 
-    /// Returns the text above a chart. The text has the number of spheres, rest, the backend and the number
-    /// of threads, each only if it is the same in all benchmark runs. The property `but`, which is on the x
-    /// axis, is left out.
+    /// Returns the text above a chart. The text has the number of spheres, whether the spheres are at rest,
+    /// the backend and the number of threads, each only if it is the same in all benchmark runs. The property
+    /// `but`, which is on the x axis, is left out.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
