@@ -1,4 +1,4 @@
-//! Tests of the library and the tool in a build without the GPU backend: `cargo test --release -p
+//! Tests of carom's library and command line in a build without the GPU backend: `cargo test --release -p
 //! carom-cli --no-default-features --test without_gpu`.
 
 #![cfg(not(feature = "native"))]
@@ -7,8 +7,8 @@ use std::process::Command;
 
 use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
 
-/// In a build without the GPU backend, `Backend::Gpu` is an error that names the missing feature.
-/// `Backend::Auto` selects the CPU, and states the reason.
+/// Checks a build of the library without the GPU backend. `Backend::Gpu` is an error that names the missing
+/// feature, and `Backend::Auto` selects the CPU and states the reason.
 #[test]
 fn the_library_works_on_the_cpu() -> Result<(), Error> {
     match Detector::new(Options::new().with_backend(Backend::Gpu)) {
@@ -25,8 +25,8 @@ fn the_library_works_on_the_cpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// In a build without the GPU backend, `carom bench --backend gpu` fails and names the missing
-/// feature. `carom bench --backend auto` works.
+/// Checks a build of the program `carom` without the GPU backend. `carom bench --backend gpu` fails and names
+/// the missing feature, but `carom bench --backend auto` works.
 #[test]
 fn the_tool_refuses_the_gpu() -> std::io::Result<()> {
     let run = |backend: &str| {

@@ -1,5 +1,5 @@
-//! Times carom's CPU backend and its peers in the same run. Peers are other methods to find the
-//! same pairs.
+//! Times carom's CPU backend and other methods that find the same touching pairs of moving spheres. All
+//! methods run in the same process and take turns.
 //!
 //! ```sh
 //! cargo run --release -p carom-peers -- --scene gas,fast --n 100000,1000000
@@ -23,44 +23,47 @@ use serde::Serialize;
 use contenders::{Contender, NAMES};
 use step::{World, differences};
 
-/// Times carom's CPU backend and its peers, which are other methods to find the same pairs.
+/// Times carom's CPU backend and its peers, which are other methods to find the same touching pairs of moving
+/// spheres. Each timed method is called a contender.
 ///
-/// All contenders get the same spheres and return the same list: every pair that touches during the
-/// step, with its time of impact, sorted. Some peers find overlapping boxes or neighbouring points.
-/// Such a peer gets the bounding boxes or balls of the spheres' motions, and each of its candidates
-/// gets the same test in float64. The time of a step includes the conversion of the spheres to the
-/// peer's own format, but not the generation of the scene. Contenders that keep a tree start from
-/// the tree of the previous step, and the time to build that tree is not included.
+/// All contenders get the same spheres and return the same sorted list: every pair of spheres that touches
+/// during the time step, with its time of impact. Some peers find only overlapping boxes or neighbouring
+/// points. Such a peer gets the bounding boxes or bounding balls of the spheres' motions, and each candidate
+/// pair that it finds is then tested in float64. The time of a step includes the conversion of the spheres to
+/// the peer's own format, but not the generation of the scene. Contenders that keep a tree start from the
+/// tree of the previous step, and the time to build that tree is not included.
 ///
-/// Each contender first runs once to warm up, and its list is compared with the exact list. Then
-/// the contenders take turns: in its turn, a contender runs untimed for 40 ms or more, and then
-/// once timed. The output has the median elapsed time and the median processor time, summed over
-/// all threads, and their ratios to the medians of carom on the first number of threads. While
-/// other programs run on the machine, the processor time is more reliable than the elapsed time.
+/// Each contender first runs once to warm up, and its list is compared with the exact list. Then the
+/// contenders take turns: in its turn, a contender runs untimed for 40 ms or more, and then once timed. The
+/// output has the median elapsed time and the median processor time, summed over all threads, and their
+/// ratios to the medians of carom on the first number of threads. While other programs run on the machine,
+/// the processor time is more reliable than the elapsed time.
 #[derive(Parser)]
 #[command(after_help = help_of_names())]
 struct Arguments {
-    /// Names of scenes, or `all`: gas, dense, polydisperse, fast, clustered, lattice, touching,
+    /// Names of benchmark scenes, or `all`: gas, dense, polydisperse, fast, clustered, lattice, touching,
     /// thermal.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
-    /// Numbers of spheres.
+    /// Numbers of spheres in each scene.
     #[arg(long, default_value = "100000", value_delimiter = ',')]
     n: Vec<usize>,
-    /// Numbers of threads. carom runs once with each of these numbers. All peers run on one thread.
+    /// Numbers of threads. carom runs once with each of these numbers. All other methods run on one thread.
     #[arg(long, default_value = "1", value_delimiter = ',',
         value_parser = clap::value_parser!(u16).range(1..))]
     threads: Vec<u16>,
-    /// Number of timed runs of each contender.
+    /// Number of timed runs of each contender (carom or another method).
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
-    /// Names of contenders, or `all`. carom always runs, even if it is not named.
+    /// Names of contenders (carom and the methods compared with it), or `all`. carom always runs, even if it
+    /// is not named.
     #[arg(long, default_value = "all", value_delimiter = ',')]
     contenders: Vec<String>,
-    /// A contender whose first run takes longer than this many seconds does not run again.
+    /// Largest time of a contender's first run, in seconds. A contender (carom or another method) that takes
+    /// longer does not run again.
     #[arg(long, default_value_t = 10.0)]
     patience: f64,
-    /// Seed of the random number generator of the scenes.
+    /// Seed of the random number generator that makes the spheres.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print JSON lines instead of tables.
@@ -68,7 +71,7 @@ struct Arguments {
     json: bool,
 }
 
-/// The scenes that one name in the option `--scene` selects: one scene, or all for the name `all`.
+/// The benchmark scenes that one name in the option `--scene` selects: one scene, or all for the name `all`.
 type Scenes = Vec<Scene>;
 
 fn scenes_of(name: &str) -> Result<Scenes, String> {
@@ -83,7 +86,7 @@ fn help_of_names() -> String {
     format!("Contenders:{}", lines.concat())
 }
 
-/// One line of output: the results of one contender in one scene with one number of spheres.
+/// One line of the benchmark's output: the results of one method in one scene with one number of spheres.
 #[derive(Serialize)]
 struct Row {
     scene: &'static str,
@@ -91,26 +94,26 @@ struct Row {
     seed: u64,
     contender: &'static str,
     threads: usize,
-    /// Number of runs of the contender from which the medians are computed. The number is 1 if the
-    /// first run took longer than `--patience`.
+    /// Number of timed runs of the method, from which the medians are computed. The number is 1 if the first
+    /// run took longer than `--patience`.
     runs: usize,
     median_seconds: Option<f64>,
-    /// Median processor time of a step, summed over all threads of this process. Time that the
-    /// processor spent on other programs is not included.
+    /// Median processor time of a time step in seconds, summed over all threads of this process. The time of
+    /// other programs is not included.
     median_cpu_seconds: Option<f64>,
     pairs: Option<usize>,
     candidates: Option<u64>,
-    /// Number of pairs in which the contender's list differs from the exact list (see
+    /// Number of pairs in which the method's list of touching pairs differs from the exact list (see
     /// [`differences`]).
     differences: Option<u64>,
-    /// Number of pairs that are too close to tangency to be decided in float32. A contender's list
+    /// Number of pairs of spheres that are too close to tangency to be decided in float32. A method's list
     /// may differ from the exact list in at most this many pairs.
     grazing: u64,
-    /// The contender's `median_seconds` divided by carom's.
+    /// The method's median elapsed time divided by carom's.
     ratio: Option<f64>,
-    /// The contender's `median_cpu_seconds` divided by carom's.
+    /// The method's median processor time divided by carom's.
     cpu_ratio: Option<f64>,
-    /// The reason why the contender did not run, if it did not.
+    /// The reason why the method did not run, or `None` if the method ran.
     not_applicable: Option<String>,
 }
 
@@ -134,11 +137,11 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the names of the requested contenders. carom is always included, and is the first.
+/// Returns the names of the methods that `--contenders` selects. carom is always included and comes first.
 ///
 /// # Errors
 ///
-/// Returns an error if a requested name is not the name of a contender.
+/// Returns an error if a name in `--contenders` is unknown.
 fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let all = || NAMES.map(|(name, _)| name).into_iter();
     if let Some(name) = asked.iter().find(|&a| a != "all" && !all().any(|b| a == b)) {
@@ -149,8 +152,8 @@ fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     Ok(all().filter(wanted).collect())
 }
 
-/// Runs all contenders in one scene with `n` spheres, and returns their results. The timed runs of
-/// the contenders take turns.
+/// Runs all benchmarked methods on one scene of `n` spheres, and returns the results of each method. The
+/// timed runs of the methods take turns.
 fn race(
     scene: Scene,
     n: usize,
@@ -192,8 +195,8 @@ fn race(
             let again = row.not_applicable.is_none()
                 && warm_up(&mut runner, world, &exact, &mut row)? <= arguments.patience;
             if again {
-                // The times of the first run are discarded, because the first run also allocates
-                // the memory that later runs reuse.
+                // The times of a method's first run are discarded, because the first run also allocates the
+                // memory that later runs reuse.
                 runner.seconds.clear();
                 runner.cpu_seconds.clear();
             }
@@ -222,16 +225,18 @@ fn race(
     Ok(rows)
 }
 
-/// carom's list, which is exact. The lists of all contenders are compared with it.
+/// The exact list of touching pairs, computed by carom. The list of every benchmarked method is compared with
+/// this list.
 struct Exact {
     pairs: Vec<Collision>,
-    /// Number of grazing pairs. A pair is grazing if it touches with all radii enlarged by the
-    /// fraction [`GRAZING`], but not with all radii reduced by this fraction.
+    /// Number of grazing pairs (pairs too close to tangency for float32). A pair is grazing if its spheres
+    /// touch with all radii enlarged by the fraction [`GRAZING`], but not with all radii reduced by this
+    /// fraction.
     grazing: u64,
 }
 
-/// Relative change of the radii that defines grazing pairs. It exceeds the relative float32
-/// rounding error of every contender.
+/// Relative change of the radii that defines grazing pairs (pairs too close to tangency for float32). The
+/// change exceeds the relative float32 rounding error of every benchmarked method.
 const GRAZING: f32 = 1.0 / 65536.0;
 
 impl Exact {
@@ -251,21 +256,20 @@ impl Exact {
     }
 }
 
-/// A contender, and the elapsed and processor times of its timed runs.
+/// A benchmarked method with the times of its timed runs, in seconds.
 struct Runner {
     contender: Box<dyn Contender>,
     seconds: Vec<f64>,
     cpu_seconds: Vec<f64>,
 }
 
-/// Minimum time for which a contender runs untimed before each timed step.
+/// Minimum time for which a benchmarked method runs untimed before each timed run.
 const AWAKE: Duration = Duration::from_millis(40);
 
 impl Runner {
-    /// Runs the step untimed, one or more times, for the duration [`AWAKE`]. Without these runs,
-    /// the timed step would start with caches that the previous contender has filled, and with
-    /// threads that have been asleep. The operating system takes some milliseconds to spread such
-    /// threads over the cores.
+    /// Runs a benchmarked method untimed, once or more, for the duration [`AWAKE`]. Without these runs, the
+    /// timed run would start with processor caches filled by another method, and with sleeping threads, which
+    /// the operating system needs some milliseconds to spread over the cores.
     fn wake(&mut self, world: World<'_>) -> anyhow::Result<()> {
         let start = Instant::now();
         while start.elapsed() < AWAKE {
@@ -275,8 +279,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Runs and times one step. The measured time does not include the release of the list's
-    /// memory.
+    /// Runs a benchmarked method on one time step and records the time. The recorded time does not include
+    /// the release of the memory of the list of pairs.
     fn run(&mut self, world: World<'_>) -> anyhow::Result<step::Found> {
         self.contender.prepare(world)?;
         let (start, cpu_start) = (Instant::now(), ProcessTime::try_now()?);
@@ -288,13 +292,13 @@ impl Runner {
     }
 }
 
-/// Runs a contender for the first time, compares its list with the exact list, and returns the time
-/// of the run in seconds.
+/// Runs a benchmarked method for the first time, compares its list of touching pairs with the exact list, and
+/// returns the elapsed time of the run in seconds.
 ///
 /// # Errors
 ///
-/// Returns an error if the contender fails, or if its list differs from the exact list in more
-/// pairs than are grazing (too close to tangency for float32).
+/// Returns an error if the method fails, or if its list differs from the exact list in more pairs than are
+/// grazing (too close to tangency for float32).
 fn warm_up(
     runner: &mut Runner,
     world: World<'_>,
@@ -361,8 +365,8 @@ fn print_table(out: &mut impl Write, rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the median of the values: the middle value, or the mean of the two middle values.
-/// Returns `None` if there are no values.
+/// Returns the median of the values: the middle value, or the mean of the two middle values. Returns `None`
+/// if there are no values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,33 +1,32 @@
-//! Functions that all contenders share: the test of two moving spheres in float64, bounding volumes
-//! of a sphere's motion, the sort of the list, and the comparison of two lists.
+//! Functions that all benchmarked methods share: the float64 test of two moving spheres, the bounding volumes
+//! of a sphere's motion, the sort of the list of pairs, and the comparison of two lists.
 
 use carom::{Collision, Sphere};
 
-/// Relative amount by which float32 bounding volumes are enlarged. With it, the volumes of two
-/// touching spheres always overlap in spite of rounding.
+/// Relative amount by which float32 bounding volumes are enlarged. The bounding volumes of two touching
+/// spheres then always overlap in spite of rounding.
 const SLACK: f32 = 8.0 * f32::EPSILON;
 
-/// One step: the spheres and the length of the step.
+/// The input of one time step: the moving spheres and the duration.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
-    /// The spheres, with their centres at the start of the step.
+    /// The moving spheres. Their centres are the positions at the start of the time step.
     pub(crate) spheres: &'a [Sphere],
-    /// Duration of the step.
     pub(crate) dt: f32,
 }
 
-/// The results of a contender for one step.
+/// The touching pairs and the number of candidate pairs that a benchmarked method found in one time step.
 pub(crate) struct Found {
-    /// Every pair of spheres that touch, sorted by (a, b). Only carom computes penetration depths.
-    /// The lists of all other contenders have depths of 0.
+    /// Every pair (a, b) of spheres that touch during the time step, sorted by a and then by b. Penetration
+    /// depths are 0 unless carom computed the list.
     pub(crate) pairs: Vec<Collision>,
-    /// Number of candidates: pairs for which the contender ran the exact test, or the
-    /// bounding-volume test immediately before the exact test.
+    /// Number of candidate pairs. A candidate is a pair of spheres that the benchmarked method tested, either
+    /// exactly or by the bounding volumes immediately before the exact test.
     pub(crate) candidates: u64,
 }
 
-/// Returns the time of impact of two spheres, or `None` if they do not touch during the step. The
-/// time is computed in float64 from differences of float32 values. Float64 represents these
+/// Returns the time of impact of two moving spheres, or `None` if the spheres do not touch during the time
+/// step. The time is computed in float64 from differences of float32 values, because float64 represents these
 /// differences exactly or almost exactly.
 #[inline]
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
@@ -61,7 +60,6 @@ fn single(x: f64) -> f32 {
     x as f32
 }
 
-/// Converts the index of a sphere to `u32`, the type of the indices in a list of pairs.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "carom takes at most 2³⁰ spheres"
@@ -70,7 +68,7 @@ pub(crate) fn index(i: usize) -> u32 {
     i as u32
 }
 
-/// Returns the list entry of a pair. The two indices may be given in either order.
+/// Returns the list entry of a pair of spheres. The two sphere indices may be given in either order.
 #[inline]
 pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     Collision {
@@ -81,7 +79,8 @@ pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     }
 }
 
-/// Tests two spheres with [`impact`], and appends the pair to `pairs` if they touch.
+/// Tests two moving spheres with [`impact`], and appends the pair to `pairs` if the spheres touch during the
+/// time step.
 #[inline]
 pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>) {
     let World { spheres, dt } = world;
@@ -92,17 +91,15 @@ pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>)
     }
 }
 
-/// A ball that contains a sphere during the whole step.
+/// A ball that contains a moving sphere during the whole time step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Centre of the ball: the centre of the sphere at half the step.
     pub(crate) center: [f32; 3],
-    /// Radius of the ball.
     pub(crate) reach: f32,
 }
 
 impl Ball {
-    /// Returns the bounding ball of a sphere's motion during the step.
+    /// Returns the bounding ball of a sphere's motion during the time step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let half = sphere.velocity.map(|v| 0.5 * dt * v);
         let center = [0, 1, 2].map(|k| sphere.center[k] + half[k]);
@@ -115,8 +112,8 @@ impl Ball {
         }
     }
 
-    /// Returns whether two balls overlap. If the balls do not overlap, the spheres in them do not
-    /// touch.
+    /// Returns whether two bounding balls overlap. If the balls do not overlap, the spheres in the balls do
+    /// not touch.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let [x, y, z] = [0, 1, 2].map(|k| self.center[k] - other.center[k]);
@@ -125,17 +122,15 @@ impl Ball {
     }
 }
 
-/// A box that contains a sphere during the whole step.
+/// A box that contains a moving sphere during the whole time step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Lower corner of the box.
     pub(crate) min: [f32; 3],
-    /// Upper corner of the box.
     pub(crate) max: [f32; 3],
 }
 
 impl Bounds {
-    /// Returns the bounding box of a sphere's motion during the step.
+    /// Returns the bounding box of a sphere's motion during the time step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let &Sphere {
             center: from,
@@ -152,7 +147,7 @@ impl Bounds {
     }
 }
 
-/// Returns the spheres at an earlier time: moved back along their velocities by the given number of
+/// Returns the spheres at an earlier time: moved back along their velocities by the given number of time
 /// steps.
 pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     let back = |sphere: &Sphere| Sphere {
@@ -162,8 +157,8 @@ pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     world.spheres.iter().map(back).collect()
 }
 
-/// Returns the list of pairs (a, b), sorted by a and then by b. A counting sort sorts by a. Then
-/// the few pairs with the same a are sorted by b. `spheres` is the number of spheres.
+/// Returns the list of pairs (a, b) sorted by a and then by b. A counting sort orders the pairs by a, and
+/// then the few pairs with the same a are sorted by b. `spheres` is the number of spheres.
 pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     let mut starts = vec![0_usize; spheres + 2];
     for pair in pairs {
@@ -186,9 +181,9 @@ pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     list
 }
 
-/// Returns the number of pairs in which a list differs from the exact list. A pair counts if it is
-/// in only one of the two lists, or if its times of impact differ by more than a ten-thousandth of
-/// the step.
+/// Returns the number of pairs in which a list of touching pairs differs from the exact list. A pair counts
+/// if only one of the two lists has it, or if its times of impact differ by more than a ten-thousandth of the
+/// time step.
 pub(crate) fn differences(list: &[Collision], exact: &[Collision], dt: f32) -> u64 {
     let key = |pair: &Collision| (pair.a, pair.b);
     let mut rest = exact.iter().peekable();

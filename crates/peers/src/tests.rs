@@ -1,4 +1,4 @@
-//! Tests that all contenders find the same pairs in every scene.
+//! Tests that all benchmarked methods find the same touching pairs of spheres in every scene.
 
 use carom::Sphere;
 
@@ -7,8 +7,8 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
-/// Checks that the list of each contender differs from the exact list in no more pairs than are
-/// grazing (too close to tangency for float32).
+/// Fails unless the list of touching pairs of each benchmarked method differs from the exact list in no more
+/// pairs than are grazing (too close to tangency for float32).
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -19,8 +19,8 @@ fn agree(spheres: &[Sphere], what: &str) {
                 assert_eq!(name, "dynamis", "{what}");
                 continue;
             }
-            // Each contender runs twice. The second run starts from the state that the first run
-            // left, and its result must be as accurate.
+            // Each benchmarked method runs twice. The second run reuses the data structures of the first run,
+            // and its result must be as accurate.
             for _ in 0..2 {
                 let found = contender
                     .prepare(world)

@@ -1,6 +1,6 @@
-//! The benchmark scenes of carom: moving spheres from a seeded generator. The same scene, number of
-//! spheres and seed always give the same spheres. Every scene is one step of dt = 1. The centres
-//! are in a cube around the origin, except that clusters may extend beyond it.
+//! The benchmark scenes of carom: moving spheres from a seeded random generator. The same scene, number of
+//! spheres and seed always give the same spheres. Every scene is one time step of length 1. The sphere
+//! centres are in a cube around the origin, except that clusters may extend beyond the cube.
 //!
 //! The density of a scene is the sum of the spheres' volumes divided by the volume of the cube.
 
@@ -15,50 +15,53 @@ use fastrand::Rng;
 
 use sample::{direction, in_cube, log_uniform, normal, single};
 
-/// Radius of the spheres in scenes in which all spheres have the same size.
+/// Radius of the spheres in scenes with spheres of one size.
 const RADIUS: f32 = 0.5;
-/// Largest radius in scenes in which the radii differ.
+/// Largest radius in scenes with spheres of different sizes.
 const LARGEST: f32 = 5.0;
 
-/// Parameters of a scene. [`Scene::parameters`] returns the parameters of carom's published
+/// Parameters of a benchmark scene. [`Scene::parameters`] returns the parameters of carom's published
 /// measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Density of the scene: sum of the spheres' volumes divided by the volume of the cube.
+    /// Density of the scene: sum of the spheres' volumes divided by the volume of the cube that contains the
+    /// centres.
     pub density: f64,
-    /// Ratio of the upper limit of the radii to the lower limit.
+    /// Upper limit of the radii divided by the lower limit.
     pub ratio: f32,
-    /// Distance that a bullet moves during the step, in diameters. One sphere in a hundred is a
-    /// bullet. The distance is 0 in scenes without bullets.
+    /// Distance that a bullet (a fast sphere) moves during the time step, in sphere diameters. One sphere in
+    /// a hundred is a bullet. The distance is 0 in scenes without bullets.
     pub bullets: f32,
 }
 
-/// A benchmark scene.
+/// A benchmark scene of moving spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scene {
-    /// Spheres of one size at a density of 5 %. Each sphere moves by up to one radius.
+    /// Spheres of one size at a density of 5 %. Each sphere moves by up to one radius during the time step.
     Gas,
-    /// Spheres of one size at a density of 30 %. Each sphere moves by up to a fifth of its radius.
+    /// Spheres of one size at a density of 30 %. Each sphere moves by up to a fifth of its radius during the
+    /// time step.
     Dense,
-    /// Spheres whose radii vary by a factor of up to 100. Each sphere moves by up to half its
-    /// radius.
+    /// Spheres with radii that vary by a factor of up to 100. Each sphere moves by up to half its radius
+    /// during the time step.
     Polydisperse,
-    /// Spheres of one size. One sphere in a hundred moves by 50 diameters, the others by 0.1
-    /// diameters.
+    /// Spheres of one size. During the time step, one sphere in a hundred moves by 50 diameters, and all
+    /// others move by 0.1 diameters.
     Fast,
-    /// Spheres of one size. Nine in ten spheres are in Gaussian clusters.
+    /// Spheres of one size. Nine in ten spheres are in Gaussian clusters, and the others are spread
+    /// uniformly.
     Clustered,
     /// Spheres at rest on a cubic lattice. Each inner sphere overlaps its 26 neighbours.
     Lattice,
     /// Spheres at rest on a cubic lattice. Each inner sphere touches 6 neighbours exactly.
     Touching,
-    /// Spheres whose radii vary by a factor of up to 1000. All spheres move the same distance,
-    /// which is the radius of the largest sphere.
+    /// Spheres with radii that vary by a factor of up to 1000. During the time step, all spheres move the
+    /// same distance, which is the largest radius.
     Thermal,
 }
 
 impl Scene {
-    /// All scenes, in the order of the table in carom's `docs/performance.md`.
+    /// All benchmark scenes, in the order of the table in carom's `docs/performance.md`.
     pub const ALL: [Self; 8] = [
         Self::Gas,
         Self::Dense,
@@ -70,7 +73,7 @@ impl Scene {
         Self::Thermal,
     ];
 
-    /// Returns the name of the scene, as in tables and on the command line of `carom bench`.
+    /// Returns the name of the benchmark scene, as in tables and on the command line of `carom bench`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gas => "gas",
@@ -84,7 +87,7 @@ impl Scene {
         }
     }
 
-    /// Returns a short description of the kind of data that the scene represents.
+    /// Returns a short description of the kind of data that the benchmark scene represents.
     pub fn description(self) -> &'static str {
         match self {
             Self::Gas => "the classic particle box",
@@ -98,13 +101,12 @@ impl Scene {
         }
     }
 
-    /// Returns the scene of the given name, or `None` if there is no such scene.
+    /// Returns the benchmark scene of the given name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
-    /// Returns the default parameters of the scene, with which [`Self::generate`] makes its
-    /// spheres.
+    /// Returns the default parameters of the benchmark scene, which [`Self::generate`] uses.
     pub fn parameters(self) -> Parameters {
         let (density, ratio, bullets) = match self {
             Self::Gas => (0.05, 1.0, 0.0),
@@ -122,31 +124,32 @@ impl Scene {
         }
     }
 
-    /// Returns whether [`Parameters::density`] has an effect in this scene. It has none in a
-    /// lattice, whose density follows from the distance between its sites.
+    /// Returns whether [`Parameters::density`] has an effect in this scene. The density of a lattice has no
+    /// effect, because it follows from the distance between lattice sites.
     pub fn has_density(self) -> bool {
         !matches!(self, Self::Lattice | Self::Touching)
     }
 
-    /// Returns whether the radii of this scene differ. Only then does [`Parameters::ratio`] have an
-    /// effect.
+    /// Returns whether the radii of this scene differ. [`Parameters::ratio`] has an effect only in scenes
+    /// with different radii.
     pub fn has_ratio(self) -> bool {
         matches!(self, Self::Polydisperse | Self::Thermal)
     }
 
-    /// Returns whether this scene has bullets. Only then does [`Parameters::bullets`] have an
-    /// effect.
+    /// Returns whether this scene has bullets (a few fast spheres). [`Parameters::bullets`] has an effect
+    /// only in scenes with bullets.
     pub fn has_bullets(self) -> bool {
         matches!(self, Self::Fast)
     }
 
-    /// Returns `n` spheres of this scene. Their velocities are per step, for a step of dt = 1.
+    /// Returns `n` spheres of this benchmark scene. The velocities are distances per time step, for a step of
+    /// length 1.
     pub fn generate(self, n: usize, seed: u64) -> Vec<Sphere> {
         self.generate_with(&self.parameters(), n, seed)
     }
 
-    /// Returns `n` spheres of this scene, as [`Self::generate`] does, but with the given
-    /// parameters. A parameter that does not apply to the scene has no effect.
+    /// Returns `n` spheres of this benchmark scene, made with the given parameters. A parameter that does not
+    /// apply to the scene has no effect. Equal arguments give equal spheres.
     pub fn generate_with(self, with: &Parameters, n: usize, seed: u64) -> Vec<Sphere> {
         let rng = &mut Rng::with_seed(seed);
         let density = with.density;
@@ -164,12 +167,12 @@ impl Scene {
         }
     }
 
-    /// Returns the distance between neighbouring sites of the lattice, in scenes that have one.
+    /// Returns the distance between neighbouring lattice sites in the benchmark scenes with a lattice.
     fn spacing(self) -> f32 {
         match self {
             Self::Lattice => 0.57,
-            // With a distance of 1 between sites, coordinates are integers and radii are halves. So
-            // their squares are exact in float32, too.
+            // With a lattice spacing of 1, coordinates are integers and radii are halves. The squares of
+            // these numbers are exact in float32.
             _ => 1.0,
         }
     }
@@ -200,15 +203,15 @@ pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns `n` spheres like those of [`Scene::Polydisperse`], but with radii in the given range
-/// instead of from 0.05 to 5.
+/// Returns `n` spheres like the spheres of [`Scene::Polydisperse`], but with radii in the given range instead
+/// of 0.05 to 5.
 pub fn polydisperse_of(n: usize, radii: std::ops::Range<f32>, seed: u64) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(seed);
     grains(n, 0.10, radii, rng, |radius, rng| 0.5 * radius * rng.f32())
 }
 
-/// Returns the density of a cubic lattice of spheres: the volume of a sphere divided by the volume
-/// of a lattice cell. The density exceeds 1 if the spheres overlap enough.
+/// Returns the density of a cubic lattice of spheres: the volume of a sphere divided by the volume of a
+/// lattice cell. Overlapping spheres can give a density above 1.
 fn density_of_lattice(spacing: f32) -> f64 {
     volume(RADIUS) / f64::from(spacing).powi(3)
 }
@@ -217,13 +220,13 @@ fn volume(radius: f32) -> f64 {
     4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3)
 }
 
-/// Returns the edge of the cube in which spheres of the given radii have the given density.
+/// Returns the edge length of the cube in which spheres of the given radii have the given density.
 fn side(radii: impl Iterator<Item = f32>, density: f64) -> f64 {
     (radii.map(volume).sum::<f64>() / density).cbrt()
 }
 
-/// Returns `n` spheres of one size, uniformly distributed in a cube. Each moves in a random
-/// direction by a distance that `length` returns.
+/// Returns `n` spheres of one size, uniformly distributed in a cube. Each sphere moves in a random direction
+/// by a distance that the function `length` returns.
 fn equal_in_box(
     n: usize,
     density: f64,
@@ -238,8 +241,8 @@ fn equal_in_box(
     (0..n).map(sphere).collect()
 }
 
-/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. Each
-/// moves in a random direction by a distance that `length` computes from its radius.
+/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. Each sphere
+/// moves in a random direction by a distance that the function `length` computes from the sphere's radius.
 fn grains(
     n: usize,
     density: f64,
@@ -256,8 +259,8 @@ fn grains(
     radii.into_iter().map(sphere).collect()
 }
 
-/// Returns `n` spheres of one size, uniformly distributed in a cube. `n / 100` of the spheres, at
-/// random indices, move by the distance `far`, and all others by 0.1.
+/// Returns `n` spheres of one size, uniformly distributed in a cube. During the time step, `n / 100` of the
+/// spheres, at random indices, move by the distance `far`, and all others move by 0.1.
 fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     let mut lengths = vec![0.1; n];
     lengths
@@ -272,13 +275,14 @@ fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns `n` spheres of one size. Nine in ten are in Gaussian clusters, and the others are
+/// Returns `n` spheres of one size. Nine in ten spheres are in Gaussian clusters, and the others are
 /// uniformly distributed in a cube. The clusters may extend beyond the cube.
 fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     let side = side(std::iter::repeat_n(RADIUS, n), density);
     let count = (n / 5000).max(2);
-    // σ is the standard deviation of a cluster. It is chosen so that balls of radius 2σ around all
-    // cluster centres together have 1 % of the cube's volume: count · 4/3 π (2σ)³ = 0.01 · side³.
+    // `sigma` is the standard deviation of a Gaussian cluster of spheres. It is chosen so that balls of
+    // radius 2 sigma around all cluster centres together have 1 % of the cube's volume: count · 4/3 π (2
+    // sigma)³ = 0.01 · side³.
     let balls = 4.0 / 3.0 * std::f64::consts::PI * count as f64;
     let sigma = single((0.01 * side.powi(3) / balls).cbrt() / 2.0);
     let side = single(side);
@@ -293,8 +297,8 @@ fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     (0..n).map(sphere).collect()
 }
 
-/// Returns `n` spheres at rest, on the first `n` sites of the smallest cubic lattice that has at
-/// least `n` sites. From one site to the next, x varies fastest.
+/// Returns `n` spheres at rest, on the first `n` sites of the smallest cubic lattice with at least `n` sites.
+/// From one site to the next, x varies fastest.
 fn lattice(n: usize, spacing: f32) -> Vec<Sphere> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     let at = |k: usize| (k as f32 - (side / 2) as f32) * spacing;

@@ -1,5 +1,5 @@
-//! Compiles every kernel of carom with RADV, Mesa's Vulkan driver for AMD GPUs, and prints the
-//! registers, memory and instructions that each kernel uses. No AMD GPU is needed.
+//! Compiles all GPU kernels of carom with RADV, Mesa's Vulkan driver for AMD GPUs. Prints the registers,
+//! memory and instructions that each kernel uses. No AMD GPU is needed.
 //!
 //! ```sh
 //! cargo run --release -p carom-shader-stats -- --check crates/shader-stats/navi21.txt
@@ -23,38 +23,38 @@ use radv::Radv;
 use shader::Shader;
 use table::{Row, Table, differences};
 
-/// Compiles every kernel of carom with RADV, Mesa's Vulkan driver for AMD GPUs, and prints the
-/// registers, memory and instructions that each kernel uses. No AMD GPU is needed.
+/// Compiles all GPU kernels of carom with RADV, Mesa's Vulkan driver for AMD GPUs, and prints the registers,
+/// memory and instructions that each kernel uses. No AMD GPU is needed.
 ///
-/// The values are counts, not times, and differ between versions of Mesa. The kernels are
-/// translated to SPIR-V as wgpu does, so the driver gets the same code as in a user's program.
+/// The printed values are counts, not times, and differ between versions of Mesa. The kernels are translated
+/// to SPIR-V as in wgpu, so the driver gets the same code as in a user's program.
 #[derive(Parser)]
 #[command(after_help = "\
 Columns: vector registers (VGPRs) and scalar registers (SGPRs); number of waves that a SIMD can \
 have in flight (more is better); memory of a workgroup (LDS) and of an invocation (scratch), in \
 bytes; spilled registers; number of instructions, and their size in bytes.")]
 struct Arguments {
-    /// Family of the GPU for which the kernels are compiled.
+    /// Family of AMD GPUs for which the kernels are compiled.
     #[arg(long, default_value = "navi21", value_parser = PossibleValuesParser::new(FAMILIES))]
     family: String,
-    /// Compile only these kernels.
+    /// Compile only the GPU kernels with these names.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Compare the new table with the table in this file, and fail if a value differs by more than
+    /// Compare the table of all kernels with the table in this file, and fail if a value differs by more than
     /// a tenth. If the file was written with another version of Mesa, nothing is compared.
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     check: Option<PathBuf>,
-    /// Write the table of all kernels to this file.
+    /// Write the table of all GPU kernels to this file.
     #[arg(long, value_name = "FILE", conflicts_with = "only")]
     write: Option<PathBuf>,
-    /// Write the driver's intermediate representations and the assembly of each kernel to files in
-    /// this folder.
+    /// Write the driver's intermediate representations and the assembly of each GPU kernel to files in this
+    /// folder.
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
 }
 
-/// GPU families that `--family` accepts, one for each generation. RADV ends the whole process if
-/// the family is unknown, so no other family is passed to it.
+/// AMD GPU families that `--family` accepts, one for each GPU generation. Other families are rejected,
+/// because RADV ends the whole process if the family is unknown.
 const FAMILIES: [&str; 5] = ["polaris10", "vega10", "navi10", "navi21", "gfx1100"];
 
 fn main() -> ExitCode {
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> anyhow::Result<()> {
     let kernels = chosen(&arguments.only)?;
     let committed = arguments.check.as_deref().map(read).transpose()?;
-    // SAFETY: this is the only thread of the process, so no other thread accesses the environment.
+    // SAFETY: this is the only thread of the process, so no other thread accesses the environment variables.
     let radv = unsafe { Radv::open(&arguments.family) }?;
     let rows = kernels.iter().map(|kernel| {
         compile(&radv, kernel, arguments.ir.as_deref())
@@ -97,11 +97,11 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the kernels that `--only` names, or all kernels if it names none.
+/// Returns the GPU kernels that `--only` names, or all kernels if the option is absent.
 ///
 /// # Errors
 ///
-/// Returns an error if a name is not the name of a kernel.
+/// Returns an error if `--only` has an unknown name.
 fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     for name in only {
         if !kernels().any(|kernel| kernel.name == name) {
@@ -117,7 +117,7 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     Ok(kernels().filter(is_chosen).collect())
 }
 
-/// Reads a table of kernels that was written by `--write`.
+/// Reads a table of GPU kernels from a file that `--write` wrote.
 fn read(path: &Path) -> anyhow::Result<Table> {
     let name = path.display();
     fs::read_to_string(path)
@@ -126,8 +126,8 @@ fn read(path: &Path) -> anyhow::Result<Table> {
         .with_context(|| format!("{name} is not a table written by --write"))
 }
 
-/// Compiles a kernel and returns its row of the table. Writes the kernel's intermediate
-/// representations and assembly to the folder `ir`, if one is given.
+/// Compiles a GPU kernel and returns the kernel's row of the table. If the folder `ir` is given, the kernel's
+/// intermediate representations and assembly are written to that folder.
 fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Row> {
     let compiled = radv.compile(&Shader::new(kernel)?, ir.is_some())?;
     if let Some(folder) = ir {
@@ -141,12 +141,11 @@ fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Ro
     Row::new(kernel.name, &compiled.statistics)
 }
 
-/// Compares the current table with the committed table in the file `path`.
+/// Compares the current table of GPU kernels with the committed table in the file `path`.
 ///
 /// # Errors
 ///
-/// Returns an error if the tables are for different GPU families, or if [`differences`] finds a
-/// difference.
+/// Returns an error if the tables are for different GPU families, or if [`differences`] finds a difference.
 fn check(path: &Path, committed: &Table, table: &Table) -> anyhow::Result<()> {
     let path = path.display();
     let (old, new) = (&committed.family, &table.family);

@@ -1,4 +1,5 @@
-//! RADV, Mesa's Vulkan driver for AMD GPUs. Its compiler runs without a GPU.
+//! Compiles GPU kernels with RADV, Mesa's Vulkan driver for AMD GPUs. The compiler of RADV runs without a
+//! GPU.
 
 use std::env;
 use std::ffi::CStr;
@@ -10,24 +11,25 @@ use ash::{ext, vk};
 
 use crate::shader::Shader;
 
-/// A Vulkan device that compiles kernels and runs none. The device, and all objects that are made
-/// on it, live until the process ends.
+/// A Vulkan device that compiles GPU kernels but runs none. The device, and all Vulkan objects made on it,
+/// live until the process ends.
 pub(crate) struct Radv {
     version: String,
     executables: executables::Device,
     device: ash::Device,
 }
 
-/// The driver's report on a compiled kernel.
+/// The driver's report on a compiled GPU kernel.
 pub(crate) struct Compiled {
-    /// Names and values of the driver's statistics.
+    /// Names and values of the driver's statistics about a compiled GPU kernel, such as its number of
+    /// registers.
     pub(crate) statistics: Vec<(String, u64)>,
-    /// Names and texts of the kernel's intermediate representations and of its assembly. The names
-    /// are valid as parts of file names.
+    /// Names and texts of the kernel's intermediate representations and of its assembly. Each name is valid
+    /// as part of a file name.
     pub(crate) texts: Vec<(String, Vec<u8>)>,
 }
 
-/// The remedy that error messages name if RADV is missing.
+/// Installation hint that error messages show if RADV, Mesa's Vulkan driver for AMD GPUs, is missing.
 const INSTALL: &str = "install the Vulkan loader and Mesa's Vulkan drivers (Debian, Ubuntu: \
                        apt-get install libvulkan1 mesa-vulkan-drivers; Fedora: dnf install \
                        vulkan-loader mesa-vulkan-drivers; Arch: pacman -S vulkan-icd-loader \
@@ -35,7 +37,7 @@ const INSTALL: &str = "install the Vulkan loader and Mesa's Vulkan drivers (Debi
                        VK_ICD_FILENAMES selects other drivers";
 
 impl Radv {
-    /// Opens a device that compiles for GPUs of the given family.
+    /// Opens a Vulkan device that compiles GPU kernels for the given family of AMD GPUs.
     ///
     /// # Errors
     ///
@@ -43,27 +45,27 @@ impl Radv {
     ///
     /// # Safety
     ///
-    /// This function sets environment variables. So no other thread may read or write environment
-    /// variables at the same time.
+    /// This function sets environment variables. No other thread may read or write environment variables at
+    /// the same time.
     pub(crate) unsafe fn open(family: &str) -> anyhow::Result<Self> {
         for (name, value) in [
             ("RADV_FORCE_FAMILY", family),
-            // The shader cache is disabled, because kernels that come from it may lack statistics.
+            // The shader cache is disabled, because GPU kernels from the cache may lack statistics.
             ("MESA_SHADER_CACHE_DISABLE", "true"),
-            // Disables Mesa's device selection layer, which prints a warning if there is no window
-            // system.
+            // `NODEVICE_SELECT` disables Mesa's device selection layer, which prints a warning if there is no
+            // window system.
             ("NODEVICE_SELECT", "1"),
         ] {
-            // SAFETY: the caller guarantees that no other thread accesses the environment.
+            // SAFETY: the caller guarantees that no other thread accesses the environment variables.
             unsafe { env::set_var(name, value) };
         }
-        // SAFETY: loading the system's Vulkan loader is sound, and it is never unloaded.
+        // SAFETY: loading the system's Vulkan loader is sound, and the loader is never unloaded.
         let entry = unsafe { ash::Entry::load() }
             .map(ManuallyDrop::new)
             .map_err(|error| anyhow!("there is no Vulkan loader ({error}): {INSTALL}"))?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: neither the loader nor the instance is ever destroyed.
+        // SAFETY: neither the Vulkan loader nor the Vulkan instance is ever destroyed.
         let instance = unsafe { entry.create_instance(&info, None) }
             .map_err(|error| anyhow!("there is no Vulkan driver ({error}): {INSTALL}"))?;
         let (physical, version) = find(&instance)?
@@ -77,14 +79,14 @@ impl Radv {
         })
     }
 
-    /// Returns the name and version of the driver, such as `Mesa 22.3.6`.
+    /// Returns the name and version of the Vulkan driver, such as `Mesa 22.3.6`.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles a kernel and returns the driver's report. The report has the texts of the
-    /// intermediate representations and of the assembly only if `with_texts` is set, because they
-    /// take longer.
+    /// Compiles a GPU kernel and returns the driver's report. The report includes the texts of the
+    /// intermediate representations and of the assembly only if `with_texts` is set, because these texts take
+    /// longer.
     pub(crate) fn compile(&self, shader: &Shader, with_texts: bool) -> anyhow::Result<Compiled> {
         let bindings = shader.bindings.iter().map(|&(index, kind)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -101,8 +103,8 @@ impl Radv {
             flags |= vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
         }
         let device = &self.device;
-        // SAFETY: all objects used here are of this device, and none is ever destroyed. naga made
-        // the SPIR-V from a validated module, and the layout has all bindings of that module.
+        // SAFETY: all Vulkan objects used here belong to this device, and none is ever destroyed. naga made
+        // the SPIR-V from a validated module, and the pipeline layout has all bindings of that module.
         unsafe {
             let sets = [device.create_descriptor_set_layout(&set, None)?];
             let layout = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
@@ -123,23 +125,23 @@ impl Radv {
         }
     }
 
-    /// Returns the driver's report on a compiled pipeline.
+    /// Returns the driver's report on a compiled Vulkan pipeline.
     ///
     /// # Safety
     ///
-    /// The pipeline must be of this device, and must have been created with the flag that captures
-    /// statistics. If `with_texts` is set, the pipeline must also have been created with the flag
-    /// that captures intermediate representations.
+    /// The pipeline must belong to this device, and must have been created with the flag that captures
+    /// statistics. If `with_texts` is set, the pipeline must also have been created with the flag that
+    /// captures intermediate representations.
     unsafe fn ask(&self, pipeline: vk::Pipeline, with_texts: bool) -> anyhow::Result<Compiled> {
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the caller guarantees that the pipeline is of this device.
+        // SAFETY: the caller guarantees that the Vulkan pipeline belongs to this device.
         let count = unsafe { self.executables.get_pipeline_executable_properties(&info) }?.len();
         ensure!(
             count == 1,
             "RADV made {count} programs of the kernel, not one"
         );
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the caller guarantees that statistics were captured.
+        // SAFETY: the caller guarantees that the pipeline was created with the flag that captures statistics.
         let statistics = unsafe { self.executables.get_pipeline_executable_statistics(&info) }?;
         let statistics = statistics.iter().map(|statistic| {
             ensure!(
@@ -147,13 +149,15 @@ impl Radv {
                 "RADV's statistic {:?} is not an unsigned 64-bit integer",
                 statistic.name_as_c_str()
             );
-            // SAFETY: the format was checked above, so `u64` is the valid field of the union.
+            // SAFETY: the statistic's format was checked to be `UINT64`, so `u64` is the valid field of the
+            // union.
             let value = unsafe { statistic.value.u64 };
             Ok((text(statistic.name_as_c_str()?), value))
         });
         let statistics = statistics.collect::<anyhow::Result<_>>()?;
         let texts = if with_texts {
-            // SAFETY: the caller guarantees that the intermediate representations were captured.
+            // SAFETY: the caller guarantees that the pipeline was created with the flag that captures
+            // intermediate representations.
             unsafe { self.texts(&info) }?
         } else {
             Vec::new()
@@ -165,24 +169,25 @@ impl Radv {
     ///
     /// # Safety
     ///
-    /// The pipeline must be of this device, and must have been created with the flag that captures
+    /// The pipeline must belong to this device, and must have been created with the flag that captures
     /// intermediate representations.
     unsafe fn texts(
         &self,
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // The call below returns only the names and the lengths of the texts.
-        // SAFETY: the caller guarantees that the intermediate representations were captured.
+        // The first call for the pipeline's texts returns only the names and the lengths of the texts.
+        // SAFETY: the caller guarantees that the pipeline was created with the flag that captures
+        // intermediate representations.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // The Vulkan function is called directly, because ash has no wrapper that also returns the
+        // The Vulkan function is called directly, because the crate ash has no wrapper that also returns the
         // texts.
-        // SAFETY: `all` has `count` structs, and each points to a buffer of `data_size` bytes.
+        // SAFETY: `all` has `count` structs, and each struct points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(
@@ -202,7 +207,7 @@ impl Radv {
         let names = all.iter().map(name);
         let names = names.collect::<anyhow::Result<Vec<_>>>()?;
         for text in &mut texts {
-            // The texts are C strings. The zero bytes at their ends are removed.
+            // The driver's texts are C strings. The zero bytes at their ends are removed.
             while text.last() == Some(&0) {
                 text.pop();
             }
@@ -215,22 +220,22 @@ fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Returns the physical device of RADV and the version of Mesa, or `None` if there is no RADV
-/// driver with Vulkan 1.3.
+/// Returns the physical device of RADV (Mesa's Vulkan driver for AMD GPUs) and the version of Mesa. Returns
+/// `None` if there is no RADV driver with Vulkan 1.3.
 fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, String)>> {
-    // SAFETY: the instance is never destroyed.
+    // SAFETY: the Vulkan instance is never destroyed.
     for physical in unsafe { instance.enumerate_physical_devices() }? {
-        // SAFETY: the physical device is of this instance, which is never destroyed.
+        // SAFETY: the physical device belongs to this Vulkan instance, which is never destroyed.
         let version = unsafe { instance.get_physical_device_properties(physical) }.api_version;
-        // The struct `VkPhysicalDeviceDriverProperties` below needs Vulkan 1.2, and the function
-        // `device` needs Vulkan 1.3.
+        // Drivers below Vulkan 1.3 are skipped, because the Vulkan device is made with features of Vulkan
+        // 1.3.
         if version < vk::API_VERSION_1_3 {
             continue;
         }
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-        // SAFETY: the device has Vulkan 1.3, so the driver fills in this struct. The instance is
-        // never destroyed.
+        // SAFETY: the physical device has Vulkan 1.3, so the driver fills in this struct. The Vulkan instance
+        // is never destroyed.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         if driver.driver_id == vk::DriverId::MESA_RADV {
             return Ok(Some((physical, text(driver.driver_info_as_c_str()?))));
@@ -239,15 +244,15 @@ fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, 
     Ok(None)
 }
 
-/// Makes a Vulkan device. Of the features that wgpu enables on RADV, it has those that affect
+/// Makes a Vulkan device. The enabled features are the features that wgpu enables on RADV and that affect
 /// compiled kernels.
 fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Result<ash::Device> {
     let names = [executables::NAME, ext::robustness2::NAME].map(CStr::as_ptr);
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(0)
         .queue_priorities(&[1.0])];
-    // With this feature, kernels check that their loads and stores are within the buffer. The
-    // checks take instructions.
+    // With the feature `robustBufferAccess`, GPU kernels check that their loads and stores are within the
+    // buffer. These checks add instructions.
     let core = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
     let mut robustness =
         vk::PhysicalDeviceRobustness2FeaturesEXT::default().robust_buffer_access2(true);
@@ -262,7 +267,7 @@ fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Res
         .push_next(&mut robustness)
         .push_next(&mut vulkan13)
         .push_next(&mut executables);
-    // SAFETY: RADV returns an error if it lacks a feature or extension. The instance is never
+    // SAFETY: RADV returns an error if it lacks a feature or an extension. The Vulkan instance is never
     // destroyed.
     Ok(unsafe { instance.create_device(physical, &info, None) }?)
 }

@@ -1,4 +1,4 @@
-//! Translation of a kernel from WGSL to SPIR-V, as wgpu does it.
+//! Translates GPU kernels from WGSL to SPIR-V with the same options as wgpu.
 
 use std::ffi::CString;
 
@@ -10,24 +10,24 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
 
-/// A kernel in the form that the driver compiles.
+/// A GPU kernel in the form that the Vulkan driver compiles.
 pub(crate) struct Shader {
-    /// Name of the entry point.
+    /// Name of the kernel's entry point.
     pub(crate) entry: CString,
-    /// Code of the kernel in SPIR-V.
+    /// Code of the GPU kernel in SPIR-V.
     pub(crate) spirv: Vec<u32>,
-    /// Indices and types of the bindings of bind group 0, the only group.
+    /// Binding numbers and types of the kernel's buffers. All buffers are in bind group 0.
     pub(crate) bindings: Vec<(u32, DescriptorType)>,
 }
 
 impl Shader {
-    /// Translates a kernel to SPIR-V, with the values of its override constants.
+    /// Translates a GPU kernel from WGSL to SPIR-V, with the values of its override constants.
     pub(crate) fn new(kernel: &Kernel) -> anyhow::Result<Self> {
         let wgsl = kernel.wgsl()?;
         let module = naga::front::wgsl::parse_str(&wgsl)
             .map_err(|error| anyhow!(error.emit_to_string(&wgsl)))?;
-        // The validator permits no optional capabilities. So the kernel cannot depend on a
-        // capability that a device may lack.
+        // The shader validator permits no optional capabilities. So no kernel can depend on a capability that
+        // a device may lack.
         let info =
             Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module)?;
         let bindings = bindings(&module)?;
@@ -54,7 +54,11 @@ impl Shader {
     }
 }
 
-/// Returns the index and the type of each binding of a module.
+/// Returns the binding number and the type of each buffer that a shader module binds.
+///
+/// # Errors
+///
+/// Returns an error if a binding is not a buffer, or is not in bind group 0.
 fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     let mut found = Vec::new();
     for (_, variable) in module.global_variables.iter() {
@@ -73,11 +77,10 @@ fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     Ok(found)
 }
 
-/// Returns the options with which wgpu-hal 30 calls naga, for a device with the features of RADV
-/// and an instance without debugging. wgpu-hal sets them in `vulkan::Adapter::device_from_raw` and
-/// `vulkan::Device::compile_stage`. Every field is given explicitly. So if a later version of naga
-/// adds an option, this function no longer compiles, and the value of the new option must be looked
-/// up in wgpu-hal.
+/// Returns the options with which wgpu-hal 30 calls the shader translator naga on RADV without debugging.
+/// wgpu-hal sets them in `vulkan::Adapter::device_from_raw` and `vulkan::Device::compile_stage`. Every field
+/// is set explicitly, so that a new option in a later version of naga is a compile error, not a silent
+/// difference from wgpu.
 fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
     let binding_map = bindings.iter().map(|&(binding, _)| {
         let target = spv::BindingInfo {
@@ -88,18 +91,18 @@ fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
         (naga::ResourceBinding { group: 0, binding }, target)
     });
     spv::Options {
-        // Vulkan 1.3 has SPIR-V 1.6.
+        // The shaders are translated to SPIR-V 1.6, which belongs to Vulkan 1.3.
         lang_version: (1, 6),
         flags: spv::WriterFlags::LABEL_VARYINGS | spv::WriterFlags::FORCE_POINT_SIZE,
         fake_missing_bindings: false,
         binding_map: binding_map.collect(),
-        // `None` permits all SPIR-V capabilities. The kernels need only capabilities that every
-        // device has.
+        // `None` permits all SPIR-V capabilities. The GPU kernels need only capabilities that every device
+        // has.
         capabilities: None,
         bounds_check_policies: BoundsCheckPolicies {
             index: BoundsCheckPolicy::Restrict,
-            // naga adds no checks of buffer accesses, because the driver's feature
-            // `robustBufferAccess2` checks them.
+            // naga adds no checks of buffer accesses, because the device feature `robustBufferAccess2` checks
+            // them.
             buffer: BoundsCheckPolicy::Unchecked,
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,

@@ -1,12 +1,12 @@
-//! The table of the statistics of all kernels: writing, parsing and comparison.
+//! The table of compiler statistics of all GPU kernels: writing, parsing and comparison.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use anyhow::{Context, bail, ensure};
 
-/// The columns of the table after the kernel's name. Each entry has the name of a column and the
-/// name of RADV's statistic in this column.
+/// The columns of the table after the kernel's name: the column name, and the name of RADV's statistic in the
+/// column.
 const COLUMNS: [(&str, &str); 9] = [
     ("VGPRs", "VGPRs"),
     ("SGPRs", "SGPRs"),
@@ -19,18 +19,18 @@ const COLUMNS: [(&str, &str); 9] = [
     ("bytes", "Code size"),
 ];
 
-/// Name of the column with the number of waves in flight. It is the only column in which larger
-/// values are better.
+/// Name of the column with the number of waves (groups of GPU threads) in flight. In all other columns,
+/// smaller values are better.
 const WAVES: &str = "waves";
 
-/// A row of the table: the name of a kernel and its values, one for each of [`COLUMNS`].
+/// A row of the table: the name of a GPU kernel, and one value for each of [`COLUMNS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) kernel: String,
     values: Vec<u64>,
 }
 
-/// The statistics of all kernels, compiled by one version of the driver for one family of GPUs.
+/// The compiler statistics of all GPU kernels, for one version of the driver and one family of GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) driver: String,
@@ -39,7 +39,7 @@ pub(crate) struct Table {
 }
 
 impl Row {
-    /// Makes the row of a kernel from the driver's statistics.
+    /// Makes the table row of a GPU kernel from the driver's statistics.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// Returns the names of all columns, including the column of the kernels' names.
+/// Returns the names of all table columns, including the column of kernel names.
 fn header() -> Vec<String> {
     let names = COLUMNS.iter().map(|&(name, _)| name.to_owned());
     ["kernel".to_owned()].into_iter().chain(names).collect()
@@ -121,10 +121,9 @@ impl FromStr for Table {
     }
 }
 
-/// Returns one line for each difference between a committed table and the current table. A
-/// difference is a value that changed by more than a tenth, or a kernel that only one of the tables
-/// has. A value that improved is reported as well: if the committed table kept the old value, the
-/// kernel could become as expensive as before without a report.
+/// Returns one line for each difference between a committed table of GPU kernels and the current table. A
+/// difference is a value that changed by more than a tenth, or a kernel in only one of the tables. Improved
+/// values are differences too, because a committed table with an old, larger value would hide a later loss.
 pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
     let mut found = Vec::new();
     for Row { kernel, values } in &committed.rows {
@@ -133,7 +132,7 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
             continue;
         };
         for ((&(name, _), &old), &new) in COLUMNS.iter().zip(values).zip(&now.values) {
-            // If the committed value is 0, any other value is a difference. So the first spilled
+            // If the committed value is 0, any other value counts as a difference. So the first spilled
             // register of a kernel is reported.
             if old.abs_diff(new).saturating_mul(10) > old {
                 let is_dearer = (new > old) == (name != WAVES);
@@ -154,7 +153,6 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns a table with one kernel, which has the given values.
     fn table(values: [u64; COLUMNS.len()]) -> Table {
         Table {
             driver: "Mesa 22.3.6, patched".to_owned(),

@@ -1,11 +1,11 @@
-//! Tests that run the program `carom-shader-stats` as a user does. They need Mesa's RADV driver,
-//! but no GPU.
+//! Tests of the program `carom-shader-stats` through its command line. The tests need RADV, Mesa's Vulkan
+//! driver for AMD GPUs, but no GPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Returns a command that runs the program in the root folder of the repository.
+/// Returns a command that runs `carom-shader-stats` in the root folder of the repository.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_carom-shader-stats"));
     command
@@ -18,19 +18,18 @@ fn run(arguments: &[&str]) -> Output {
     program(arguments).output().unwrap()
 }
 
-/// Runs the program, which must succeed, and returns its standard output.
+/// Runs `carom-shader-stats`, which must succeed, and returns its standard output.
 fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the program, which must fail with an error message, and returns its standard error.
 fn error(arguments: &[&str]) -> String {
     error_of(program(arguments))
 }
 
-/// Runs a command that must fail with an error message, and returns its standard error.
+/// Runs a command, which must fail with an error message, and returns its standard error.
 fn error_of(mut command: Command) -> String {
     let output = command.output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -42,13 +41,13 @@ fn error_of(mut command: Command) -> String {
     error
 }
 
-/// Returns the path of a file or folder in Cargo's folder for temporary files of tests.
+/// Returns the path of a file or folder in Cargo's folder for temporary test files.
 fn own(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Compares the kernels with the committed table. The program writes to the standard output of the
-/// test, so the test log contains the new table.
+/// Fails if the statistics of the compiled GPU kernels differ from the committed table. `carom-shader-stats`
+/// writes to the test's standard output, so the test log contains the new table.
 #[test]
 fn the_kernels_match_the_committed_table() {
     let status = program(&["--check", "crates/shader-stats/navi21.txt"]).status();
@@ -78,8 +77,7 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     printed(&["--check", path]);
     printed(&check);
 
-    // First case: in the committed table, the number of instructions of one kernel is half of the
-    // real number.
+    // First case: the committed table has half of the real number of instructions for one GPU kernel.
     let row = whole.lines().find(|row| row.starts_with("pairs ")).unwrap();
     let count = row.split_whitespace().nth(8).unwrap();
     let half = (count.parse::<u32>().unwrap() / 2).to_string();
@@ -93,11 +91,11 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     }
     printed(&["--only", "gather", "--check", path]);
 
-    // Second case: the committed table has no row for one of the kernels.
+    // Second case: the committed table lacks the row of one GPU kernel.
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
     assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // Third case: the committed table was written with another version of the driver. It is not
+    // Third case: the committed table was written with another version of the driver. Such a table is not
     // compared, even if its values are wrong.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(

@@ -1,12 +1,11 @@
-//! Tests with damaged input files: files that were cut off, and files whose contents do not match
-//! their names.
+//! Tests of `carom collide` with damaged input files: files that were cut off, and files with contents that
+//! do not match their names.
 
 use crate::run::{BINARY, Folder, Test, run, run_with};
 use crate::written::data;
 use std::fs;
 
-/// An input file that lacks bytes at its end is rejected, whatever their number. It is never read
-/// as a smaller world.
+/// Checks that an input file that lacks bytes at its end is rejected, however many bytes are missing.
 #[test]
 fn files_that_are_cut_off_are_rejected() -> Test {
     let folder = Folder::new("cut")?;
@@ -17,8 +16,8 @@ fn files_that_are_cut_off_are_rejected() -> Test {
         "packed.npz",
     ] {
         let whole = fs::read(data(name))?;
-        // The file is cut to every length within the header and near the end, and to some lengths
-        // in between.
+        // The input file is cut to every length within the header and near the end, and to some lengths in
+        // between.
         let places = (0..whole.len()).filter(|&n| n < 150 || n % 13 == 0 || n + 30 > whole.len());
         for length in places {
             let input = folder.file(name, &whole[..length])?;
@@ -29,9 +28,9 @@ fn files_that_are_cut_off_are_rejected() -> Test {
     Ok(())
 }
 
-/// CSV does not state the number of its rows, so a file that was cut off between two lines cannot
-/// be recognized. A missing end of the last line suggests that the file was cut off, and yields a
-/// note.
+/// Checks that a CSV file without a line end after the last line yields a note, because the file may have
+/// been cut off. A CSV file that was cut off between two lines cannot be recognized, because CSV does not
+/// state the number of rows.
 #[test]
 fn csv_without_a_last_line_end_yields_a_note() -> Test {
     for (input, notes) in [
@@ -124,7 +123,8 @@ fn errors_name_the_form_of_unsuitable_text() -> Test {
     Ok(())
 }
 
-/// A reader allocates no memory for the number of spheres that a header claims.
+/// Checks that a reader of input files allocates no memory for the number of spheres that a file header
+/// claims.
 #[cfg(target_os = "linux")]
 #[test]
 fn claimed_sizes_take_no_memory() -> Test {
@@ -144,8 +144,8 @@ fn claimed_sizes_take_no_memory() -> Test {
     );
     for (name, bytes) in [("claim.npy", npy), ("claim.dump", dump.into_bytes())] {
         let input = folder.file(name, bytes)?;
-        // The memory limit leaves enough for the tool itself and its libraries, but not for the
-        // number of spheres that the header claims.
+        // The memory limit suffices for the program `carom` and its libraries, but not for the number of
+        // spheres that the file header claims.
         let limited =
             format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
         let output = std::process::Command::new("sh")
@@ -162,8 +162,8 @@ fn claimed_sizes_take_no_memory() -> Test {
     Ok(())
 }
 
-/// The error for a file without read permission names the file. Root may read every file, so if the
-/// test runs as root, it runs the tool as another user.
+/// Checks that the error for a file without read permission names the file. Root may read every file, so a
+/// test that runs as root runs the program `carom` as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
@@ -172,10 +172,9 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // The other user may have no access to the build folder, so the tool is copied. The program
-    // `cp` makes the copy. A copy made by this process could fail to run, because a file that is
-    // open for writing cannot be run: a process that another test starts during the copying would
-    // inherit the open file.
+    // The other user may have no access to the build folder, so the program `carom` is copied. The command
+    // `cp` makes the copy: if this process wrote the copy, another test's child process could inherit the
+    // file open for writing, and such a file cannot be run.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)
@@ -196,7 +195,7 @@ fn a_file_without_permission_is_named() -> Test {
     Ok(())
 }
 
-/// The tool finds the last frame of a dump although the dump comes from a pipe. For this, it must
+/// Checks that `carom collide` finds the last frame of a dump that comes from a pipe. The search needs to
 /// read the input twice, but a pipe can be read only once.
 #[cfg(target_os = "linux")]
 #[test]

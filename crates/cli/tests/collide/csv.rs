@@ -1,4 +1,4 @@
-//! Tests of valid and invalid CSV input.
+//! Tests of `carom collide` with valid and invalid CSV input.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run, run_with};
 use std::fs;
@@ -54,7 +54,8 @@ fn missing_velocities_are_zero() -> Test {
     Ok(())
 }
 
-/// If the name of a velocity column is misspelt, the velocity components are not silently set to 0.
+/// Checks that a CSV file with a misspelt velocity column yields a note. The missing velocity components are
+/// not silently set to 0.
 #[test]
 fn a_missing_velocity_column_yields_a_note() -> Test {
     let folder = Folder::new("velz")?;

@@ -1,4 +1,4 @@
-//! Tests of valid and invalid LAMMPS dumps.
+//! Tests of `carom collide` with valid and invalid LAMMPS dumps.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run};
 
@@ -186,7 +186,8 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
         let run = run(&[&input, "--backend", "cpu"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
-        // A run that fails in a later frame leaves no list of the earlier frames.
+        // A run of `carom collide` that fails in a later frame leaves no file with the pairs of earlier
+        // frames.
         let output = folder.path("pairs.csv")?;
         let all = ["--frames", "all", "--backend", "cpu", "--output"];
         let all = crate::run::run(&[&[input.as_str()], &all[..], &[output.as_str()]].concat())?;

@@ -1,5 +1,5 @@
-//! Tests of `carom collide` through the command line. They give it files and arguments, and check
-//! the exit code, standard output and standard error.
+//! Tests of `carom collide` through its command line. The tests check the exit code, standard output and
+//! standard error.
 
 mod broken;
 mod csv;

@@ -1,4 +1,4 @@
-//! Tests of NumPy arrays: valid and invalid input, and output.
+//! Tests of `carom collide` with NumPy arrays: valid and invalid input, and output.
 
 use crate::run::{CSV, Folder, Test, run};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Returns the contents of a `.npy` file with the given dtype, shape and data.
+/// Returns the contents of a NumPy `.npy` file with the given dtype, shape and data.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     with_header(&header, data)
@@ -31,7 +31,6 @@ fn doubles(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-/// Returns the contents of a zip archive of the given files.
 fn npz(files: &[(&str, Vec<u8>)]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, contents) in files {

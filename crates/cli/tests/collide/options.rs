@@ -1,4 +1,4 @@
-//! Tests of the options that control how an input is read and how the list of pairs is written.
+//! Tests of the options of `carom collide` for reading the input and writing the list of pairs.
 
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -6,8 +6,8 @@ use std::io::{Cursor, Read, Write};
 use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with, start};
 use crate::written::data;
 
-/// Returns a frame of a LAMMPS dump: four spheres in a row, whose centres are `gap` apart, with the
-/// columns `id type x y z`.
+/// Returns a frame of a LAMMPS dump with the columns `id type x y z`. The frame has four spheres in a row,
+/// and `gap` is the distance between neighbouring centres.
 fn frame(step: usize, gap: f64) -> String {
     let mut text = format!(
         "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n4\nITEM: BOX BOUNDS ff ff ff\n0 9\n0 9\n0 9\n\
@@ -19,7 +19,7 @@ fn frame(step: usize, gap: f64) -> String {
     text
 }
 
-/// Runs `carom collide` with the given arguments, and returns the lines of the list of pairs.
+/// Runs `carom collide` with the given arguments, and returns the lines of the list of touching pairs.
 fn list(folder: &Folder, args: &[&str]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let output = folder.path("list.csv")?;
     let args = [args, &["--backend", "cpu", "--output", &output]].concat();
@@ -83,7 +83,8 @@ fn standard_input_may_have_any_format() -> Test {
 fn radii_may_come_from_the_command_line() -> Test {
     let folder = Folder::new("radii")?;
     let dump = folder.file("dump.row", frame(0, 1.0))?;
-    // The types in the row are 1, 2, 1, 2, so any two neighbours overlap by 0.4 + 0.7 - 1.
+    // The spheres in the row have the types 1, 2, 1, 2, and neighbouring centres are 1 apart. With the radii
+    // 0.4 and 0.7, any two neighbours overlap by 0.4 + 0.7 - 1 = 0.1.
     let by_type = list(&folder, &[&dump, "--radius-by-type", "1=0.4,2=0.7"])?;
     assert_eq!(by_type.len(), 4);
     for line in &by_type[1..] {
@@ -167,8 +168,8 @@ fn types_are_copied_to_the_list() -> Test {
         list(&folder, &[&input, "--types"])?,
         [header, "0,1,3,4,0.0,1.0"]
     );
-    // If the smaller id of a pair is that of the second sphere, both the ids and the types are
-    // swapped.
+    // With `--ids`, the sphere with the smaller id comes first in the pair. If the second sphere of the file
+    // has the smaller id, both the ids and the types are swapped.
     let named = list(&folder, &[&input, "--types", "--ids"])?;
     assert_eq!(named, [header, "5,7,4,3,0.0,1.0"]);
     let printed = run(&[&input, "--types", "--backend", "cpu"])?;
@@ -181,7 +182,7 @@ fn types_are_copied_to_the_list() -> Test {
     run(&[&bad, "--types"])?.expect_error("bad", 1, &["line 2", "field type", "`gold`"]);
     let large = folder.file("large.csv", "x,y,z,radius,type\n0,0,0,1,2147483648\n")?;
     run(&[&large, "--types"])?.expect_error("large", 1, &["line 2", "2147483648"]);
-    // Without `--types`, the column `type` may have any contents.
+    // Without `--types`, the column `type` of a CSV file may have any contents.
     assert_eq!(folder.pairs(&bad)?, "a,b,toi,depth\n");
     Ok(())
 }
@@ -189,7 +190,7 @@ fn types_are_copied_to_the_list() -> Test {
 #[test]
 fn frames_are_chosen_as_in_python() -> Test {
     let folder = Folder::new("frames")?;
-    // Frame k has k touching pairs.
+    // Frame k of the LAMMPS dump has k touching pairs of spheres.
     let text: String = (0..4_usize)
         .map(|k| {
             let mut text = format!(
@@ -258,8 +259,8 @@ fn a_missing_velocity_array_yields_a_note() -> Test {
     Ok(())
 }
 
-/// CSV of five spheres. Sphere 0 reaches sphere 1 at time 3. Sphere 2 reaches sphere 1 at time 1.
-/// Sphere 3 overlaps sphere 4.
+/// CSV of five spheres. Sphere 0 reaches sphere 1 at time 3, and sphere 2 reaches sphere 1 at time 1. Sphere
+/// 3 overlaps sphere 4 from the start.
 const TIMES: &str = "id,x,y,z,radius,vx,vy,vz\n1,0,0,0,1,1,0,0\n9,5,0,0,1,0,0,0\n5,8,0,0,1,-1,0,0\n\
                      3,0,9,0,1,0,0,0\n4,1,9,0,1,0,0,0\n";
 
@@ -278,7 +279,7 @@ fn pairs_are_sorted_by_time_on_request() -> Test {
     let ids = list(&folder, &[&args[..], &["--ids"]].concat())?;
     assert_eq!(ids[1..3], ["3,4,0.0,1.0", "5,9,1.0,0.0"]);
     assert!(times(&ids)?.is_sorted());
-    // A list sorted by spheres and a list sorted by time have the same pairs.
+    // A list of pairs sorted by sphere and a list sorted by time have the same pairs.
     let mut by_pair = list(&folder, &[&input, "--dt", "5"])?;
     assert!(!times(&by_pair)?.is_sorted());
     let mut by_time = sorted;
@@ -349,7 +350,7 @@ fn archives_have_an_array_for_each_column() -> Test {
         assert_eq!(found.join(","), *line);
     }
 
-    // If no spheres touch, the arrays are empty.
+    // If no spheres touch, the NumPy arrays of pairs are empty.
     let alone = folder.file("alone.csv", "x,y,z,radius\n0,0,0,1\n")?;
     run(&[&alone, "--backend", "cpu", "--output", &output])?.expect_success("alone");
     let mut archive = zip::ZipArchive::new(Cursor::new(fs::read(&output)?))?;
@@ -359,8 +360,8 @@ fn archives_have_an_array_for_each_column() -> Test {
     Ok(())
 }
 
-/// If the reader of standard output closes the pipe, the tool stops writing the list to it, but
-/// still writes the other requested files.
+/// Checks that `carom collide` still writes the plot if the reader of standard output closes the pipe. Only
+/// the writing of the list of pairs to the pipe stops.
 #[test]
 fn the_plot_is_written_when_the_reader_of_the_list_leaves() -> Test {
     let folder = Folder::new("left")?;
@@ -471,8 +472,8 @@ fn wrong_use_of_bench_exits_with_2() -> Test {
     Ok(())
 }
 
-/// The tool prints the summary to standard error if the list goes to standard output. A closed
-/// standard error then does not affect the list.
+/// Checks that a closed standard error does not affect a list of pairs on standard output. The summary goes
+/// to standard error in this case.
 #[test]
 fn the_list_is_complete_when_standard_error_is_closed() -> Test {
     let folder = Folder::new("no-summary")?;

@@ -1,15 +1,16 @@
-//! Tests of periodic domains: boxes of LAMMPS dumps and of the command line, and the columns of the
-//! images.
+//! Tests of `carom collide` with periodic boxes from LAMMPS dumps and from the command line, and of the
+//! output columns for the periodic image of each pair.
 
 use crate::run::{Folder, Test, run};
 use std::fs;
 
-/// Two spheres that overlap by 0.5 across the face x = 0 of a box from 0 to 10, and a third one
-/// far from both.
+/// CSV of three spheres. Two spheres overlap by 0.5 across the face x = 0 of a periodic box from 0 to 10. The
+/// third sphere is far from both.
 const CSV: &str = "id,type,x,y,z,radius\n9,1,9,5,5,1\n7,2,0.5,5,5,1\n8,1,5,5,5,1\n";
 const BOX: &str = "0 0 0 10 10 10";
 
-/// The same spheres as a LAMMPS dump. `bounds` is the rest of the line `ITEM: BOX BOUNDS`.
+/// Returns the spheres of the constant [`CSV`] as a LAMMPS dump. `bounds` is the rest of the line `ITEM: BOX
+/// BOUNDS`.
 fn dump(bounds: &str) -> String {
     format!(
         "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS{bounds}\n\
@@ -18,7 +19,7 @@ fn dump(bounds: &str) -> String {
     )
 }
 
-/// Returns the list of pairs as CSV.
+/// Runs `carom collide` and returns the list of touching pairs as CSV.
 fn list(folder: &Folder, args: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
     let output = folder.path("pairs.csv")?;
     let more = ["--backend", "cpu", "--output", &output];
@@ -33,7 +34,8 @@ fn lists_have_columns_for_the_image() -> Test {
     let world = [csv.as_str(), "--box", BOX, "--periodic", "abc"];
     let more = |args: &[&str]| list(&folder, &[&world, args].concat());
     assert_eq!(more(&[])?, "a,b,toi,depth,n1,n2,n3\n0,1,0.0,0.5,1,0,0\n");
-    // `a` is the smaller id, and so the second sphere of the file.
+    // With `--ids`, column `a` has the smaller id, which is the id of the second sphere of the file. So the
+    // sign of the periodic image is reversed.
     let ids = "a,b,toi,depth,n1,n2,n3\n7,9,0.0,0.5,-1,0,0\n";
     assert_eq!(more(&["--ids"])?, ids);
     let types = "a,b,toi,depth,n1,n2,n3,type_a,type_b\n0,1,0.0,0.5,1,0,0,1,2\n";

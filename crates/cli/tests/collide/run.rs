@@ -1,4 +1,4 @@
-//! Helpers that run `carom collide` and create its input files.
+//! Helpers that run `carom collide` in tests and create its input files.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -10,13 +10,13 @@ use std::process::{Child, Command};
 
 pub(crate) type Test = Result<(), Box<dyn Error>>;
 
-/// CSV of three spheres: two that touch at time 0.3, and one that is far from both.
+/// CSV of three spheres. Two spheres touch at time 0.3, and the third sphere is far from both.
 pub(crate) const CSV: &str =
     "x,y,z,radius,vx,vy,vz\n0,0,0,1,10,0,0\n5,0,0,1,0,0,0\n0,90,0,1,0,0,0\n";
-/// The list of pairs of the world [`CSV`].
+/// The list of touching pairs of the spheres in [`CSV`].
 pub(crate) const PAIRS: &str = "a,b,toi,depth\n0,1,0.3,0.0\n";
 
-/// The exit code and the output of a run of the tool.
+/// The exit code and the output of a run of the program `carom`.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -24,8 +24,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Fails the test unless the run ended with the exit code `code`, printed an `error:` message
-    /// that contains all `parts` to standard error, and printed nothing to standard output.
+    /// Fails the test unless the run ended with the exit code `code`, printed an `error:` message that
+    /// contains all `parts` to standard error, and printed nothing to standard output.
     pub(crate) fn expect_error(&self, name: &str, code: i32, parts: &[&str]) {
         let Self { stdout, stderr, .. } = self;
         assert_eq!(self.code, Some(code), "{name}: {stderr}{stdout}");
@@ -41,11 +41,10 @@ impl Run {
     }
 }
 
-/// Path of the executable of the tool `carom`.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_carom");
 
-/// Runs `carom collide` with `input` on standard input. The time step is 1, unless the arguments
-/// contain `--dt`.
+/// Runs `carom collide` with `input` on standard input. The time step is 1, unless the arguments contain
+/// `--dt`.
 pub(crate) fn run_with(
     args: &[impl AsRef<OsStr>],
     input: &[u8],
@@ -59,15 +58,15 @@ pub(crate) fn run_with(
     run_command(command, input, env)
 }
 
-/// Runs `carom` with the given arguments and no others.
+/// Runs the program `carom` with the given arguments only, without a default time step.
 pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     let mut command = Command::new(BINARY);
     command.args(args);
     run_command(command, b"", &[])
 }
 
-/// Starts `carom collide` on the CPU, with a time step of 1. Standard input, standard output and
-/// standard error are pipes, whose other ends the caller holds.
+/// Starts `carom collide` on the CPU with a time step of 1. Standard input, standard output and standard
+/// error are pipes to the caller.
 pub(crate) fn start(args: &[&str]) -> std::io::Result<Child> {
     Command::new(BINARY)
         .arg("collide")
@@ -90,8 +89,8 @@ fn run_command(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // The tool may end before it has read all of its input. Writing to it then fails, and the
-    // failure is ignored.
+    // The program `carom` may end before it has read all of its input. Writing to its standard input then
+    // fails, and the failure is ignored.
     let _ = child
         .stdin
         .take()
@@ -109,7 +108,7 @@ pub(crate) fn run(args: &[impl AsRef<OsStr>]) -> Result<Run, Box<dyn Error>> {
     run_with(args, b"", &[])
 }
 
-/// A folder for the files of one test. It is removed with its contents when this value is dropped.
+/// A folder for the files of one test. Dropping this value removes the folder and its contents.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -139,7 +138,7 @@ impl Folder {
             .into())
     }
 
-    /// Runs `carom collide` on the CPU with the file `input`, and returns the list of pairs.
+    /// Runs `carom collide` on the CPU with the file `input`, and returns the list of touching pairs as CSV.
     pub(crate) fn pairs(&self, input: &str) -> Result<String, Box<dyn Error>> {
         let output = self.path("pairs.csv")?;
         run(&[input, "--backend", "cpu", "--output", &output])?.expect_success(input);
@@ -149,8 +148,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A failure to remove the folder is ignored. Files that remain in the system's folder for
-        // temporary files do no harm.
+        // A failure to remove the test folder is ignored, because files that remain in the system's temporary
+        // folder do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

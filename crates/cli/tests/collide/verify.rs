@@ -1,9 +1,9 @@
-//! Tests of the option `--verify`, with and without a graphics adapter.
+//! Tests of the option `--verify` of `carom collide`, with and without a graphics adapter.
 
 use crate::run::{CSV, Folder, Test, run_with};
 use serde_json::Value;
 
-/// Returns a CSV file of random spheres: some overlap, some meet later, and some never touch.
+/// Returns a CSV file of 500 random spheres. Some pairs overlap, some meet later, and some never touch.
 fn crowd() -> String {
     let mut random = fastrand::Rng::with_seed(7);
     let mut rows = String::from("x,y,z,radius,vx,vy,vz\n");
@@ -16,8 +16,8 @@ fn crowd() -> String {
     rows
 }
 
-/// Environment variables for two runs. The first run has the graphics adapters of this machine. The
-/// second run has, on Linux, no graphics adapter.
+/// Environment variables for two runs of `carom collide`: first with the graphics adapters of this machine,
+/// then on Linux without any graphics adapter.
 const ADAPTERS: [&[(&str, &str)]; 2] = [
     &[],
     &[
@@ -56,8 +56,8 @@ fn verify_checks_with_and_without_an_adapter() -> Test {
     Ok(())
 }
 
-/// If a world has too many spheres for a test of every pair, `--verify` compares the lists of the
-/// two backends. Without a graphics adapter, it cannot check anything, which must be an error.
+/// Checks that `--verify` never passes without a check. With too many spheres for a test of every pair,
+/// `--verify` compares the CPU's pairs with the GPU's, so a missing graphics adapter must be an error.
 #[test]
 fn verify_never_passes_unchecked() -> Test {
     let folder = Folder::new("unchecked")?;

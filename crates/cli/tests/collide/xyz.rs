@@ -1,4 +1,4 @@
-//! Tests of valid and invalid XYZ files.
+//! Tests of `carom collide` with valid and invalid XYZ files.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run};
 use std::fs;

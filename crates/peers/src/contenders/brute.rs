@@ -1,14 +1,14 @@
-//! Brute force: a test of every pair.
+//! The brute-force method of the benchmark, which tests every pair of spheres.
 
 use super::Contender;
 use crate::step::{Ball, Found, World, impact, index, pair};
 
-/// Largest number of spheres for which brute force runs. With more spheres, brute force takes far
-/// longer than the other contenders.
+/// Largest number of spheres for which the brute-force method runs. With more spheres, brute force takes far
+/// longer than the other benchmarked methods.
 const MOST: usize = 20_000;
 
-/// Brute force. For every pair, it tests the bounding balls of the motions, and then the moving
-/// spheres if these balls overlap.
+/// The brute-force method. For every pair of spheres, it tests whether the bounding balls of the two motions
+/// overlap, and only then tests the moving spheres.
 pub(crate) struct BruteForce;
 
 impl Contender for BruteForce {
@@ -31,7 +31,7 @@ impl Contender for BruteForce {
                 if ball.meets(other)
                     && let Some(toi) = impact(&spheres[a], &spheres[b], dt)
                 {
-                    // The loops visit the pairs in the order of the sorted list, so the list needs
+                    // The loops visit the pairs of spheres in the order of the final list, so the list needs
                     // no sort.
                     pairs.push(pair(index(a), index(b), toi));
                 }

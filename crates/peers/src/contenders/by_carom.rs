@@ -1,18 +1,17 @@
-//! carom's CPU backend as a contender.
+//! carom's CPU backend as one of the benchmarked methods.
 
 use carom::{Backend, Detector, Options, Step};
 
 use super::Contender;
 use crate::step::{Found, World};
 
-/// carom's detector on the CPU. The same detector runs all steps.
+/// carom's CPU collision detector. The same detector runs all time steps of the benchmark.
 pub(crate) struct Carom {
     detector: Detector,
     threads: usize,
 }
 
 impl Carom {
-    /// Makes a detector that runs on the given number of threads.
     pub(crate) fn new(threads: usize) -> anyhow::Result<Self> {
         let detector = Detector::new(
             Options::new()

@@ -1,4 +1,4 @@
-//! kiddo's k-d tree as a contender.
+//! The k-d tree of the crate kiddo as one of the benchmarked methods.
 
 use anyhow::anyhow;
 use kiddo::{ImmutableKdTree, SquaredEuclidean};
@@ -6,10 +6,10 @@ use kiddo::{ImmutableKdTree, SquaredEuclidean};
 use super::Contender;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// A k-d tree of the centres of the swept balls, which are the bounding balls of the spheres'
-/// motions. Each ball queries the centres within twice its own radius, and keeps only balls that
-/// are smaller (or of equal radius and lower index). So each pair is found once, and a large ball
-/// enlarges no query but its own.
+/// The k-d tree of the crate kiddo. The tree has the centres of the bounding balls of the spheres' motions.
+/// Each ball queries all centres within twice its own radius, and keeps only smaller balls (or balls of equal
+/// radius and lower index). So each pair is found once, and a large ball does not enlarge the queries of
+/// other balls.
 pub(crate) struct Kiddo;
 
 impl Contender for Kiddo {

@@ -1,4 +1,4 @@
-//! parry3d's bounding volume hierarchy as a contender.
+//! The bounding volume hierarchy of the crate parry3d as one of the benchmarked methods.
 
 use carom::Sphere;
 use parry3d::bounding_volume::Aabb;
@@ -8,14 +8,14 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// parry3d's tree, rebuilt from nothing in each step.
+/// The benchmarked method that builds a new bounding volume hierarchy of the crate parry3d in each time step.
 #[derive(Default)]
 pub(crate) struct Parry {
     workspace: BvhWorkspace,
 }
 
-/// parry3d's tree, kept from the previous step. Each step updates every leaf and refits the whole
-/// tree.
+/// The benchmarked method that keeps the bounding volume hierarchy of the crate parry3d from the previous
+/// time step. Each step updates every leaf and refits the whole tree.
 #[derive(Default)]
 pub(crate) struct ParryKept {
     workspace: BvhWorkspace,
@@ -32,8 +32,8 @@ fn build(World { spheres, dt }: World<'_>) -> Bvh {
     Bvh::from_iter(BvhBuildStrategy::Binned, leaves)
 }
 
-/// Finds all pairs of leaves whose boxes overlap, by traversing the tree against itself, and tests
-/// the two spheres of each pair.
+/// Finds all pairs of leaves with overlapping boxes, by a traversal of the tree against itself. Then tests
+/// the two moving spheres of each pair.
 fn traverse(tree: &Bvh, workspace: &mut BvhWorkspace, world: World<'_>) -> Found {
     let mut pairs = Vec::new();
     let mut candidates = 0;

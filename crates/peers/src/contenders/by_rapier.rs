@@ -1,6 +1,6 @@
-//! rapier3d's broad phase as a contender, without the rest of rapier3d. The colliders are the swept
-//! boxes, which are the bounding boxes of the spheres' motions. There are no rigid bodies, and the
-//! margin for predicted contacts is 0.
+//! The broad phase of the physics engine rapier3d as one of the benchmarked methods. The colliders are the
+//! bounding boxes of the spheres' motions. There are no rigid bodies, and the margin for predicted contacts
+//! is 0.
 
 use std::collections::HashSet;
 
@@ -13,21 +13,21 @@ use rapier3d::prelude::{
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// rapier3d's broad phase, rebuilt from nothing in each step.
+/// The benchmarked method that builds a new rapier3d broad phase in each time step.
 pub(crate) struct Rapier;
 
-/// rapier3d's broad phase, kept from the previous step. Each step updates every box. The broad
-/// phase reports only the pairs that were added or removed, so the contender keeps the set of all
+/// The benchmarked method that keeps the rapier3d broad phase from the previous time step and updates every
+/// box. rapier3d reports only the pairs that were added or removed, so this struct also keeps the set of all
 /// pairs of overlapping boxes.
 #[derive(Default)]
 pub(crate) struct RapierKept {
-    /// State at the end of the step before the timed step.
+    /// The rapier3d broad phase at the end of the step before the timed step.
     last: Option<State>,
-    /// Copy of `last` that the timed step updates.
+    /// Copy of the previous step's broad phase, which the timed step updates.
     state: Option<State>,
 }
 
-/// A broad phase, its colliders, and the set of the pairs of overlapping boxes.
+/// A rapier3d broad phase, its colliders, and the set of all pairs of overlapping boxes.
 #[derive(Clone)]
 struct State {
     colliders: ColliderSet,
@@ -51,16 +51,16 @@ fn aabb(bounds: &Bounds) -> Aabb {
     )
 }
 
-/// Makes a broad phase of all swept boxes and updates it once. Returns the broad phase and the
-/// events of this update, which report every pair of overlapping boxes.
+/// Makes a rapier3d broad phase of the bounding boxes of all spheres' motions, and updates the broad phase
+/// once. Returns the broad phase and the events of the update, which report every pair of overlapping boxes.
 fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPhasePairEvent>)> {
     let mut colliders = ColliderSet::new();
     let mut handles = Vec::with_capacity(spheres.len());
     for (i, sphere) in spheres.iter().enumerate() {
         let aabb = aabb(&Bounds::new(sphere, dt));
         let half = aabb.half_extents();
-        // Colliders without rigid bodies are fixed. By default, rapier3d ignores pairs of fixed
-        // colliders, so all collision types are activated.
+        // rapier3d treats colliders without rigid bodies as fixed, and ignores pairs of fixed colliders by
+        // default. So all collision types are activated.
         let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
             .translation(aabb.center())
             .active_collision_types(ActiveCollisionTypes::all());
@@ -90,7 +90,8 @@ fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPha
 }
 
 impl State {
-    /// Updates every box to the given step, and then the set of the pairs of overlapping boxes.
+    /// Sets every bounding box to the motion in the given time step, and then updates the set of pairs of
+    /// overlapping boxes.
     fn update(&mut self, World { spheres, dt }: World<'_>) {
         let parameters = parameters(dt);
         for (sphere, &handle) in spheres.iter().zip(&self.handles) {
@@ -109,7 +110,8 @@ impl State {
         self.heed(&events);
     }
 
-    /// Adds pairs to the set of overlapping boxes, or removes pairs from it, as `events` reports.
+    /// Applies rapier3d's events to the set of pairs of overlapping boxes: adds each new pair, and removes
+    /// each pair that no longer overlaps.
     fn heed(&mut self, events: &[BroadPhasePairEvent]) {
         for event in events {
             match event {
@@ -160,8 +162,8 @@ impl Contender for RapierKept {
     fn prepare(&mut self, world: World<'_>) -> anyhow::Result<()> {
         if self.last.is_none() {
             let past = |steps| before(world, steps);
-            // The broad phase defers some work of an update to the next update. So the state before
-            // the timed step is the result of two earlier steps, not only one.
+            // The rapier3d broad phase defers some work of an update to the next update. So the broad phase
+            // before the timed step is the result of two earlier steps, not only one.
             let (mut state, events) = fill(World {
                 spheres: &past(2.0),
                 ..world

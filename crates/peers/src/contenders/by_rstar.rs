@@ -1,4 +1,4 @@
-//! rstar's R*-tree as a contender.
+//! The R*-tree of the crate rstar as one of the benchmarked methods.
 
 use rstar::RTree;
 use rstar::primitives::{GeomWithData, Rectangle};
@@ -6,8 +6,8 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
-/// An R*-tree of the swept boxes, which are the bounding boxes of the spheres' motions. Each step
-/// builds the tree by bulk loading and joins it with itself.
+/// The R*-tree of the crate rstar, with the bounding boxes of the spheres' motions. Each time step builds the
+/// tree by bulk loading, and then joins the tree with itself to find overlapping boxes.
 pub(crate) struct Rstar;
 
 impl Contender for Rstar {
@@ -23,8 +23,8 @@ impl Contender for Rstar {
         let tree = RTree::bulk_load(leaves.collect());
         let mut pairs = Vec::new();
         let mut candidates = 0;
-        // The join returns each pair in both orders, and each sphere with itself. Only pairs in
-        // increasing order are kept.
+        // The join of the tree with itself returns each pair of spheres in both orders, and each sphere with
+        // itself. Only pairs with increasing indices are kept.
         for (one, other) in tree.intersection_candidates_with_other_tree(&tree) {
             if one.data < other.data {
                 candidates += 1;

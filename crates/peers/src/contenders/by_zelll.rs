@@ -1,4 +1,4 @@
-//! zelll's cell lists as a contender.
+//! The cell lists of the crate zelll as one of the benchmarked methods.
 
 use zelll::{CellGrid, ParticleLike};
 
@@ -6,7 +6,7 @@ use super::Contender;
 use super::grid::PlainGrid;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// Cell lists of the swept balls, which are the bounding balls of the spheres' motions. Each step
+/// The cell lists of the crate zelll, with the bounding balls of the spheres' motions. Each time step
 /// rebuilds the cells, which are as wide as the largest ball.
 pub(crate) struct Zelll;
 
@@ -28,8 +28,8 @@ impl Contender for Zelll {
     }
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
-        // zelll has about as many cells as the contender `plain-grid`, but its empty cells take no
-        // memory. So this check limits only the number of candidates, not the number of cells.
+        // Only the number of candidate pairs is limited for zelll, not the number of cells. zelll has about
+        // as many cells as the method `plain-grid`, but its empty cells take no memory.
         PlainGrid::crowded(world)
     }
 

@@ -1,6 +1,6 @@
-//! A textbook grid as a contender. It is one dense grid whose cells are as wide as the widest swept
-//! box (the bounding box of a sphere's motion). Where all spheres have similar sizes and speeds,
-//! this is the simplest method, so it is the baseline for such scenes.
+//! A textbook uniform grid as one of the benchmarked methods. The grid is dense, and its cells are as wide as
+//! the widest bounding box of a sphere's motion. Where all spheres have similar sizes and speeds, this is the
+//! simplest method, so it is the baseline for such scenes.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,28 +13,26 @@ use carom::{Collision, Sphere};
 use super::{Contender, MOST_CANDIDATES};
 use crate::step::{Ball, Found, World, impact, index, pair, sorted};
 
-/// Largest number of cells in the grid. The array of the cells' starts then takes one gibibyte.
+/// Largest number of cells in the uniform grid. The array with the start index of each cell then takes one
+/// gibibyte.
 const MOST_CELLS: f64 = (1_u64 << 28) as f64;
 
-/// The grid. Its arrays keep their memory, but not their contents, from step to step.
+/// The benchmarked method with a uniform grid. The arrays keep their memory, but not their contents, from one
+/// time step to the next.
 #[derive(Default)]
 pub(crate) struct PlainGrid {
-    /// For each sphere: the index of its cell.
     cell_of: Vec<u32>,
-    /// For each cell: the position of its first sphere in the sorted arrays.
+    /// For each grid cell: the position of its first sphere in the arrays that are sorted by cell.
     starts: Vec<u32>,
-    /// Indices of the spheres, sorted by cell.
     order: Vec<u32>,
-    /// The spheres, sorted by cell.
     sorted: Vec<Sphere>,
-    /// The bounding balls of the spheres' motions, sorted by cell. A pair of balls is tested before
-    /// the two spheres.
+    /// The bounding balls of the spheres' motions, sorted by grid cell. Two balls are tested before the two
+    /// spheres.
     balls: Vec<Ball>,
-    /// Pairs of touching spheres, in the order in which they are found.
     pairs: Vec<Collision>,
 }
 
-/// Position of the grid, size of its cells, and number of cells along each axis. A layer of empty
+/// Position of the uniform grid, size of its cells, and number of cells along each axis. A layer of empty
 /// cells surrounds the spheres, so that every cell with a sphere has all 26 neighbours.
 struct Layout {
     low: [f32; 3],
@@ -57,7 +55,7 @@ impl Layout {
             }
         }
         let largest = low.iter().chain(&high).fold(half, |x, y| x.max(y.abs()));
-        // The margin ensures that two touching spheres are in the same cell or in neighbouring
+        // The margin in the cell size keeps two touching spheres in the same grid cell or in neighbouring
         // cells in spite of rounding.
         let cells_per_length = 1.0 / (2.0 * half + 16.0 * f32::EPSILON * largest);
         let size = [0, 1, 2].map(|k| ((high[k] - low[k]) * cells_per_length) as usize + 3);
@@ -80,9 +78,9 @@ impl Layout {
         (z * self.size[1] + y) * self.size[0] + x
     }
 
-    /// Returns the differences in index between a cell and four of its neighbours. Each of the four
-    /// is the middle of a row of three cells along x. These four rows and the next cell along x are
-    /// the 13 neighbours with larger indices than the cell.
+    /// Returns four index offsets from a grid cell to neighbouring cells. Each offset leads to the middle of
+    /// a row of three cells along x. These four rows and the next cell along x are the 13 neighbours with
+    /// larger indices than the cell.
     fn rows(&self) -> [usize; 4] {
         let row = self.size[0];
         let layer = row * self.size[1];
@@ -91,9 +89,9 @@ impl Layout {
 }
 
 impl PlainGrid {
-    /// Returns a reason to refuse the step if the grid would have more than [`MOST_CANDIDATES`]
-    /// pairs of spheres in the same or neighbouring cells, otherwise `None`. Also returns `None`,
-    /// without a count of the pairs, if the grid would have more than [`MOST_CELLS`] cells.
+    /// Returns a reason not to run the uniform grid if more than [`MOST_CANDIDATES`] pairs of spheres would
+    /// be in the same cell or in neighbouring cells, otherwise `None`. Returns `None` without a count of the
+    /// pairs if the grid would have more than [`MOST_CELLS`] cells.
     pub(crate) fn crowded(world: World<'_>) -> Option<String> {
         let layout = Layout::new(world);
         if layout.cells() > MOST_CELLS {
@@ -101,13 +99,13 @@ impl PlainGrid {
         }
         let mut grid = Self::default();
         grid.bin(world, &layout);
-        // `bin` stores the start of cell c in `starts[c + 1]`. Only filling the grid, which is not
-        // done here, moves it to `starts[c]`.
+        // In this function, element c + 1 of the array `starts` has the start of grid cell c. The start moves
+        // to element c only when the grid is filled with spheres.
         let count = |from: usize, to: usize| u64::from(grid.starts[to + 1] - grid.starts[from + 1]);
         let of_cell = |&cell: &u32| {
             let cell = cell as usize;
-            // A sphere is tested only against the later spheres of its own cell, which are half of
-            // that cell's spheres on average.
+            // A sphere is tested only against the later spheres of its own grid cell, which are half of the
+            // cell's spheres on average.
             let own = count(cell, cell + 1) / 2 + count(cell + 1, cell + 2);
             let rows = layout
                 .rows()
@@ -121,15 +119,14 @@ impl PlainGrid {
         })
     }
 
-    /// Computes the cell of each sphere, counts the spheres in each cell, and computes from the
-    /// counts where each cell starts in the sorted arrays. The start of cell c is in
-    /// `starts[c + 1]`. Filling the grid advances this element to the end of cell c, which is the
-    /// start of cell c + 1. So after that, the start of cell c is in `starts[c]`.
+    /// Computes the grid cell of each sphere, counts the spheres in each cell, and computes the start of each
+    /// cell in the sorted arrays. Element c + 1 of the array `starts` then has the start of cell c. Filling
+    /// the grid advances this element to the end of cell c, which is the start of cell c + 1.
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();
-        // The array has two elements more than there are cells, because the number of spheres in
-        // cell c is counted in element c + 2.
+        // The array of cell starts has two elements more than there are grid cells, because the spheres of
+        // cell c are counted in element c + 2.
         self.starts
             .resize(layout.size.iter().product::<usize>() + 2, 0);
         self.cell_of.clear();
@@ -180,8 +177,8 @@ impl Contender for PlainGrid {
         let pairs = &mut self.pairs;
         pairs.clear();
         let mut candidates = 0;
-        // The indices of overlapping balls are collected in `near` without a branch, because a
-        // branch would often be mispredicted.
+        // The array `near` collects the indices of overlapping balls without a branch, because the processor
+        // would often mispredict a branch.
         let mut near: Vec<u32> = Vec::new();
         let mut test_against = |i: usize, ranges: &[(usize, usize)]| {
             let ball = balls[i];
@@ -207,8 +204,8 @@ impl Contender for PlainGrid {
         let rows = layout.rows();
         let mut i = 0;
         while i < balls.len() {
-            // The ranges of the neighbouring cells are looked up once per cell, because they are
-            // the same for all spheres of the cell.
+            // The index ranges of neighbouring cells are looked up once per grid cell, because all spheres of
+            // a cell share the same ranges.
             let cell = layout.cell_of(&in_cells[i], dt);
             let start = |cell: usize| starts[cell] as usize;
             let (end, next) = (start(cell + 1), start(cell + 2));

@@ -1,4 +1,4 @@
-//! The contenders of the benchmark, one file each.
+//! The benchmarked methods that find touching pairs of spheres, one file for each library or algorithm.
 
 mod brute;
 mod by_carom;
@@ -12,39 +12,36 @@ mod plane_sweep;
 
 use crate::step::{Found, World};
 
-/// A contender: a method that finds the pairs of a step.
+/// A benchmarked method that finds all pairs of spheres that touch during a time step.
 pub(crate) trait Contender {
-    /// Returns the name of the contender in tables and on the command line.
     fn name(&self) -> &'static str;
 
-    /// Returns the number of threads that the contender runs on.
     fn threads(&self) -> usize {
         1
     }
 
-    /// Returns the reason why the contender does not run this step, or `None` if it does run it.
-    /// This call is not timed.
+    /// Returns the reason why the benchmarked method does not run on the given spheres, or `None` if the
+    /// method runs. This call is not timed.
     fn refusal(&self, _world: World<'_>) -> Option<String> {
         None
     }
 
-    /// Makes the state that a simulation would have kept from the previous step. This call is not
-    /// timed.
+    /// Makes the data structures that a simulation would have kept from the previous time step, such as a
+    /// tree. This call is not timed.
     fn prepare(&mut self, _world: World<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// Finds the pairs of the step. Of the methods of a contender, only this one is timed. Its time
-    /// includes the conversion of the spheres to the contender's own format and the sort of the
-    /// pairs.
+    /// Finds all pairs of spheres that touch during the time step. The benchmark times only this call, which
+    /// includes the conversion of the spheres to the method's own format and the sort of the list of pairs.
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found>;
 }
 
-/// Largest estimated number of candidates with which a contender runs. A step with more candidates
-/// would take minutes, and would show nothing that a smaller step does not show.
+/// Largest estimated number of candidate pairs with which a benchmarked method runs. A step with more
+/// candidates would take minutes.
 const MOST_CANDIDATES: u64 = 1 << 33;
 
-/// Names and descriptions of all contenders, in the order in which they run.
+/// Names and descriptions of all benchmarked methods, in the order in which they run.
 pub(crate) const NAMES: [(&str, &str); 12] = [
     (
         "carom",
@@ -90,12 +87,12 @@ pub(crate) const NAMES: [(&str, &str); 12] = [
     ),
 ];
 
-/// Returns the contenders that run under the given name. For the name `carom`, there is one
-/// contender per number of threads. For any other name, there is one contender.
+/// Returns the benchmarked methods of the given name: for `carom`, one for each number of threads, and for
+/// any other name, exactly one.
 ///
 /// # Errors
 ///
-/// Returns an error if there is no contender of this name, or if carom cannot start.
+/// Returns an error if the name is unknown, or if carom cannot start.
 pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<dyn Contender>>> {
     let one: Box<dyn Contender> = match name {
         "carom" => {
@@ -123,7 +120,8 @@ pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<d
     Ok(vec![one])
 }
 
-/// Placeholder for the peer dynamis-broadphase, which has no code for the CPU.
+/// Placeholder for the library dynamis-broadphase, which runs only on GPUs. The benchmark lists the library
+/// as not applicable.
 struct Dynamis;
 
 impl Contender for Dynamis {

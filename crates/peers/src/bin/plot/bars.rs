@@ -1,4 +1,4 @@
-//! Bar charts, one panel per scene: the time of each contender relative to carom's.
+//! Bar charts of the time of each benchmarked method relative to carom's, with one panel for each scene.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -6,16 +6,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::input::Peer;
 use crate::picture::{Area, FONT, GREY, logarithmic, number, picture};
 
-/// Number of panels in each row of the picture.
 const COLUMNS: usize = 2;
 
-/// Colour of contenders that take longer than carom.
+/// Colour of the bars of methods that are slower than carom.
 const LONGER: RGBColor = RGBColor(0, 114, 178);
-/// Colour of contenders that take less time than carom.
+/// Colour of the bars of methods that are faster than carom.
 const SHORTER: RGBColor = RGBColor(213, 94, 0);
 
-/// Returns an SVG picture of the bar charts of all scenes, one panel each, for the runs with `n`
-/// spheres.
+/// Returns an SVG picture of bar charts for the benchmark runs with `n` spheres, with one chart panel for
+/// each scene.
 pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<String> {
     let peers: Vec<&Peer> = peers.iter().filter(|peer| peer.n == n).collect();
     let mut panels: Vec<(&str, Vec<&Peer>)> = Vec::new();
@@ -43,8 +42,8 @@ pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<Stri
     })
 }
 
-/// Draws the panel of one scene. `ratios` contains the ratios of all scenes and sets the range of
-/// the axis, so all panels have the same axis and their bars can be compared.
+/// Draws the bar chart of one benchmark scene. `ratios` has the time ratios of all scenes and sets the range
+/// of the axis, so bars of different scenes can be compared.
 fn panel(
     area: &Area<'_>,
     scene: &str,
@@ -72,8 +71,8 @@ fn panel(
     let field = chart.plotting_area();
     for (k, peer) in peers.iter().enumerate() {
         let [top, bottom] = [k, k + 1].map(|row| row as f64);
-        // Writes text at a distance of |`from`| pixels from the position of the value `x`. The text
-        // is to the left of that position if `from` is negative, otherwise to the right.
+        // Writes text beside the position of the value `x` on the axis. The text is |`from`| pixels to the
+        // left of the position if `from` is negative, otherwise to the right.
         let write = |text: String, x: f64, from: i32, colour: &RGBColor| {
             let end = if from < 0 { HPos::Right } else { HPos::Left };
             let style = TextStyle::from(FONT).color(colour);
@@ -96,8 +95,7 @@ fn panel(
     Ok(())
 }
 
-/// Returns the label of a bar: the name of the contender, and its number of threads unless that is
-/// 1.
+/// Returns the label of a bar: the name of the benchmarked method, and the number of threads if it is not 1.
 fn name(peer: &Peer) -> String {
     match peer.threads {
         1 => peer.contender.clone(),
@@ -105,8 +103,8 @@ fn name(peer: &Peer) -> String {
     }
 }
 
-/// Formats a ratio of times with at most three significant digits, because the measurement is no
-/// more precise. Ratios of 1000 and more keep all digits before the decimal point.
+/// Formats a ratio of two times with at most three significant digits, because the measurement is no more
+/// precise. Ratios of 1000 and more keep all digits before the decimal point.
 fn three_digits(ratio: f64) -> String {
     match ratio {
         99.5.. => number(ratio.round()),

@@ -1,4 +1,4 @@
-//! The fields of the JSON lines of `carom bench` and `carom-peers` that the plots need.
+//! Reads the benchmark results that the plots show: JSON lines from `carom bench` and `carom-peers`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::picture::number;
 
-/// The parsed lines of all input files.
+/// The parsed benchmark results of all input files.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) runs: Vec<Run>,
     pub(crate) peers: Vec<Peer>,
 }
 
-/// One output line of `carom bench`.
+/// One line of JSON output of `carom bench`.
 #[derive(Deserialize)]
 pub(crate) struct Run {
     scene: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Run {
     median_seconds: f64,
 }
 
-/// One output line of `carom-peers`.
+/// One line of JSON output of `carom-peers`.
 #[derive(Deserialize)]
 pub(crate) struct Peer {
     pub(crate) scene: String,
@@ -43,8 +43,8 @@ pub(crate) struct Peer {
     pub(crate) ratio: Option<f64>,
 }
 
-/// A property, besides the scene, in which two runs of `carom bench` can differ: a parameter of the
-/// step, or the hardware that computes the step.
+/// A property of a run of `carom bench` besides the scene: a parameter of the time step, or the hardware that
+/// computes the step.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Part {
     N,
@@ -73,9 +73,8 @@ impl Part {
 }
 
 impl Run {
-    /// Returns the value of a property of this run, as the x coordinate in a chart. Returns `None`
-    /// if the property is not plotted on an axis, or if the spheres of the run came from a file,
-    /// which has no scene parameters.
+    /// Returns the value of a property of this benchmark run, as the x coordinate in a chart. Returns `None`
+    /// if the property is not plotted on an axis, or if the spheres of the run came from a file.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
@@ -92,16 +91,15 @@ impl Run {
         self.median_seconds / self.n.max(1) as f64 * 1e9
     }
 
-    /// Returns whether two runs have the same scene and the same value of every property except
-    /// possibly the property `but`.
+    /// Returns whether two benchmark runs have the same scene and the same value of every property, except
+    /// possibly of the property `but`.
     pub(crate) fn is_like(&self, other: &Self, but: Part) -> bool {
         let mut others = Part::ALL.into_iter().filter(|&part| part != but);
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// Returns the label of this run's line in a chart: the scene, and each property in which the
-    /// runs of this scene in `among` differ. The property `but`, which is on the x axis, is left
-    /// out.
+    /// Returns the label of this run's line in a chart: the scene, and each property in which the runs of
+    /// this scene in `among` differ. The property `but`, which is on the x axis, is left out.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
@@ -116,9 +114,9 @@ impl Run {
         words.join(", ")
     }
 
-    /// Returns the text above a chart. Of the properties number of spheres, rest, backend and
-    /// number of threads, the text has each one that is the same in all runs. The property `but`,
-    /// which is on the x axis, is left out.
+    /// Returns the text above a chart. The text has the number of spheres, whether the spheres are at rest,
+    /// the backend and the number of threads, each only if it is the same in all benchmark runs. The property
+    /// `but`, which is on the x axis, is left out.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
@@ -133,7 +131,7 @@ impl Run {
         words.join(", ")
     }
 
-    /// Describes one property of this run in words. The text is empty if there is nothing to state,
+    /// Describes one property of this benchmark run in words. The text is empty if there is nothing to state,
     /// such as for spheres that are not at rest.
     fn word(&self, part: Part) -> String {
         let of = |name, value: Option<f64>| {
@@ -157,8 +155,8 @@ impl Run {
     }
 }
 
-/// Reads the JSON lines of all files. A line with the key `contender` is from `carom-peers`. Any
-/// other line is from `carom bench`.
+/// Reads the JSON lines of all files. A line with the key `contender` is from `carom-peers`. Any other line
+/// is from `carom bench`.
 ///
 /// # Errors
 ///
@@ -184,7 +182,7 @@ pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     Ok(lines)
 }
 
-/// Parses one JSON line and appends it to `lines`.
+/// Parses one JSON line of benchmark results and appends the result to `lines`.
 fn take(line: &str, lines: &mut Lines) -> serde_json::Result<()> {
     let value: Value = serde_json::from_str(line)?;
     if value.get("contender").is_some() {

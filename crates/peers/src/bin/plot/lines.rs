@@ -1,4 +1,4 @@
-//! Line charts. The labels of the lines are to the right of the chart.
+//! Line charts of benchmark results. The labels of the lines are to the right of the chart.
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
@@ -6,15 +6,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::picture::{FONT, number, picture};
 
-/// A line of a chart: its label and its points.
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// Points of the line, from left to right.
+    /// Points of the chart line, from left to right.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// Colours of the lines, which colour-blind readers can distinguish on white. They are the palette
-/// of Okabe and Ito, except that grey replaces a yellow that would be hardly visible.
+/// Colours of the chart lines, which colour-blind readers can distinguish on white. The colours are the
+/// palette of Okabe and Ito, except that grey replaces a hardly visible yellow.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -26,8 +25,8 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(136, 136, 136),
 ];
 
-/// Returns a line chart as an SVG picture. `words` contains the title, the properties that all
-/// lines share, and the caption. `label` is the label of the x axis.
+/// Returns a line chart as an SVG picture. `words` contains the title, the properties that all lines share,
+/// and the caption. `label` is the label of the x axis.
 pub(crate) fn draw<X, Y>(
     series: &[Series],
     words: [&str; 3],
@@ -38,8 +37,8 @@ where
     X: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
     Y: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
 {
-    // The labels are in the order of the right ends of the lines: the label of the line that ends
-    // highest is at the top.
+    // The labels of the chart lines are in the order of the lines' right ends: the label of the highest line
+    // is at the top.
     let mut order: Vec<(usize, &Series)> = series.iter().enumerate().collect();
     let end = |one: &Series| one.points.last().map_or(0.0, |point| point.1);
     order.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
@@ -69,8 +68,8 @@ where
             let points = || one.points.iter().copied();
             chart.draw_series(LineSeries::new(points(), style))?;
             chart.draw_series(points().map(|point| mark(number, point)))?;
-            // The label is drawn here because the built-in legend of the crate plotters would cover
-            // a part of the chart.
+            // The line labels are drawn by hand, because the built-in legend of the crate plotters would
+            // cover a part of the chart.
             labels.draw(
                 &(EmptyElement::at((30, row))
                     + PathElement::new([(0, 0), (40, 0)], style)
@@ -86,9 +85,8 @@ where
     })
 }
 
-/// Returns the marker for the points of line `number`. Markers have three shapes, so that lines
-/// differ in more than colour. With eight colours, up to 24 lines have different combinations of
-/// shape and colour.
+/// Returns the marker for the points of a chart line. Markers have three shapes, so that lines differ in more
+/// than colour. With eight colours, up to 24 lines have different combinations of shape and colour.
 fn mark<'a, C: Clone + 'static>(number: usize, place: C) -> DynElement<'static, SVGBackend<'a>, C> {
     let colour = COLOURS[number % COLOURS.len()];
     match number % 3 {
@@ -121,8 +119,8 @@ mod tests {
         let places = plot.split("stroke-width=\"2\" points=\"").skip(1);
         let places = places.filter_map(|rest| rest.split('"').next());
         let places: Vec<&str> = places.flat_map(str::split_whitespace).collect();
-        // Each of the two lines has two points in the chart. The short sample of the line beside
-        // its label has two points as well.
+        // Each of the two chart lines has two points in the chart, and two points in the short sample beside
+        // its label.
         assert_eq!(places.len(), 8);
         for place in places {
             let (x, y) = place.split_once(',').unwrap_or_default();

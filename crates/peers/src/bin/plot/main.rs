@@ -1,4 +1,4 @@
-//! Draws plots, as SVG files, of the output of `carom bench` and `carom-peers --json`.
+//! Draws plots of the output of `carom bench` and `carom-peers --json`, as SVG files.
 //!
 //! ```sh
 //! cargo run --release -p carom-cli -- bench --n 1000,10000,100000 > bench.jsonl
@@ -21,21 +21,21 @@ use input::{Part, Run, read};
 use lines::Series;
 use picture::{linear, logarithmic};
 
-/// Draws plots, as SVG files, of the output of `carom bench` and `carom-peers --json`.
+/// Draws plots of the output of `carom bench` and `carom-peers --json`, as SVG files.
 ///
-/// From lines of `carom bench`: the time per sphere against the number of spheres (n.svg), the
-/// density (density.svg), the ratio of the radii (ratio.svg) and the distance that bullets move
-/// (bullets.svg). Each plot needs two or more lines that differ only in the parameter on its x
-/// axis. Of lines with equal parameters, the last one counts.
+/// From output lines of `carom bench`: the time per sphere against the number of spheres (n.svg), the density
+/// (density.svg), the ratio of the radii (ratio.svg) and the distance that bullets, which are a few fast
+/// spheres, move (bullets.svg). Each plot needs two or more output lines that differ only in the parameter on
+/// the x axis. If several output lines have equal parameters, the last one counts.
 ///
-/// From lines of `carom-peers`: the time of each contender relative to carom's, one plot for each
-/// number of spheres N (peers-N.svg).
+/// From output lines of `carom-peers`: the time of each method relative to carom's, one plot for each number
+/// of spheres N (peers-N.svg).
 #[derive(Parser)]
 struct Arguments {
     /// Files of JSON lines from `carom bench` or `carom-peers --json`.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Folder for the plots. Files in it that have the name of a plot are overwritten.
+    /// Folder for the plots. Existing files with the name of a plot are overwritten.
     #[arg(long, value_name = "FOLDER")]
     output: PathBuf,
     /// Text below each plot, for example the machine and the date.
@@ -107,9 +107,9 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the lines of a chart with the property `part` on the x axis, and the text of the
-/// properties that all plotted runs share. Each line is a group of two or more runs that differ in
-/// `part` only. Of runs with equal parameters, the last one counts.
+/// Returns the lines of a chart with the property `part` on the x axis, and the text of the properties that
+/// all plotted benchmark runs share. Each chart line is a group of two or more runs that differ only in
+/// `part`. If several runs have equal parameters, the last one counts.
 fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
     let mut groups: Vec<(&Run, Vec<(f64, f64)>)> = Vec::new();
     for run in runs {
