@@ -27,8 +27,8 @@ impl Collision {
     }
 
     /// Returns the contact of sphere `a` with image (periodic copy) `image` of sphere `b` in a periodic
-    /// domain, like [`contact`](Self::contact). Sphere `a` is not displaced, so the contact point is near its
-    /// own centre.
+    /// domain, like [`contact`](Self::contact). The contact point is on the surface of sphere `a`, which is
+    /// not displaced.
     ///
     /// ```
     /// use carom::{Detector, Domain, Options, Sphere, Step, glam::Vec3};

@@ -55,7 +55,7 @@ pub enum Error {
         /// Set of the sphere in a step of two sets: 0 for the first set, 1 for the second. `None` in a step
         /// of one set.
         set: Option<usize>,
-        /// Largest distance between a sphere and the periodic domain, in cells of the domain.
+        /// Largest allowed distance between a sphere and the periodic domain, in cells of the domain.
         limit: i32,
     },
     /// The spheres of a periodic domain have too many images (periodic copies) that reach into the domain's
@@ -168,7 +168,7 @@ pub enum Error {
         /// Name of the Cargo feature that must be enabled.
         feature: &'static str,
     },
-    /// wgpu found no suitable graphics adapter: no GPU, and no software adapter if one is allowed.
+    /// wgpu found no suitable graphics adapter: no GPU, and no software adapter where one is allowed.
     #[error(
         "no graphics adapter was found ({reason}); install a Vulkan, Metal or DX12 driver (on \
          Debian and Ubuntu `apt-get install libvulkan1 mesa-vulkan-drivers` installs a software \

@@ -40,8 +40,8 @@ impl Limits {
 /// time. A step that would have more grid entries makes its time segments longer.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // More than about N²/32 time segments do not pay for N spheres. Without segments there are at most N²/2
-    // tests, and searching the grid for one segment costs as much as 20 tests or more.
+    // For N spheres, more than about N²/32 time segments cost more time than they save. Searching the grid
+    // for one segment costs as much as 20 tests or more, and without segments there are at most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
     // Fuzzing builds have no such limit, so that they test time segments even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };

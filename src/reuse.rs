@@ -13,7 +13,7 @@ use crate::memory::resized;
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of consecutive recent uses that needed only a small part of the vector's memory.
+    /// Number of consecutive recent uses of the vector that needed only a small part of its memory.
     oversized_uses: u32,
 }
 
@@ -27,14 +27,14 @@ impl<T> Default for ReusedVec<T> {
 }
 
 impl<T> ReusedVec<T> {
-    /// A vector is oversized if its capacity exceeds this many times the number of items needed.
+    /// Ratio of the capacity to the number of items needed above which a reused vector counts as oversized.
     const OVERSIZED: usize = 16;
-    /// Smallest number of items that a use counts as needing, so that small vectors are never freed. A use
-    /// without any items ([`rest`](Self::rest)) is exempt.
+    /// Smallest number of items that a use of a reused vector counts as needing, so that small vectors are
+    /// never freed. A use without any items ([`rest`](Self::rest)) is exempt.
     const MIN_NEEDED: usize = 1 << 8;
-    /// A vector is freed if it was oversized (far larger than needed) in more than this many consecutive
-    /// uses. The number is large because one step may use a vector hundreds of times and need all of its
-    /// memory only once.
+    /// Number of consecutive uses after which a reused vector is freed if it was far larger than needed in
+    /// all of them. The number is large because one step may use a vector hundreds of times and need all of
+    /// its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
     /// Clears the vector and returns it. The number of items before the call counts as the number of items
@@ -50,8 +50,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Counts a use that needs no items. The vector keeps its items, unless it has been oversized for too
-    /// long.
+    /// Records a use of the vector that needs no items. The vector keeps its items, unless it has been far
+    /// larger than needed for many uses.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -60,8 +60,9 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Counts a use that needs `count` items, but at least `min`. Frees the memory if the vector was far
-    /// larger than needed in this use and in the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
+    /// Records a use of the vector that needs `count` items, but at least `min`. Frees the memory if the
+    /// vector was far larger than needed in this use and in the last
+    /// [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -111,7 +112,7 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. For each other vector that no task is using, this call
+    /// Takes a vector from the pool for one task. For each unused vector that stays in the pool, this call
     /// counts as a use that needs no items ([`rest`](ReusedVec::rest)).
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();

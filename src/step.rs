@@ -193,7 +193,7 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Returns false if the step has two sets and one of the sets is empty.
+    /// Returns whether the step can have pairs: false if one of two sets of spheres is empty, otherwise true.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,

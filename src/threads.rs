@@ -41,9 +41,9 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // If the calling thread belongs to another rayon pool, a new thread outside any pool calls `install`. In
-    // `install`, a thread of another pool would run other tasks of its own pool while it waits. If such a
-    // task runs a step too, steps would nest on one stack, or wait for a detector that this step has locked.
+    // The calling thread belongs to another rayon pool. If it waited for the work, it would run other tasks
+    // of its own pool meanwhile. Such a task could run another time step, so steps would nest on one stack or
+    // wait for a detector that this step has locked. So a new thread outside all pools waits for the work.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

@@ -109,8 +109,8 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Summarizes a list of spheres. The loop has no branches. It tests four numbers of a sphere at once: first
-/// the centre and the radius, then the velocity.
+/// Checks the numbers in a list of spheres. Returns the largest coordinate, radius or displacement, and all
+/// collision groups in use. The loop has no branches and tests four numbers of a sphere at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
     // Lower and upper bounds of center.x, center.y, center.z and radius, and a mask that clears the word

@@ -101,8 +101,8 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Returns the mistakes as the public result type. `periodic` is true if the result needs periodic
-    /// images.
+    /// Returns the mistakes as the public result type. `periodic` is true for a step in a periodic domain,
+    /// for which the result also has the periodic images.
     fn public(self, periodic: bool) -> Verification {
         let pairs = |list: &[ImageCollision]| list.iter().map(|entry| *entry.pair()).collect();
         let images = |list: &[ImageCollision]| {

@@ -128,8 +128,8 @@ fn of_all_sizes(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-/// Returns random spheres of which the indices in `bullets` are fast: they move by `far` along x, by 0.25 ·
-/// `far` along y and by −0.5 · `far` along z.
+/// Returns random spheres. The spheres with an index in `bullets` are fast: they move by `far` along x, and
+/// by `0.25 * far` and `-0.5 * far` along y and z.
 fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
     let mut spheres = world(3000);
     for sphere in &mut spheres[bullets] {

@@ -77,8 +77,8 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern lists all fields, so the compiler reports a reduction that is added later but not made
-        // here.
+        // The pattern lists all fields, so the compiler points out a reduction that is added later but not
+        // made.
         let Wanted {
             earliest,
             sorted: _,

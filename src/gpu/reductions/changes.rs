@@ -22,7 +22,7 @@ pub(crate) struct ChangeBuffers {
 }
 
 impl ChangeBuffers {
-    /// Returns whether a buffer keeps its contents from step to step.
+    /// Returns whether a GPU buffer keeps its contents from one time step to the next.
     #[cfg(test)]
     pub(super) fn keeps(&self, buffer: &wgpu::Buffer) -> bool {
         [&self.kept, &self.kept_count].contains(&buffer)

@@ -29,7 +29,7 @@ pub(super) struct Sorter {
     /// The [`Digit`] of the sort key for each pass of the radix sort, at offsets that are multiples of
     /// [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
-    /// Number of digits of the largest sphere index.
+    /// Number of radix sort digits in the largest sphere index.
     count: u32,
     /// Two buffers of sort items. In each pass of the radix sort, the items move from one buffer to the
     /// other.

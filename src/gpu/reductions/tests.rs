@@ -61,8 +61,7 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so the compiler reports a reduction that is added later but not tested
-        // here.
+        // The pattern has no `..`, so the compiler points out a reduction that is added later but not tested.
         let Wanted {
             earliest,
             sorted,
@@ -416,7 +415,7 @@ fn changes_continue_when_the_buffers_grow() {
         pairs: 4000,
         segment: 0.0,
     };
-    // The buffers grow twice without a step in between.
+    // The test grows the GPU buffers twice without a time step in between.
     for needed in [
         RequiredCapacity {
             pairs: 2001,

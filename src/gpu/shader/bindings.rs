@@ -73,7 +73,7 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
 }
 
 /// Returns the buffer bindings that a WGSL text declares. Each declaration must be on a line of its own, and
-/// the binding indices must ascend from 0. Otherwise returns the first wrong line as the error.
+/// the binding indices must ascend from 0. Returns the first declaration that breaks this rule as the error.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

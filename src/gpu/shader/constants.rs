@@ -9,9 +9,9 @@ use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, 
 /// coordinates, three velocity components, and the distances to two neighbours.
 pub(crate) const QUANTITIES: u32 = 8;
 /// Number of sampled spheres for which one workgroup of the shader `measure_spacing` counts neighbours. The
-/// workgroup reads every other sampled sphere once for all of these spheres together.
+/// workgroup reads each other sampled sphere once for the whole group of spheres.
 pub(crate) const MEASURED: u32 = 4;
-/// Number of sampled spheres that one workgroup of the shader `measure_ranks` ranks by a quantity.
+/// Number of sampled spheres that one workgroup of the shader `measure_ranks` ranks, for example by velocity.
 pub(crate) const RANKED: u32 = 64;
 
 /// Number of invocations per workgroup in most shaders with one invocation per sphere, time segment or pair.

@@ -202,8 +202,8 @@ layouts! {
         unused: f32,
     }
 
-    /// Number of grid entries (uncut spheres and time segments) in one class of equal size, with the bounds
-    /// of their positions.
+    /// Number of grid entries (uncut spheres and time segments) of similar size, with bounds of their
+    /// positions.
     struct GpuSizeClass = "SizeClass" {
         count: u32,
         inside: u32,
@@ -233,7 +233,7 @@ layouts! {
         unused: [u32; 2],
     }
 
-    /// The grids of a time step, and the grid of each size class of spheres.
+    /// The grids of a time step, and the grid to which each size class of spheres belongs.
     struct GpuPlan = "Plan" {
         levels: u32,
         slots: u32,
@@ -260,7 +260,8 @@ layouts! {
         sphere: u32,
     }
 
-    /// Grid cell of a sphere, and its tag: the grid and the time segment, packed into one word.
+    /// Grid cell of a sphere, and a tag word that packs the number of the grid and the number of the time
+    /// segment.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,

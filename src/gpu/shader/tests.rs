@@ -530,7 +530,7 @@ fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     }
 }
 
-/// Checks that the element type of every buffer in a shader has a twin in Rust.
+/// Checks that Rust has a type for the elements of every buffer in a shader.
 #[test]
 fn every_element_is_a_type_that_the_host_has() {
     let words = ["u32", "vec2<u32>", "vec4<u32>", "Sphere"];
