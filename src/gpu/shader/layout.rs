@@ -1,6 +1,6 @@
 //! Rust twins of the WGSL structures in the GPU buffers. Each twin has the same fields as its WGSL structure.
-//! The comments in WGSL describe the fields. A name begins with `Gpu` if the CPU
-//! backend has another structure with the rest of the name.
+//! The comments in WGSL describe the fields. A name begins with `Gpu` if the CPU backend has another
+//! structure with the rest of the name.
 //!
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages), `shaders/shared/carom.wgsl`
 //! (results), `shaders/shared/sources.wgsl` (layout of the application's buffers) and `shaders/gather.wgsl`
