@@ -7,18 +7,18 @@ use crate::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// The thread blocks until the GPU has finished.
+    /// The calling thread blocks until the GPU has finished.
     Block,
     /// The future of the step returns `Pending`, and is woken when the GPU has finished.
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU uses it"))]
     Await,
 }
 
-/// Runs a future to completion on this thread. A step that waits with [`Wait::Block`] is usually
-/// complete after the first poll, because it blocks inside the poll.
+/// Runs a future to completion on the calling thread. A step with [`Wait::Block`] is usually complete after
+/// the first poll, because it blocks inside the poll.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // `finish` allocates memory, so a future that is ready at its first poll does not use it.
+    // The first poll avoids the memory that `finish` allocates, which only a pending future needs.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -30,8 +30,8 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error, because in a browser no thread may block. Without the GPU backend no future is
-/// ever pending, so nothing calls this function.
+/// Returns an error, because in a browser no thread may block. In a build without the GPU backend, no future
+/// is ever pending, so this function is never called.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 /// The error of another library that led to an [`Error`](crate::Error).
 ///
-/// A cause dereferences to the wrapped error. [`Error::source`](std::error::Error::source) also
-/// returns the wrapped error, so callers can downcast it. Two causes are equal if their messages
-/// are equal.
+/// A `Cause` dereferences to the wrapped error. [`Error::source`](std::error::Error::source) also returns the
+/// wrapped error, so callers can downcast it. Two causes are equal if their messages are equal.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -18,8 +17,8 @@ impl Cause {
     }
 }
 
-// `Cause` does not implement `std::error::Error`. So `Error::source` returns the wrapped error
-// instead of the `Cause`.
+// `Cause` does not implement `std::error::Error`, so that `Error::source` returns the wrapped error instead
+// of the `Cause`.
 impl Deref for Cause {
     type Target = dyn std::error::Error + Send + Sync;
 

@@ -2,23 +2,23 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// Two spheres that touch during the step, with their time of impact.
+/// Two spheres that touch during a time step, with their time of impact.
 ///
-/// The struct has 16 bytes, with the layout of a GPU storage buffer.
+/// The struct has 16 bytes and the layout of a GPU storage buffer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Collision {
-    /// Index of one sphere: in a step of one set the smaller index of the pair, in a step of two
-    /// sets ([`Step::between`](crate::Step::between)) the index in the first set.
+    /// Index of one sphere. In a step of one set, this is the smaller index of the pair. In a step of two
+    /// sets ([`Step::between`](crate::Step::between)), it is the index in the first set.
     pub a: u32,
-    /// Index of the other sphere: in a step of one set the larger index of the pair, in a step of
-    /// two sets the index in the second set.
+    /// Index of the other sphere. In a step of one set, this is the larger index of the pair. In a step of
+    /// two sets, it is the index in the second set.
     pub b: u32,
-    /// Time of impact: the earliest time in [0, dt] at which the spheres touch, in the unit of dt.
-    /// It is 0 for spheres that touch or overlap at the start of the step.
+    /// Time of impact: the earliest time in [0, dt] at which the spheres touch, in the unit of dt. The time
+    /// is 0 for spheres that touch or overlap at the start of the step.
     pub toi: f32,
-    /// Penetration depth at the start of the step (the sum of the radii minus the distance of the
-    /// centres), in the unit of length. It is 0 for spheres that do not touch until later.
+    /// Penetration depth at the start of the step, in the unit of length: the sum of the radii minus the
+    /// distance of the centres. The depth is 0 for spheres that touch only later.
     pub depth: f32,
 }

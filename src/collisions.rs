@@ -1,4 +1,4 @@
-//! The result of a step: the list of collisions and its reductions.
+//! The result of a time step: the list of collisions, and further results computed from this list.
 
 use rayon::prelude::*;
 
@@ -9,33 +9,32 @@ use crate::reduce::earliest::{Earliest, earliest};
 use crate::shared::sets::Sets;
 use crate::{Collision, Error, Statistics};
 
-/// All collisions of a step, with statistics.
+/// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
-/// [`Detector::detect`](crate::Detector::detect) returns this list. Its methods compute the
-/// earliest impact of each sphere, the contacts of each sphere, and the changes since an earlier
-/// step.
+/// The methods compute the earliest impact of each sphere, the contacts of each sphere, and the changes since
+/// an earlier step.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// All pairs of spheres that touch during the step, each listed once. Pairs that collision
-    /// groups leave out are missing. The list is sorted by the indices (a, b), until
-    /// [`sort_by_time`](Self::sort_by_time) sorts it by time.
+    /// All pairs of spheres that touch during the step, each listed once, without the pairs that collision
+    /// groups leave out. The pairs are sorted by their sphere indices (a, b), unless
+    /// [`sort_by_time`](Self::sort_by_time) has sorted them by time.
     pub pairs: Vec<Collision>,
-    /// For each pair, the image of sphere b that sphere a touches in a periodic domain
-    /// ([`Domain`](crate::Domain)). The list is empty for a step in open space.
+    /// In a periodic domain ([`Domain`](crate::Domain)), the image (periodic copy) of sphere b that sphere a
+    /// touches, for each pair. Empty for a step in open space.
     ///
-    /// A pair of spheres is listed once for each image that touches, sorted by the image. A sphere
-    /// that touches an image of itself has a = b, and an image of which the first component that
-    /// is not 0 is positive.
+    /// A pair of spheres is listed once for each image that touches, sorted by the image. A sphere that
+    /// touches an image of itself is a pair with a = b. The first component of this image that is not 0 is
+    /// positive.
     pub images: Vec<[i32; 3]>,
-    /// Statistics of the step.
+    /// Statistics of the time step.
     pub statistics: Statistics,
     sphere_count: usize,
     second_set_start: Option<usize>,
 }
 
 impl Default for Collisions {
-    /// Returns an empty list, the result of a step without spheres.
+    /// Returns an empty list, which is the result of a step without spheres.
     fn default() -> Self {
         Self::new(Vec::new(), Vec::new(), 0, Sets::One, Statistics::default())
     }
@@ -62,12 +61,11 @@ impl Collisions {
         }
     }
 
-    /// Creates a list from pairs that another program found, to use the methods of the list on
-    /// them.
+    /// Creates a list of collisions from pairs that another program found.
     ///
-    /// `sphere_count` is the number of spheres, of both sets together if there are two.
-    /// `second_set_start` is the number of spheres in the first of two sets, or `None` for one set.
-    /// The pairs may be in any order. The statistics contain only the numbers of spheres and pairs.
+    /// `sphere_count` is the number of spheres, of both sets together if there are two. `second_set_start` is
+    /// the number of spheres in the first of two sets, or `None` for one set. The pairs may be in any order.
+    /// The statistics contain only the numbers of spheres and pairs.
     ///
     /// # Errors
     /// [`Error::TooManySpheres`] for more than 2³⁰ spheres.
@@ -106,10 +104,10 @@ impl Collisions {
         })
     }
 
-    /// Sorts the [`pairs`](Self::pairs), with their [`images`](Self::images), by time of impact, and
-    /// pairs with equal times by (a, b) and by image.
+    /// Sorts the [`pairs`](Self::pairs) by time of impact, together with their [`images`](Self::images).
+    /// Pairs with equal times are sorted by (a, b) and by image.
     ///
-    /// A simulation needs this order when an impact changes whether later impacts happen:
+    /// A simulation needs this order if an impact changes whether later impacts happen:
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -136,12 +134,12 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// [`contacts`](Self::contacts) returns indices into the list, so call it after `sort_by_time`.
-    /// The other methods accept the pairs in any order.
+    /// [`contacts`](Self::contacts) returns indices into the list of pairs, so call `contacts` after
+    /// `sort_by_time`. The other methods accept the pairs in any order.
     /// [`Detector::detect_into`](crate::Detector::detect_into) refills the list sorted by (a, b).
     pub fn sort_by_time(&mut self) {
-        // A time of impact from another program may be −0.0, which `total_cmp` orders before 0.0.
-        // Adding 0.0 turns −0.0 into 0.0.
+        // A time of impact from another program may be −0.0, which `total_cmp` orders before 0.0. Adding 0.0
+        // turns −0.0 into 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
         let before = |one: &Collision, other: &Collision| {
             let order = time(one).total_cmp(&time(other));
@@ -166,15 +164,15 @@ impl Collisions {
 
     /// Returns the number of spheres in the first of two sets, or `None` for a step of one set.
     ///
-    /// In results with one entry per sphere, the second set begins at this index.
+    /// In results with one entry per sphere, the entries of the second set begin at this index.
     pub fn second_set_start(&self) -> Option<usize> {
         self.second_set_start
     }
 
-    /// Returns the earliest impact of each sphere, or `None` for a sphere that touches no other.
+    /// Returns the earliest impact of each sphere, or `None` for a sphere that touches no other sphere.
     ///
-    /// The result has [`sphere_count`](Self::sphere_count) entries. Sphere `i` of the second of two
-    /// sets has index [`second_set_start`](Self::second_set_start) + `i`.
+    /// The result has [`sphere_count`](Self::sphere_count) entries. Sphere `i` of the second of two sets has
+    /// index [`second_set_start`](Self::second_set_start) + `i`.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -190,8 +188,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere are skipped. Only the caller can have added such a
-    /// pair.
+    /// Pairs with an index past the last sphere are skipped. The list has such a pair only if the caller
+    /// added it.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
         earliest(&self.pairs, &self.images, spheres, sets)
@@ -211,21 +209,20 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// A pair of a sphere with an image of itself is two contacts of this sphere, on two sides.
+    /// In a periodic domain, a sphere that touches an image of itself has two contacts from this pair, on
+    /// opposite sides.
     ///
-    /// Pairs with an index past the last sphere are skipped. A list contains such a pair only if
-    /// the caller has added it.
+    /// Pairs with an index past the last sphere are skipped. The list has such a pair only if the caller
+    /// added it.
     pub fn contacts(&self) -> Contacts {
         let (spheres, sets) = (self.sphere_count, self.sets());
         contacts(&self.pairs, spheres, sets)
     }
 
-    /// Returns the pairs that began, lasted or ended since an earlier step, whose list is
-    /// `previous`.
+    /// Returns the pairs that began, lasted or ended since the earlier step with the list `previous`.
     ///
-    /// Pairs are compared by their indices, and in a periodic domain by their images. So an index
-    /// must refer to the same sphere in both
-    /// steps.
+    /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So an index
+    /// must refer to the same sphere in both steps.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};

@@ -1,4 +1,4 @@
-//! The geometry of a collision: contact point, normal and approach speed.
+//! Geometry of a collision: contact point, normal and approach speed.
 
 use glam::{DVec3, Vec3};
 
@@ -6,10 +6,10 @@ use crate::exact::{Shift, Touch, Translation, first_touch};
 use crate::{Collision, Domain, Sphere};
 
 impl Collision {
-    /// Returns the contact point, the normal and the approach speed at the time of impact. `a` and
-    /// `b` must be the spheres that this collision's indices refer to.
+    /// Returns the contact point, the normal and the approach speed at the time of impact.
     ///
-    /// If `a` and `b` never touch, the normal is +x and the approach speed is 0.
+    /// `a` and `b` must be the two spheres of this collision. If the spheres never touch, the normal is +x
+    /// and the approach speed is 0.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step, glam::Vec3};
@@ -26,8 +26,9 @@ impl Collision {
         self.contact_shifted(a, b, ())
     }
 
-    /// Returns the contact like [`contact`](Self::contact), for image `image` of sphere `b` in a
-    /// periodic domain. The contact point is on sphere `a` at its own place.
+    /// Returns the contact of sphere `a` with image (periodic copy) `image` of sphere `b` in a periodic
+    /// domain, like [`contact`](Self::contact). The contact point is on the surface of sphere `a`, which is
+    /// not displaced.
     ///
     /// ```
     /// use carom::{Detector, Domain, Options, Sphere, Step, glam::Vec3};
@@ -56,8 +57,8 @@ impl Collision {
     )]
     fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // The list has the time of impact as float32. A fast sphere may already have passed the
-        // other one at this rounded time, so the time is computed again in higher precision.
+        // The time of impact in the list is rounded to float32. At this rounded time, a fast sphere may
+        // already have passed the other sphere, so the time is computed again in higher precision.
         let Touch {
             time,
             normal,
@@ -75,19 +76,18 @@ impl Collision {
     }
 }
 
-/// The geometry of a collision at the time of impact. See [`Collision::contact`].
+/// Geometry of a collision at the time of impact. Returned by [`Collision::contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contact {
-    /// The point on the surface of sphere a that faces sphere b at the time of impact.
+    /// Point on the surface of sphere a that faces sphere b at the time of impact.
     pub point: Vec3,
     /// Unit vector from the centre of sphere a to the centre of sphere b at the time of impact.
     ///
-    /// Where both centres coincide, they give no direction. If they coincide at the start of the
-    /// step, the normal is +x. If two points (spheres of radius 0) meet later, the normal is
-    /// opposite to the velocity of b relative to a.
+    /// If both centres coincide at the start of the step, the normal is +x. If two points (spheres of radius
+    /// 0) meet later, the normal is opposite to the velocity of b relative to a.
     pub normal: Vec3,
-    /// Speed at which the centres approach along the normal, as length per time. It is negative for
-    /// overlapping spheres that separate.
+    /// Speed at which the two centres approach along the normal, as length per time. Negative for overlapping
+    /// spheres that move apart.
     pub approach_speed: f32,
 }

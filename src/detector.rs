@@ -1,4 +1,4 @@
-//! The detector: it takes a step and returns the sorted list of collisions.
+//! The detector takes a time step of moving spheres and returns the sorted list of collisions.
 
 use std::time::Instant;
 
@@ -19,17 +19,17 @@ use crate::{
     Sphere, Statistics, Step,
 };
 
-/// Finds the collisions of a step, on a GPU or on the CPU.
+/// Finds the collisions of a time step, on a GPU or on the CPU.
 ///
-/// A detector keeps its device and its working memory from step to step. Create one and use it
-/// for every step.
+/// A detector keeps its device and its working memory from step to step. Create one detector and use it for
+/// every step.
 pub struct Detector {
     options: Options,
     pool: Option<rayon::ThreadPool>,
     gpu: Option<Gpu>,
     cpu: Cpu,
     reason: String,
-    /// The spheres of both sets of a step in one slice, the first set first.
+    /// Spheres of both sets of a step in one slice, the first set first.
     both: ReusedVec<Sphere>,
     /// The pairs of a neighbour search.
     touching: Collisions,
@@ -48,18 +48,18 @@ impl std::fmt::Debug for Detector {
 impl Detector {
     /// Creates a detector: chooses the backend (CPU or GPU) and starts it.
     ///
-    /// The call blocks until the device is ready. In a browser, where no thread may block, use
+    /// The call blocks until the GPU device is ready. In a browser, where no thread may block, use
     /// [`new_async`](Self::new_async).
     ///
     /// # Errors
-    /// - [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or
-    ///   [`Error::FeatureDisabled`] for [`Backend::Gpu`] when no GPU can be used.
+    /// - [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or [`Error::FeatureDisabled`] for
+    ///   [`Backend::Gpu`] if no GPU can be used.
     /// - [`Error::Threads`] if the threads of [`Options::threads`] cannot be started.
     pub fn new(options: Options) -> Result<Self, Error> {
         block_on(Self::new_async(options))
     }
 
-    /// Creates a detector like [`new`](Self::new), without blocking the thread. Use it in a
+    /// Creates a detector like [`new`](Self::new), without blocking the thread. Use this function in a
     /// browser, where no thread may block.
     ///
     /// # Errors
@@ -103,10 +103,10 @@ impl Detector {
         })
     }
 
-    /// Returns the backend that this detector uses.
+    /// Returns the backend (CPU or GPU) that this detector uses.
     ///
-    /// With [`Backend::Auto`], a single step may still run on the CPU. [`Statistics::backend`]
-    /// tells on which backend a step ran.
+    /// With [`Backend::Auto`], a single step may still run on the CPU. [`Statistics::backend`] tells on which
+    /// backend a step ran.
     pub fn backend(&self) -> ActiveBackend {
         if self.gpu.is_some() {
             ActiveBackend::Gpu
@@ -115,21 +115,21 @@ impl Detector {
         }
     }
 
-    /// Returns a sentence that says why the detector uses its backend.
+    /// Returns a sentence that says why the detector uses the CPU or a GPU.
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// Returns the GPU's name, as its driver reports it, with the graphics API. `None` if the
+    /// Returns the name of the GPU, as the driver reports it, with the graphics API. Returns `None` if the
     /// detector uses the CPU.
     pub fn adapter(&self) -> Option<&str> {
         self.gpu.as_ref().map(Gpu::adapter)
     }
 
-    /// Finds every pair of spheres that touch during the step.
+    /// Finds every pair of spheres that touch during a time step.
     ///
-    /// The result has each pair once, sorted by the indices (a, b). It does not contain the pairs
-    /// that collision groups leave out ([`Sphere::with_groups`]).
+    /// The result has each pair once, sorted by the sphere indices (a, b). Pairs that collision groups leave
+    /// out ([`Sphere::with_groups`]) are not in the result.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -142,15 +142,17 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// The list is complete, or the call returns an error:
+    /// The returned list is always complete. Otherwise the call returns one of these errors:
     ///
-    /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for
-    ///   a step out of range;
-    /// - [`Error::TooManyCandidates`] or [`Error::TooManyPairs`] for a step beyond the limits
-    ///   in [`Options`];
-    /// - [`Error::OutOfMemory`] or [`Error::Threads`] if the system lacks memory or threads;
-    /// - [`Error::DeviceLimit`], [`Error::Device`] or [`Error::DeviceLost`] if the GPU cannot
-    ///   do the step. With [`Backend::Auto`] the CPU does the step instead.
+    /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidDomain`] or
+    ///   [`Error::TooManySpheres`] for a step out of range.
+    /// - [`Error::ImageOutOfRange`] or [`Error::TooManyImages`] for spheres that reach too many cells of a
+    ///   periodic domain.
+    /// - [`Error::TooManyCandidates`] or [`Error::TooManyPairs`] for a step beyond the limits in [`Options`].
+    /// - [`Error::OutOfMemory`] or [`Error::Threads`] if the system lacks memory or threads.
+    /// - [`Error::Unsupported`] for a periodic domain with [`Backend::Gpu`].
+    /// - [`Error::DeviceLimit`], [`Error::Device`] or [`Error::DeviceLost`] if the GPU cannot do the step.
+    ///   With [`Backend::Auto`], the CPU does the step instead.
     pub fn detect(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
         let mut found = Collisions::default();
         self.detect_into(step, &mut found)?;
@@ -159,10 +161,9 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), and writes them to an existing list.
     ///
-    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is
-    /// similar to the steps before it then allocates next to nothing. The memory of the list never
-    /// shrinks: to release it, pass a new list. An error also releases it, and leaves the list
-    /// empty.
+    /// The call replaces the contents of the list and reuses the list's memory. On the CPU, a step that is
+    /// similar to earlier steps then allocates almost no memory. The memory of the list never shrinks. Pass a
+    /// new list to release it. If the call returns an error, the list is empty and its memory is released.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};
@@ -188,17 +189,15 @@ impl Detector {
         block_on(self.detect_waiting(step, collisions, Wait::Block))
     }
 
-    /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU
-    /// works.
+    /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
     ///
-    /// - On a GPU, carom starts a short-lived thread each time the step has to wait. This thread
-    ///   polls the device, so the application need not poll it. In a browser, the event loop wakes
-    ///   the task instead.
-    /// - On the CPU, and for the parts of a GPU step that the CPU does, the thread that polls the
-    ///   future does the work.
+    /// - On a GPU, carom starts a short-lived thread each time the step has to wait. This thread polls the
+    ///   device, so the application need not poll it. In a browser, the event loop wakes the task instead.
+    /// - On the CPU, and for the parts of a GPU step that run on the CPU, the thread that polls the future
+    ///   does the work.
     ///
-    /// The future may be dropped at any time, and the detector remains usable. If the GPU was still
-    /// working on the dropped step, the next step creates new buffers.
+    /// The future may be dropped at any time, and the detector remains usable. If the GPU is still working on
+    /// the dropped step, the next step creates new GPU buffers.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Error, Options, Sphere, Step};
@@ -216,11 +215,11 @@ impl Detector {
         Ok(found)
     }
 
-    /// Finds collisions like [`detect_into`](Self::detect_into), without blocking the thread
-    /// while a GPU works.
+    /// Finds collisions like [`detect_into`](Self::detect_into), without blocking the thread while a GPU
+    /// works.
     ///
-    /// [`detect_async`](Self::detect_async) describes which thread does the work. If the future is
-    /// dropped before it completes, the list is empty.
+    /// [`detect_async`](Self::detect_async) describes which thread does the work. If the future is dropped
+    /// before it completes, the list is empty.
     ///
     /// # Errors
     /// The errors of [`detect`](Self::detect).
@@ -305,7 +304,7 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the collisions of a step. The returned list reuses the memory of the list `used`.
+    /// Finds the collisions of a time step. The returned list reuses the memory of the list `used`.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,

@@ -4,13 +4,13 @@ use crate::cause::Cause;
 use crate::neighbors::MIN_CUTOFF;
 use crate::sphere::MAX_MAGNITUDE;
 
-/// An error of carom. Its message says what is wrong and what to do.
+/// An error of carom. The message says what is wrong and what to do.
 ///
-/// No pair is ever left out of a list silently: a call returns the complete list or an error.
+/// A call returns either the complete list of pairs or an error, never an incomplete list.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A sphere has a value outside the range in which carom is exact.
+    /// A sphere has a number that is NaN or out of range: too large, or negative for a radius.
     #[error(
         "sphere {index}{}: {field} is {value:?}, but must be {}; correct or remove this sphere",
         in_set(*.set),
@@ -18,21 +18,21 @@ pub enum Error {
     )]
     #[non_exhaustive]
     InvalidSphere {
-        /// Index of the sphere in its slice, from 0.
+        /// Index of the invalid sphere in its slice, from 0.
         index: usize,
-        /// Number of the sphere's set, 0 or 1, in a step of two sets
-        /// ([`Step::between`](crate::Step::between)). `None` for a step of one set.
+        /// Set of the invalid sphere in a step of two sets ([`Step::between`](crate::Step::between)): 0 for
+        /// the first set, 1 for the second. `None` in a step of one set.
         set: Option<usize>,
-        /// Field of the sphere whose value is out of range.
+        /// Field of the sphere that has the invalid number.
         field: Field,
-        /// Value of the invalid field.
+        /// The invalid number.
         value: f32,
     },
-    /// The time step is negative, not a number, or too large.
+    /// The duration of the time step is negative, NaN, or too large.
     #[error("the time step dt is {dt}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}")]
     #[non_exhaustive]
     InvalidTimeStep {
-        /// Length of the step that was passed.
+        /// The invalid duration, as the caller passed it.
         dt: f32,
     },
     /// The cutoff or the skin of a neighbour search is negative, not a number, too small or too large.
@@ -47,15 +47,15 @@ pub enum Error {
         /// Length that was passed.
         length: f32,
     },
-    /// The domain has a number out of range, or its periodic edges span no cell.
+    /// A periodic domain has a number out of range, or its edges span no volume, area or length.
     #[error("the domain is invalid: {problem}")]
     #[non_exhaustive]
     InvalidDomain {
-        /// What is wrong with the domain, and what to do.
+        /// Description of the fault in the domain, with advice.
         problem: String,
     },
-    /// A sphere lies too many cells outside a periodic domain, or crosses too many cells in one
-    /// step.
+    /// A sphere lies too many cells outside a periodic domain, or crosses too many cells of the domain in one
+    /// time step.
     #[error(
         "sphere {index}{} passes more than {limit} cells away from the periodic domain; wrap its \
          position into the cell, shorten the time step, or enlarge the cell",
@@ -65,56 +65,57 @@ pub enum Error {
     ImageOutOfRange {
         /// Index of the sphere in its slice, from 0.
         index: usize,
-        /// Number of the sphere's set, 0 or 1, in a step of two sets. `None` for one set.
+        /// Set of the sphere in a step of two sets: 0 for the first set, 1 for the second. `None` in a step
+        /// of one set.
         set: Option<usize>,
-        /// Largest number of cells.
+        /// Largest allowed distance between a sphere and the periodic domain, in cells of the domain.
         limit: i32,
     },
-    /// The spheres reach into so many cells of a periodic domain that their images exceed the
-    /// memory that carom uses for them.
+    /// The spheres of a periodic domain have too many images (periodic copies) that reach into the domain's
+    /// cell.
     #[error(
         "the spheres have {needed} images in the periodic cell, but the limit is {limit}; enlarge \
          the cell, shorten the time step, or use smaller spheres"
     )]
     #[non_exhaustive]
     TooManyImages {
-        /// Number of images that reach into the cell.
+        /// Number of images (periodic copies of spheres) that reach into the domain's cell.
         needed: u64,
-        /// Largest number of images.
+        /// Largest number of images (periodic copies of spheres) that a step may have.
         limit: u64,
     },
-    /// A list of pairs and the list of their images differ in length.
+    /// A list of pairs and the list of their periodic images differ in length.
     #[error(
         "the list has {pairs} pairs, but {images} images; in a periodic domain pass one image for \
          each pair (`Collisions::images`), and none in open space"
     )]
     #[non_exhaustive]
     ImageCount {
-        /// Number of pairs.
+        /// Number of pairs in the list of pairs.
         pairs: usize,
-        /// Number of images.
+        /// Number of images in the list of images.
         images: usize,
     },
-    /// A backend cannot do what the step requests.
+    /// The backend (CPU or GPU) does not support a feature that the step needs.
     #[error("{what} are not available {place}; use a `Detector` with `Backend::Cpu`")]
     #[non_exhaustive]
     Unsupported {
-        /// What the step requests.
+        /// Name of the unsupported feature, for the message.
         what: &'static str,
-        /// Where it is not available.
+        /// Place where the feature is unsupported, such as the GPU, for the message.
         place: &'static str,
     },
-    /// There are more spheres than an index of 30 bits can address.
+    /// A step has more than 2³⁰ spheres.
     #[error("{count} spheres exceed the limit of {limit}; split the world into several steps")]
     #[non_exhaustive]
     TooManySpheres {
-        /// Number of spheres that were passed.
+        /// Number of spheres that the caller passed.
         count: usize,
         /// Largest number of spheres: 2³⁰.
         limit: usize,
     },
-    /// The spheres are so crowded that testing all candidate pairs would take too long. No
-    /// candidate was tested.
+    /// The spheres are so crowded that testing all candidate pairs would take too long. No candidate pair was
+    /// tested.
     #[error(
         "this step needs {needed} candidate pairs to be tested, but the limit is {limit}; spread \
          the spheres out, shorten the time step, or raise `Options::max_candidates` or \
@@ -122,26 +123,26 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyCandidates {
-        /// Number of candidate pairs.
+        /// Number of candidate pairs that the step would have to test.
         needed: u64,
-        /// Value of [`Options::max_candidates`](crate::Options::max_candidates) or of
+        /// Limit of candidate pairs: [`Options::max_candidates`](crate::Options::max_candidates) or
         /// `gpu::BufferOptions::max_candidates`.
         limit: u64,
     },
-    /// More pairs touch than the list of collisions may hold.
+    /// More pairs of spheres touch than [`Options::max_pairs`](crate::Options::max_pairs) allows.
     #[error(
         "{needed} pairs were found, but the limit is {limit}; spread the spheres out, shorten the \
          time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair"
     )]
     #[non_exhaustive]
     TooManyPairs {
-        /// Number of pairs found. It may count a pair several times, and include pairs that nearly
-        /// touch.
+        /// Number of pairs found. The number may count one pair several times, and may include pairs that
+        /// nearly touch.
         needed: u64,
-        /// Value of [`Options::max_pairs`](crate::Options::max_pairs).
+        /// Limit of touching pairs: [`Options::max_pairs`](crate::Options::max_pairs).
         limit: u64,
     },
-    /// A buffer would exceed a limit of the graphics device.
+    /// A buffer would be larger than a limit of the graphics device allows.
     #[error(
         "{needed} bytes are needed for {what}, but the device's limit {limit} is {available} \
          bytes; use a device with higher limits, use fewer spheres per step, or use a `Detector` \
@@ -151,11 +152,11 @@ pub enum Error {
     DeviceLimit {
         /// Purpose of the buffer, for the message.
         what: &'static str,
-        /// Name of the limit in `wgpu::Limits`.
+        /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Number of bytes that the buffer needs.
+        /// Size that the buffer needs, in bytes.
         needed: u64,
-        /// Number of bytes that the device's limit allows.
+        /// Size that the device limit allows, in bytes.
         available: u64,
     },
     /// An allocation of main memory failed.
@@ -167,20 +168,20 @@ pub enum Error {
     OutOfMemory {
         /// Purpose of the memory, for the message.
         what: &'static str,
-        /// Number of bytes that could not be allocated.
+        /// Size of the failed allocation, in bytes.
         needed: u64,
     },
-    /// The requested backend needs a feature of the crate that is not enabled.
+    /// The requested backend needs a Cargo feature of carom that is not enabled.
     #[error(
         "carom was built without its feature `{feature}`; enable it in Cargo.toml, or use \
          `Backend::Cpu`"
     )]
     #[non_exhaustive]
     FeatureDisabled {
-        /// Name of the feature that must be enabled.
+        /// Name of the Cargo feature that must be enabled.
         feature: &'static str,
     },
-    /// wgpu found no suitable graphics adapter, in hardware or in software.
+    /// wgpu found no suitable graphics adapter: no GPU, and no software adapter where one is allowed.
     #[error(
         "no graphics adapter was found ({reason}); install a Vulkan, Metal or DX12 driver (on \
          Debian and Ubuntu `apt-get install libvulkan1 mesa-vulkan-drivers` installs a software \
@@ -188,9 +189,9 @@ pub enum Error {
     )]
     #[non_exhaustive]
     NoAdapter {
-        /// Why no graphics adapter is suitable.
+        /// Reason why no graphics adapter is suitable.
         reason: String,
-        /// The error of wgpu, if there is one.
+        /// The error of wgpu that caused this error, if there is one.
         source: Option<Cause>,
     },
     /// The graphics device or its driver reported an error.
@@ -200,27 +201,27 @@ pub enum Error {
     )]
     #[non_exhaustive]
     Device {
-        /// Description of the failure.
+        /// Description of the device failure.
         reason: String,
-        /// The error of wgpu, if there is one. `reason` contains its text.
+        /// The error of wgpu that caused this error, if there is one. `reason` contains its text.
         source: Option<Cause>,
     },
-    /// The device is lost: its driver was reset, or the application destroyed the device.
+    /// The graphics device is lost: its driver was reset, or the application destroyed the device.
     #[error(
         "the graphics device is lost; create a new device, and a new `CollisionPipeline` and new \
          `CollisionBuffers` on it, or create a new `Detector`"
     )]
     DeviceLost,
-    /// The limits of the application's graphics device are too low for carom's shaders.
+    /// A limit of the application's graphics device is too low for carom's shaders.
     #[error(
         "the device's limit {limit} is {available}, but carom needs at least {needed}; request \
          the device with `wgpu::Limits::default()` or higher limits"
     )]
     #[non_exhaustive]
     DeviceTooSmall {
-        /// Name of the limit in `wgpu::Limits`.
+        /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Smallest value of the limit that suffices for carom.
+        /// Smallest value of the device limit that carom needs.
         needed: u64,
         /// Value of the limit with which the device was created.
         available: u64,
@@ -229,26 +230,26 @@ pub enum Error {
     #[error("the capacity for {what} is 0; set it to the largest number expected, at least 1")]
     #[non_exhaustive]
     ZeroCapacity {
-        /// What the capacity is for: spheres or recordings.
+        /// Kind of the capacity, for the message: spheres or recordings.
         what: &'static str,
     },
-    /// A step has more spheres than the buffers hold.
+    /// A time step has more spheres than the buffers can hold.
     #[error(
         "the step has up to {needed} spheres, but the buffers were made for {capacity}; call \
          `CollisionBuffers::grow` with `RequiredCapacity::for_spheres({needed})` first"
     )]
     #[non_exhaustive]
     OverCapacity {
-        /// Largest number of spheres that the step may have, of both sets together.
+        /// Largest number of spheres that the time step may have, in both sets together.
         needed: u64,
-        /// Number of spheres that the buffers hold.
+        /// Number of spheres that the buffers can hold.
         capacity: u64,
     },
-    /// A readback was requested, but no step was recorded since the buffers were created or grew.
+    /// A readback of results was requested before any step was recorded into the current buffers.
     #[error("there are no results to read; call `CollisionBuffers::record` first")]
     NothingRecorded,
-    /// Too many recordings, or readbacks, are in flight at a time. `gpu::BufferOptions` sets the
-    /// limit.
+    /// Too many recorded steps, or too many readbacks of results, are unfinished at the same time.
+    /// `gpu::BufferOptions` sets the limit.
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
@@ -256,41 +257,42 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyInFlight {
-        /// What is in flight: recordings or readbacks.
+        /// Kind of the unfinished work, for the message: recordings or readbacks.
         what: &'static str,
-        /// Largest number that may be in flight at a time.
+        /// Largest number of recordings, or of readbacks, that may be unfinished at the same time.
         limit: u32,
     },
-    /// carom cannot read one of the application's buffers as the step requests.
+    /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage or
+    /// contents.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
-        /// Content of the buffer, for example the radii of the spheres.
+        /// Content of the application's buffer, for example the radii of the spheres.
         what: &'static str,
-        /// What is wrong with the buffer, and what to do.
+        /// Description of the fault in the buffer, with advice.
         problem: String,
-        /// The error of wgpu, if there is one. `problem` contains its text.
+        /// The error of wgpu that caused this error, if there is one. `problem` contains its text.
         source: Option<Cause>,
     },
-    /// Reading a reduction (such as the contacts of each sphere) was requested, but the buffers
-    /// were created without it.
+    /// The buffers were created without a reduction (a result computed from the list of pairs, such as the
+    /// contacts of each sphere) that the caller wants to read.
     #[error(
         "these results are not computed; set `BufferOptions::{option}` when you create the buffers"
     )]
     #[non_exhaustive]
     NotAskedFor {
-        /// The field of `gpu::BufferOptions` that enables the reduction.
+        /// Field of `gpu::BufferOptions` that enables the missing reduction.
         option: &'static str,
     },
-    /// The results of a readback were never computed: the encoder of its step was dropped, or the
-    /// submission failed.
+    /// The results of a step were never computed: the application dropped the step's command encoder, or the
+    /// submission of the encoder failed.
     #[error(
         "the results of this step were never computed: its encoder was not submitted, or the \
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// A thread could not be started: one of [`Options::threads`](crate::Options::threads), or one
-    /// that carom needs to wait for these threads or for a GPU.
+    /// A thread could not be started. carom starts the threads of
+    /// [`Options::threads`](crate::Options::threads), and threads that wait for a thread pool or for a GPU.
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
@@ -330,7 +332,7 @@ impl Error {
     }
 }
 
-/// An error of wgpu. In a browser, wgpu's errors need not be `Send` or `Sync`.
+/// An error of wgpu. In a browser, the errors of wgpu need not be `Send` or `Sync`.
 #[cfg(feature = "gpu")]
 pub(crate) trait OfWgpu: std::error::Error + wgpu::WasmNotSendSync + 'static {}
 
@@ -343,23 +345,23 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None`, because a [`Cause`] must be `Send`, and in a browser wgpu's errors need not be.
+/// Returns `None`, because a [`Cause`] must be `Send`, and in a browser the errors of wgpu need not be
+/// `Send`.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None
 }
 
-/// A number of a [`Sphere`](crate::Sphere) that carom checks. Axes x, y and z have the indices 0, 1
-/// and 2.
+/// A number of a [`Sphere`](crate::Sphere) that carom checks. Axis 0 is x, axis 1 is y and axis 2 is z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// Coordinate of the centre along an axis.
     Center(usize),
-    /// Radius.
+    /// Radius of the sphere.
     Radius,
     /// Component of the velocity along an axis.
     Velocity(usize),
-    /// Component of the displacement (velocity times dt) along an axis.
+    /// Component of the displacement (velocity times `dt`) along an axis.
     Displacement(usize),
 }
 

@@ -18,20 +18,20 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! You choose the units of length and time. A velocity is a length per unit of `dt`. Spheres move
-//! with constant velocity during a step. Two spheres that touch without overlapping are a pair too,
-//! even if they touch only at the start or the end of the step. [Collision
-//! groups](Sphere::with_groups) leave out pairs of your choice.
+//! You choose the units of length and time. A velocity is a length per unit of `dt`. Spheres move with
+//! constant velocity during a step. Two spheres that touch without overlapping are a pair, even if they touch
+//! only at the start or the end of the step. [Collision groups](Sphere::with_groups) leave out pairs of your
+//! choice.
 //!
-//! The values of spheres and steps may have a magnitude of up to [`MAX_MAGNITUDE`]. Any other
-//! value, NaN included, leads to an [`Error`] that names it.
+//! Every number in a sphere or a step may have a magnitude of up to [`MAX_MAGNITUDE`]. A larger number, an
+//! infinity or a NaN leads to an [`Error`] that names it.
 //!
-//! The list is exact: it has the pairs that exact arithmetic on the float32 values finds. Times and
-//! depths are the float32 values nearest to the exact ones. [`verify()`] checks a list, from carom
-//! or from another program, against exact arithmetic on every pair.
+//! The list is exact: it has the same pairs as exact arithmetic on the float32 inputs. Times and depths are
+//! the float32 values nearest to the exact values. [`verify()`] checks a list of collisions, from carom or
+//! from another program, against exact arithmetic on every pair.
 //!
-//! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the
-//! CPU. Both give the same list. [`Statistics::backend`] tells which backend did a step.
+//! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the CPU. Both
+//! backends give the same list. [`Statistics::backend`] tells which backend did a step.
 //!
 //! # Features
 //!
@@ -46,10 +46,9 @@
 //!
 //! # Debug builds
 //!
-//! Without optimization, a step of 100 000 spheres on the CPU takes 40 to 75 times as long as in a
-//! release build. These lines optimize carom in debug builds, but no other crate. The step then
-//! takes about 1.2 times as long as in a release build. In a workspace, the lines belong in the
-//! `Cargo.toml` at its root:
+//! Without optimization, a step of 100 000 spheres on the CPU takes 40 to 75 times as long as in a release
+//! build. The following lines optimize carom in debug builds, but no other crate. A step then takes about 1.2
+//! times as long as in a release build. In a workspace, put the lines into the `Cargo.toml` at its root:
 //!
 //! ```toml
 //! [profile.dev.package.carom]
@@ -93,7 +92,7 @@ if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// Unit tests and integration tests share some modules, which name this crate `carom`.
+// Modules that unit tests and integration tests share refer to this crate as `carom`.
 #[cfg(test)]
 extern crate self as carom;
 

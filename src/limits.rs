@@ -2,12 +2,12 @@
 
 use crate::Error;
 
-/// Largest number of spheres of a step. A sphere's index has 32 bits. One bit marks grazing pairs
-/// (pairs too close to tangency for float32), and another keeps sums of indices in range.
+/// Largest number of spheres in a time step: 2³⁰. Of the 32 bits of a sphere index, one bit marks grazing
+/// pairs (pairs too close to tangency for float32), and one bit keeps sums of two indices in range.
 pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Number of spheres, or of time segments of their paths, that a parallel task processes at a time.
-/// The results of so few fit in the cache.
+/// Number of spheres, or of time segments, that a parallel task processes at a time. The results of so few
+/// items fit in the cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug)]
@@ -36,15 +36,14 @@ impl Limits {
     }
 }
 
-/// Returns the largest number of proxies (uncut spheres and time segments of paths) that is worth
-/// its memory and time. A step with more proxies makes its time segments longer.
+/// Returns the largest number of grid entries (uncut spheres and time segments) that is worth its memory and
+/// time. A step that would have more grid entries makes its time segments longer.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // Adding more than about N²/32 time segments to N spheres cannot pay. The search of one segment
-    // costs as much as 20 tests or more, and without segments there are at most N²/2 tests.
+    // For N spheres, more than about N²/32 time segments cost more time than they save. Searching the grid
+    // for one segment costs as much as 20 tests or more, and without segments there are at most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
-    // Fuzzing builds have no such limit, so that they test time segments even in worlds of few
-    // spheres.
+    // Fuzzing builds have no such limit, so that they test time segments even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }

@@ -1,4 +1,4 @@
-//! Replaces the GPU backend in a build without the feature `gpu`.
+//! Replaces the GPU backend in a build without the Cargo feature `gpu`.
 
 use crate::Error;
 use crate::blocking::Wait;
@@ -7,7 +7,8 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
 
-/// Takes the place of the GPU backend. The type has no values, so nothing can call its methods.
+/// Placeholder for the GPU backend in a build without the Cargo feature `gpu`. The type has no values, so its
+/// methods are never called.
 pub(crate) enum Gpu {}
 
 impl Gpu {

@@ -1,23 +1,24 @@
 //! Options of a detector.
 
-/// The backend that a detector is to use. The default is [`Backend::Auto`].
+/// The backend (CPU or GPU) that a detector is to use. The default is [`Backend::Auto`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Backend {
-    /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software adapter.
-    /// The CPU also does the steps that exceed the GPU's limits or that the GPU fails to finish.
-    /// [`Statistics::backend`](crate::Statistics::backend) tells which backend did a step, and
-    /// [`Statistics::reason`](crate::Statistics::reason) why.
+    /// A hardware GPU if there is one, otherwise the CPU. The CPU is faster than a software adapter.
+    ///
+    /// If a GPU is in use, the CPU still does the steps in periodic domains, the steps that exceed the GPU's
+    /// limits, and the steps that fail on the GPU. [`Statistics::backend`](crate::Statistics::backend) tells
+    /// which backend did a step, and [`Statistics::reason`](crate::Statistics::reason) tells why.
     #[default]
     Auto,
-    /// A hardware GPU if there is one, otherwise a software adapter, which runs shaders on the CPU.
-    /// Without either, [`Detector::new`](crate::Detector::new) returns an error.
+    /// A hardware GPU if there is one, otherwise a software adapter, which runs shaders on the CPU. Without a
+    /// GPU or a software adapter, [`Detector::new`](crate::Detector::new) returns an error.
     Gpu,
     /// The CPU.
     Cpu,
 }
 
-/// Options of a [`Detector`](crate::Detector). The defaults suit most worlds.
+/// Options of a [`Detector`](crate::Detector). The defaults suit most applications.
 ///
 /// ```
 /// use carom::{Backend, Options};
@@ -29,28 +30,28 @@ pub enum Backend {
 pub struct Options {
     /// The backend (CPU or GPU) that the detector is to use.
     pub backend: Backend,
-    /// Number of threads for the work on the CPU. The CPU also does a part of each step on a GPU.
+    /// Number of CPU threads that a detector uses. The CPU does a part of each step even if the backend is a
+    /// GPU.
     ///
-    /// With 0, the default, the rayon pool of the calling thread does the work, or rayon's global
-    /// pool if the thread is in no pool. With any other number, the detector has a pool of its own.
-    /// A step of up to 1024 spheres, counting time segments
-    /// ([`Statistics::proxies`](crate::Statistics::proxies)), runs on the calling thread.
+    /// With 0, the default, the detector uses the rayon pool of the calling thread, or rayon's global pool if
+    /// the calling thread is in no pool. With any other number, the detector starts a rayon pool of its own.
+    /// A step with at most 1024 spheres and time segments
+    /// ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread alone.
     ///
-    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0. Rayon
-    /// may then run other tasks on a thread whose step waits. So do not hold a lock, or a borrow of
-    /// a `RefCell`, across a step if another task needs it. A detector with a pool of its own would
-    /// block the task's thread instead, and start another thread to wait.
+    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0. While a step
+    /// waits, rayon may run other tasks on the same thread. So do not hold a lock or a `RefCell` borrow
+    /// across a step if another task needs the same lock or `RefCell`. With any other number, the step blocks
+    /// the task's thread and starts an extra thread that waits for the detector's pool.
     pub threads: usize,
-    /// Largest number of candidate pairs of a step. The default is 2³⁴.
+    /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///
-    /// A step with more candidates returns
-    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) and tests none of them,
-    /// because testing all of them could take hours.
+    /// A step with more candidate pairs returns [`Error::TooManyCandidates`](crate::Error::TooManyCandidates)
+    /// without testing any of them, because the tests could take hours.
     pub max_candidates: u64,
-    /// Largest number of touching pairs of a step. The default is 2²⁸.
+    /// Largest number of touching pairs that a step may have. The default is 2²⁸.
     ///
-    /// A step with more pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so that
-    /// the list of collisions cannot fill the memory.
+    /// A step with more pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so that the list
+    /// of collisions cannot fill the memory.
     pub max_pairs: u64,
 }
 
@@ -79,14 +80,14 @@ impl Options {
         self
     }
 
-    /// Returns the same options with this [limit of candidates](Self::max_candidates).
+    /// Returns the same options with this [limit of candidate pairs](Self::max_candidates).
     #[must_use]
     pub fn with_max_candidates(mut self, max_candidates: u64) -> Self {
         self.max_candidates = max_candidates;
         self
     }
 
-    /// Returns the same options with this [limit of pairs](Self::max_pairs).
+    /// Returns the same options with this [limit of touching pairs](Self::max_pairs).
     #[must_use]
     pub fn with_max_pairs(mut self, max_pairs: u64) -> Self {
         self.max_pairs = max_pairs;

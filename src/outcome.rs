@@ -1,22 +1,22 @@
-//! Counts and times of a step that a backend (CPU or GPU) returns with the pairs.
+//! Counts and times of a time step that a backend (CPU or GPU) returns with the pairs.
 
 use std::time::Duration;
 
 use crate::exact::Grazing;
 
-/// Counts and times of a step. [`Statistics`](crate::Statistics) describes the fields.
+/// Counts and times of a time step. [`Statistics`](crate::Statistics) describes the fields.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) proxies: u64,
     pub(crate) levels: u32,
     pub(crate) slots: u64,
     pub(crate) candidates: u64,
-    /// Numbers of pairs, touching or not, that the float32 test on a GPU or the float64 test on the
-    /// CPU could not decide.
+    /// Numbers of pairs, touching or not, that the float32 test on a GPU or the float64 test on the CPU could
+    /// not decide.
     pub(crate) grazing: Grazing,
     pub(crate) memory: u64,
     pub(crate) stages: StageTimes,
 }
 
-/// Name and duration of each stage, in the order in which the stages ran.
+/// Name and duration of each stage of the work, in the order in which the stages ran.
 pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

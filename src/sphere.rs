@@ -1,17 +1,17 @@
-//! Defines [`Sphere`], the input: a moving sphere.
+//! Defines [`Sphere`], a moving sphere.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 /// Largest magnitude allowed for a coordinate, radius, velocity, displacement or time step: 2⁶⁰.
 ///
-/// Sums of squares of such values stay far below the overflow of float32.
+/// Sums of squares of such numbers are far below the overflow of float32.
 pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 
 /// A sphere that moves with constant velocity during a time step.
 ///
-/// The struct has 32 bytes, with the layout of a GPU storage buffer. The caller chooses the units
-/// of length and time. Values may have a magnitude of up to [`MAX_MAGNITUDE`].
+/// The struct has 32 bytes and the layout of a GPU storage buffer. You choose the units of length and time.
+/// Numbers may have a magnitude of up to [`MAX_MAGNITUDE`].
 ///
 /// ```
 /// use carom::Sphere;
@@ -22,15 +22,14 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sphere {
-    /// Centre at the start of the step.
+    /// Centre at the start of the time step.
     pub center: [f32; 3],
-    /// Radius, 0 or more. A sphere of radius 0 is a point. A moving point acts as a ray of finite
-    /// length.
+    /// Radius, 0 or more. A sphere of radius 0 is a point. A moving point acts as a ray of finite length.
     pub radius: f32,
-    /// Velocity during the step, as length per unit of `dt`.
+    /// Velocity during the time step, as length per unit of `dt`.
     pub velocity: [f32; 3],
-    /// Collision groups, packed by [`Sphere::with_groups`]. With 0, the default, the sphere
-    /// collides with every other sphere.
+    /// Collision groups, packed by [`Sphere::with_groups`]. With 0, the default, the sphere collides with
+    /// every other sphere.
     pub groups: u32,
 }
 
@@ -51,12 +50,12 @@ impl Sphere {
         self
     }
 
-    /// Returns the same sphere with collision groups: it is a member of the groups `member_of` and
+    /// Returns the same sphere with collision groups: the sphere belongs to the groups `member_of` and
     /// ignores the groups `ignored`.
     ///
-    /// Both are masks of sixteen groups, one bit per group. A pair is left out if one sphere
-    /// ignores a group of which the other is a member. [`Sphere::groups`] holds `member_of |
-    /// ignored << 16`.
+    /// Both arguments are masks of sixteen groups, one bit per group. A pair is left out if one sphere
+    /// ignores a group to which the other sphere belongs. [`Sphere::groups`] holds `member_of | ignored <<
+    /// 16`.
     ///
     /// ```
     /// use carom::{Sphere, time_of_impact};

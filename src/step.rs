@@ -1,8 +1,8 @@
-//! The request: the moving spheres and the length of the step.
+//! The input of a time step: the moving spheres and the duration of the step.
 //!
-//! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], which has all spheres
-//! in one slice, and checks it to get a [`CheckedStep`]. A step that an application records on its
-//! own GPU device is not converted: see `HostStep` in `src/gpu/host_step.rs`.
+//! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], which has all spheres in one
+//! slice. Checking an [`UncheckedStep`] gives a [`CheckedStep`]. A step that an application records on its
+//! own GPU device is handled in `src/gpu/host_step.rs` instead.
 
 use std::fmt;
 
@@ -12,14 +12,13 @@ use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Domain, Error, Sphere};
 
-/// One time step: the moving spheres and the length of the step.
+/// One time step: the moving spheres and the duration of the step.
 ///
-/// [`Step::new`] requests the pairs within one set of spheres. [`Step::between`] requests the pairs
-/// with one sphere from each of two sets. The values of the spheres are checked when the step is
-/// used.
+/// [`Step::new`] requests the pairs within one set of spheres. [`Step::between`] requests the pairs with one
+/// sphere from each of two sets. The numbers in the spheres are checked when the step is used.
 ///
-/// `S` is the type of a set: `[Sphere]` for spheres on the host, or `gpu::DeviceSpheres` for
-/// spheres in GPU buffers (`Step::on_device`).
+/// The type parameter `S` is the type of a set: `[Sphere]` for spheres in main memory, or
+/// `gpu::DeviceSpheres` for spheres in GPU buffers (`Step::on_device`).
 ///
 /// ```
 /// use carom::{Sphere, Step};
@@ -35,11 +34,11 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
 }
 
 impl<'a> Step<'a> {
-    /// Creates a step of one set: every pair of `spheres` counts, except for the pairs that
-    /// collision groups leave out ([`Sphere::with_groups`]).
+    /// Creates a step of one set of spheres. The result has every touching pair of `spheres`, except for the
+    /// pairs that collision groups leave out ([`Sphere::with_groups`]).
     ///
-    /// `dt` is the length of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in
-    /// the unit of time of the velocities.
+    /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
+    /// time of the velocities.
     pub fn new(spheres: &'a [Sphere], dt: f32) -> Self {
         Self {
             first: spheres,
@@ -49,12 +48,12 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Creates a step of two sets: every pair of a sphere of `first` (index a) and a sphere of
-    /// `second` (index b) counts, except for the pairs that collision groups leave out
+    /// Creates a step of two sets of spheres. The result has every touching pair of a sphere of `first`
+    /// (index a) and a sphere of `second` (index b), except for the pairs that collision groups leave out
     /// ([`Sphere::with_groups`]).
     ///
-    /// `dt` is the length of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in
-    /// the unit of time of the velocities.
+    /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
+    /// time of the velocities.
     pub fn between(first: &'a [Sphere], second: &'a [Sphere], dt: f32) -> Self {
         Self {
             first,
@@ -76,16 +75,16 @@ impl<'a, S: ?Sized> Step<'a, S> {
         self.second
     }
 
-    /// Returns the length of the step, in the unit of time of the velocities.
+    /// Returns the duration of the step, in the unit of time of the velocities.
     pub fn dt(&self) -> f32 {
         self.dt
     }
 
     /// Returns the same step in a domain. Without this call, a step is in open space.
     ///
-    /// In a periodic domain, sphere a also touches the images of sphere b, and of itself. Each
-    /// entry of [`Collisions::images`](crate::Collisions::images) is the image of sphere b of a
-    /// pair. The domain may be another one in every step.
+    /// In a periodic domain, a sphere also touches the images (periodic copies) of other spheres and of
+    /// itself. For each pair, [`Collisions::images`](crate::Collisions::images) has the image of sphere b.
+    /// Different steps may have different domains.
     #[must_use]
     pub fn in_domain(mut self, domain: &Domain) -> Self {
         self.domain = *domain;
@@ -117,8 +116,8 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns the same step with all spheres in one slice. The spheres of two sets are copied into
-    /// the vector `both`, which a step of one set does not need.
+    /// Returns the same step with all spheres in one slice. If the step has two sets, the spheres of both
+    /// sets are copied into the vector `both`.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,
@@ -155,7 +154,8 @@ pub(crate) struct UncheckedStep<'a> {
 }
 
 impl<'a> UncheckedStep<'a> {
-    /// Checks the length of the step and the number of spheres, but not the values of the spheres.
+    /// Checks the duration, the domain and the number of spheres of the step, but not the numbers in the
+    /// spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         self.domain.check()?;
@@ -193,7 +193,7 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Returns false if the step has two sets and one of them is empty.
+    /// Returns whether the step can have pairs: false if one of two sets of spheres is empty, otherwise true.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
@@ -204,8 +204,8 @@ impl<'a> UncheckedStep<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// The spheres of the step, with the second of two sets after the first. If one of two sets is
-    /// empty, the slice is empty too, because such a step has no pairs.
+    /// Spheres of the step. If there are two sets, the second set follows the first set in the slice. If one
+    /// of two sets is empty, the slice is empty too, because the step has no pairs.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

@@ -1,4 +1,4 @@
-//! Runs the work of a step on the threads of a pool.
+//! Runs the CPU work of a time step on the threads of a pool.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -7,17 +7,17 @@ use rayon::ThreadPool;
 
 use crate::Error;
 
-/// The threads that run a step: the detector's own pool, or for `None` the rayon pool of the
-/// calling thread. A thread outside any pool then uses rayon's global pool.
+/// Threads that run a step: the detector's own pool, or for `None` the rayon pool of the calling thread. A
+/// calling thread outside any pool uses rayon's global pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
-    /// Largest number of items that the calling thread processes alone. It is done with so few
+    /// Largest number of items that the calling thread processes alone. The calling thread finishes so few
     /// items before another thread would wake up.
     const FEW: usize = 1024;
 
-    /// Runs `work`, which processes `items` items, on these threads. If there are few items, the
+    /// Runs `work`, which processes `items` items, on the threads of the pool. If there are few items, the
     /// calling thread does all the work.
     pub(crate) fn run<R: Send>(
         self,
@@ -27,8 +27,8 @@ impl Threads<'_> {
         match self.0 {
             _ if items <= Self::FEW => work(),
             Some(pool) => run_in(pool, work),
-            // The scope moves the work to a thread of the pool once. Without it, each parallel loop
-            // in the work would be moved separately.
+            // The rayon scope moves the whole work to a pool thread once. Otherwise, each parallel loop in
+            // the work would be moved to the pool separately.
             None => rayon::scope(|_| work()),
         }
     }
@@ -41,10 +41,9 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // The calling thread belongs to another pool. If it called `install`, it would run other tasks
-    // of its pool while it waits. Such a task may itself be a step: steps could then nest on one
-    // stack without bound, or wait for a detector that is locked for this step. So a new thread
-    // outside any pool calls `install`.
+    // The calling thread belongs to another rayon pool. If it waited for the work, it would run other tasks
+    // of its own pool meanwhile. Such a task could run another time step, so steps would nest on one stack or
+    // wait for a detector that this step has locked. So a new thread outside all pools waits for the work.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

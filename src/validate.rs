@@ -1,5 +1,5 @@
-//! Checks that the values of spheres and time steps are in the range in which carom is exact.
-//! `check_spheres` has a twin in `shaders/load_spheres.wgsl`.
+//! Checks that the numbers in spheres and time steps are in the range in which carom is exact. The GPU
+//! version of `check_spheres` is in `shaders/load_spheres.wgsl`.
 
 use rayon::prelude::*;
 use wide::f32x4;
@@ -8,7 +8,8 @@ use crate::error::{Error, Field};
 use crate::limits::CHUNK;
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
-/// Returns false for NaN and infinities, too.
+/// Returns whether the magnitude of a number is at most [`MAX_MAGNITUDE`]. NaN and infinities are out of
+/// range.
 fn in_range(x: f32) -> bool {
     x.abs() <= MAX_MAGNITUDE
 }
@@ -21,7 +22,8 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     }
 }
 
-/// Returns the first field of a sphere whose value is out of range, with this value.
+/// Returns the first invalid field of a sphere (a number that is NaN or out of range) and its value, or
+/// `None`.
 pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     let &Sphere {
         center,
@@ -41,11 +43,11 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
-    /// Whether all values of the spheres are in the range in which carom is exact.
+    /// Whether all numbers of the spheres are valid: not NaN, and in range.
     valid: bool,
-    /// Largest magnitude of a coordinate, radius or displacement of any sphere.
+    /// Largest magnitude of any coordinate, radius or displacement of the spheres.
     extent: f32,
-    /// Bitwise or of [`Sphere::groups`] over all spheres.
+    /// Bitwise OR of [`Sphere::groups`] over all spheres.
     groups: u32,
 }
 
@@ -72,15 +74,15 @@ impl InputSummary {
         self.extent
     }
 
-    /// Returns whether collision groups may leave out a pair: whether some sphere is a member of a
-    /// group (low 16 bits) that some sphere ignores (high 16 bits).
+    /// Returns whether collision groups may leave out a pair. This is so if some sphere belongs to a group
+    /// (low 16 bits) that some sphere ignores (high 16 bits).
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
 }
 
-/// Checks that all values of the spheres of one set are in the range in which carom is exact. The
-/// error contains `set`: 0 or 1 for one of two sets, or `None`.
+/// Checks that all numbers of the spheres are valid. An error names the set of the invalid sphere: `set` is 0
+/// or 1 in a step of two sets, and `None` in a step of one set.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -107,13 +109,12 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Summarizes a list of spheres. The loop has no branches, and tests four numbers of a sphere at
-/// once: first center and radius, then velocity and groups.
+/// Checks the numbers in a list of spheres. Returns the largest coordinate, radius or displacement, and all
+/// collision groups in use. The loop has no branches and tests four numbers of a sphere at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // `least` and `most` are the bounds of center.x, center.y, center.z and radius. `no_groups`
-    // clears the fourth word beside the velocity, the collision groups, because they are bits and
-    // not a number.
+    // Lower and upper bounds of center.x, center.y, center.z and radius, and a mask that clears the word
+    // after the velocity. This word holds the collision groups, which are bits and not a number.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

@@ -1,5 +1,4 @@
-//! Verification of a list of collisions: every pair of spheres is tested in exact arithmetic,
-//! without any grid.
+//! Verification of a list of collisions: a test of every pair of spheres in exact arithmetic, without a grid.
 
 use std::fmt;
 
@@ -12,61 +11,61 @@ use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Collision, Domain, Error, Sphere, Step};
 
-/// The differences between a list of collisions and the exact list. See [`verify`].
+/// The differences between a list of collisions and the exact list. Returned by [`verify`].
 ///
-/// In a step of one set, all entries of the fields have the smaller index first, even if the
-/// verified list has them in the other order. If a pair that does not touch is listed twice, both
-/// entries are in `invented`.
+/// In a step of one set, every entry has the smaller sphere index first, even if the verified list has the
+/// other order. A pair that is listed twice but does not touch is two invented entries.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Verification {
-    /// Number of pairs that were tested: all pairs of the step.
+    /// Number of pairs of spheres that were tested: all pairs of the step. In a periodic domain, the pair of
+    /// a sphere with its own images is counted, too.
     pub tried: u64,
-    /// Number of pairs that touch, except for the pairs that collision groups leave out.
+    /// Number of pairs that touch, without the pairs that collision groups leave out. In a periodic domain,
+    /// each touching image counts as a pair.
     pub touching: u64,
-    /// Touching pairs that are missing from the list, sorted by (a, b), with their exact times and
-    /// depths.
+    /// Touching pairs that the list lacks, with their exact times and depths, sorted by their sphere indices
+    /// (a, b).
     pub missing: Vec<Collision>,
-    /// Entries of the list that are not touching pairs. Either the spheres do not touch, or
-    /// collision groups leave out the pair, or an index is past the last sphere, or both indices
-    /// are equal.
+    /// Entries of the list that are not touching pairs. Either the spheres do not touch, or collision groups
+    /// leave out the pair, or an index is past the last sphere, or the entry pairs a sphere with itself.
     pub invented: Vec<Collision>,
-    /// Superfluous entries for touching pairs that are listed several times. One entry of each pair
-    /// does not count as superfluous: a right entry if the list has one.
+    /// Surplus entries of touching pairs that are listed several times. For each such pair, one entry is not
+    /// surplus: an entry with the right time and depth, if there is one.
     pub repeated: Vec<Collision>,
-    /// Entries of the list with a wrong time or depth, each with the right entry. A number is right
-    /// if it is the float32 nearest to the exact value, bit for bit, so −0.0 is not 0.0.
+    /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
+    /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
     pub wrong: Vec<(Collision, Collision)>,
-    /// The images of sphere b in these entries, for a step in a periodic domain.
+    /// Periodic images of sphere b in the entries that have mistakes. Empty in open space.
     pub images: MistakenImages,
 }
 
-/// The images of the entries of a [`Verification`], in the same order. The lists are empty for a
-/// step in open space.
+/// Periodic images of sphere b in the entries of a [`Verification`], in the same order. All lists are empty
+/// for a step in open space.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MistakenImages {
-    /// Images of [`Verification::missing`].
+    /// Images of the entries in [`Verification::missing`].
     pub missing: Vec<[i32; 3]>,
-    /// Images of [`Verification::invented`].
+    /// Images of the entries in [`Verification::invented`].
     pub invented: Vec<[i32; 3]>,
-    /// Images of [`Verification::repeated`].
+    /// Images of the entries in [`Verification::repeated`].
     pub repeated: Vec<[i32; 3]>,
-    /// Images of [`Verification::wrong`].
+    /// Images of the entries in [`Verification::wrong`].
     pub wrong: Vec<[i32; 3]>,
 }
 
 impl Verification {
-    /// Returns whether the list has no mistakes. Times and depths must be right to the last bit.
-    /// The order of the list does not matter.
+    /// Returns whether the list of collisions has no mistakes. Times and depths must be right to the last
+    /// bit. The order of the list does not matter.
     pub fn passed(&self) -> bool {
         self.mistakes() == 0
     }
 
-    /// Returns the number of mistakes: missing, invented, repeated and wrong entries together.
+    /// Returns the number of mistakes in the list: missing, invented, repeated and wrong entries together.
     pub fn mistakes(&self) -> u64 {
         let Self {
             missing,
@@ -79,7 +78,7 @@ impl Verification {
     }
 }
 
-/// The mistakes among some of the pairs of a step.
+/// The mistakes in some part of a list of collisions.
 #[derive(Default)]
 struct Mistakes {
     tried: u64,
@@ -91,7 +90,7 @@ struct Mistakes {
 }
 
 impl Mistakes {
-    /// Adds the mistakes among other pairs of the step.
+    /// Adds the mistakes of another part of the list.
     fn append(mut self, mut other: Self) -> Result<Self, Error> {
         self.tried += other.tried;
         self.touching += other.touching;
@@ -102,7 +101,8 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Returns the public result. `periodic` tells whether it has images.
+    /// Returns the mistakes as the public result type. `periodic` is true for a step in a periodic domain,
+    /// for which the result also has the periodic images.
     fn public(self, periodic: bool) -> Verification {
         let pairs = |list: &[ImageCollision]| list.iter().map(|entry| *entry.pair()).collect();
         let images = |list: &[ImageCollision]| {
@@ -128,8 +128,8 @@ impl Mistakes {
     }
 }
 
-/// Moves all items from `other` to the end of `all`. Returns an error if memory runs out, which is
-/// possible if many entries of a list are wrong.
+/// Moves all items of `other` to the end of `all`. Returns [`Error::OutOfMemory`] if the memory is
+/// insufficient.
 fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     all.try_reserve(other.len())
         .map_err(|_| Error::OutOfMemory {
@@ -140,7 +140,7 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a summary, with an example for each kind of mistake.
+/// Writes a summary, with one example for each kind of mistake.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
@@ -180,23 +180,23 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Returns the first image of a list as text, or nothing in open space.
+/// Returns the first image of a list as text, or an empty text in open space.
 fn of_image(images: &[[i32; 3]]) -> String {
     let first = images.first();
     first.map_or_else(String::new, |image| format!(" with image {image:?}"))
 }
 
-/// Checks a list of the collisions of a step, from carom or from any other program.
+/// Checks a list of collisions, from carom or from another program, against exact arithmetic on every pair.
 ///
-/// `images` has the image of sphere b for each entry of `list`, if the step is in a periodic domain.
-/// In open space it is empty.
+/// `images` has the periodic image of sphere b for each entry of `list` if the step is in a periodic domain.
+/// In open space, `images` is empty.
 ///
-/// The order of the list does not matter. In a step of one set, the order of the two indices in an
-/// entry does not matter either: `(b, a)` with the negated image is the same pair.
+/// The order of the list does not matter. In a step of one set, the order of the two indices in an entry does
+/// not matter either: `(b, a)` with the negated image is the same pair.
 ///
-/// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel.
-/// For 20 000 spheres it takes some seconds, or a minute if most pairs touch. Each mistake takes
-/// 16 or 32 bytes of memory.
+/// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel. For 20 000
+/// spheres the test takes some seconds, or a minute if most pairs touch. In the result, each mistake takes 16
+/// bytes (32 bytes for a wrong time or depth), and 12 more bytes in a periodic domain.
 ///
 /// ```
 /// use carom::{Collision, Sphere, Step, verify};
@@ -209,10 +209,11 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// ```
 ///
 /// # Errors
-/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step
-///   out of range.
-/// - [`Error::InvalidDomain`] for a domain out of range, and [`Error::ImageCount`] if `images` has
-///   another length than `list` in a periodic domain, or is not empty in open space.
+/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step out of
+///   range.
+/// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
+/// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is
+///   not empty in open space.
 /// - [`Error::OutOfMemory`] if the copy of the list or the mistakes do not fit into memory.
 pub fn verify(
     step: &Step<'_>,
@@ -243,8 +244,8 @@ pub fn verify(
     Ok(compare(step, [first, second], one_set, list)?.public(periodic))
 }
 
-/// Returns a sorted copy of the list with its images. In a step of one set, the smaller index comes
-/// first in each entry, and of two equal indices the second one has the greater image.
+/// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, each entry has
+/// the smaller index first, and an entry with two equal indices has the greater of the two opposite images.
 fn sorted(
     list: &[Collision],
     images: &[[i32; 3]],
@@ -263,13 +264,13 @@ fn sorted(
     Ok(copy)
 }
 
-/// Returns what identifies the pair of an entry.
+/// Returns the sphere indices and the periodic image that identify a pair.
 fn key(c: &ImageCollision) -> (u32, u32, [i32; 3]) {
     (c.pair().a, c.pair().b, c.image)
 }
 
-/// Compares a sorted list with the exact collisions of two sets, which are the same set if `one_set`
-/// is true.
+/// Compares a sorted list with the exact collisions of two sets of spheres. If `one_set` is true, both sets
+/// are the same.
 fn compare(
     step: &Step<'_>,
     sets: [&[Sphere]; 2],
@@ -295,7 +296,8 @@ fn compare(
             .iter()
             .take_while(|c| c.pair().a == a)
             .peekable();
-        // In one set, a sphere forms pairs with the spheres after it, and with its own images.
+        // In a step of one set, a sphere is tested with all spheres after it, and in a periodic domain with
+        // its own images.
         let from = match (one_set, periodic) {
             (false, _) => 0,
             (true, false) => index + 1,
@@ -338,8 +340,8 @@ fn compare(
                 while let Some(entry) = listed.next_if(|c| key(c) == key(&truth)) {
                     entries.push(*entry);
                 }
-                // If the list has several entries for the pair, the right one counts as its entry,
-                // and the others count as repeated.
+                // If the list has several entries for one pair, a right entry counts as the pair's entry, and
+                // the other entries count as repeated.
                 let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
                 if let Some(right) = right {
                     entries.swap_remove(right);
@@ -364,13 +366,13 @@ fn compare(
     })
 }
 
-/// Returns time and depth as bits. As bits, 0.0 and −0.0 differ, and a NaN equals itself.
+/// Returns the bits of time and depth. Compared as bits, 0.0 and −0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision) -> [u32; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// A ball that contains a sphere during the whole step. If two of these balls are apart, the pair
-/// needs no exact test.
+/// A ball that contains a sphere during the whole time step. If two such balls do not meet, the two spheres
+/// need no exact test.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -388,17 +390,17 @@ impl Reach {
         spheres.par_iter().map(of).collect()
     }
 
-    /// Returns, in ascending order, the images of the other ball that may meet this one, and some
-    /// that do not.
+    /// Returns the periodic images of the other ball that may meet this ball, in ascending order. The list
+    /// may include some images that do not meet this ball.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
     fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-        // The part of each edge that is perpendicular to the edges before it. An image that meets
-        // the ball is near it along each of these parts, too. Only the last edge moves an image
-        // along the last part, only the last two edges along the part before it, and so on.
+        // `across[k]` is the part of edge k that is perpendicular to the edges before k. Displacements by the
+        // edges before k do not change a position along `across[k]`. So the range of image numbers is
+        // computed for the last edge first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {
@@ -432,8 +434,8 @@ impl Reach {
         images
     }
 
-    /// Returns whether two balls are certainly apart. The rounding errors of both sides of the
-    /// comparison are about 10⁻¹⁶ of their values, far below the margin of 10⁻⁹.
+    /// Returns whether two balls certainly do not meet. The margin of 10⁻⁹ is far larger than the relative
+    /// rounding errors of about 10⁻¹⁶.
     fn is_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;

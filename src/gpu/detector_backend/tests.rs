@@ -1,4 +1,4 @@
-//! Tests of the GPU backend of `Detector`, with access to its buffers.
+//! Tests of the GPU backend of `Detector`, with access to its internal buffers.
 
 use super::super::filter_on_gpu::adapter as gpu;
 use super::*;
@@ -18,8 +18,8 @@ const LIMITS: Limits = Limits {
     pairs: 1 << 28,
 };
 
-/// Returns `count` spheres of equal size at random places in a cube. Most of them move slowly.
-/// Every fiftieth moves by up to the edge of the cube along each axis.
+/// Returns `count` spheres of equal size at random places in a cube. Most of the spheres are slow. Every
+/// fiftieth sphere moves by up to the edge of the cube along each axis.
 fn world(count: usize) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(7);
     let side = (count as f32 * 10.0).cbrt();
@@ -32,7 +32,7 @@ fn world(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-/// Returns the reported pairs, sorted and without repeats.
+/// Returns the pairs that the GPU reported, sorted by sphere indices and without repeats.
 fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
     let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
     pairs.sort_unstable();
@@ -94,7 +94,7 @@ fn dispatches_wider_than_an_axis_are_folded() {
     }
 }
 
-/// Reads the contents of the buffer that is bound to the shader variable `name`.
+/// Returns the contents of the GPU buffer that is bound to the shader variable `name`.
 fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
     let Some(buffers) = &gpu.buffers else {
         panic!("carom has not created its buffers");
@@ -114,8 +114,8 @@ fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
     read
 }
 
-/// Returns spheres with radii over many octaves. One workgroup of `measure_sizes` then has more
-/// size classes than fit the hash table in its workgroup memory.
+/// Returns spheres of so many different sizes that the hash table of size classes in the workgroup memory of
+/// the shader `measure_sizes` overflows.
 fn of_all_sizes(count: usize) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -128,8 +128,8 @@ fn of_all_sizes(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-/// Returns the spheres of [`world`], but the spheres with an index in `bullets` move by `far`
-/// along x, and by a quarter and a half of `far` along y and z.
+/// Returns random spheres. The spheres with an index in `bullets` are fast: they move by `far` along x, and
+/// by `0.25 * far` and `-0.5 * far` along y and z.
 fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
     let mut spheres = world(3000);
     for sphere in &mut spheres[bullets] {
@@ -170,8 +170,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-        // Compute the size classes and time segments on the CPU, with the GPU's frame and the
-        // GPU's length of segments.
+        // The CPU computes the expected size classes and time segments, from the reference frame and the
+        // length of segments that the GPU chose.
         let own: GpuSpace = contents(&gpu, "space")[0];
         let scale = &Units::default().scale(1.0);
         let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default());
@@ -210,9 +210,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
                 );
             };
             close(f32::from_bits(class.half_cell), expected.half_cell);
-            // A bound is stored as a word such that the words, as unsigned integers, have the
-            // order of the float32 bounds: the sign bit of a positive number is flipped, and
-            // all bits of a negative number.
+            // The GPU stores the bounds as words that, compared as unsigned integers, have the same order as
+            // the float32 values. A word is the bits of the float32, with the sign bit flipped for a positive
+            // number and all bits flipped for a negative number.
             let float = |word: u32| match word >> 31 {
                 1 => f32::from_bits(word & 0x7fff_ffff),
                 _ => f32::from_bits(!word),
@@ -230,7 +230,7 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
         }
 
-        // Compute the plan of levels on the CPU, from the GPU's correlation curve.
+        // The CPU computes the expected grids from the distribution of distances that the GPU measured.
         space.log_others = own.log_others;
         let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
         let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
@@ -259,9 +259,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
 
 #[test]
 fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
-    // One axis of a dispatch allows 65 535 workgroups of 64 invocations. These are 4 194 240
-    // invocations, fewer than the 2²² spheres of this test. A binding of 128 MiB can hold 2²²
-    // spheres or proxies, which take 32 bytes each.
+    // One axis of a dispatch allows 65 535 workgroups of 64 invocations, which is fewer invocations than the
+    // 2²² spheres of this test. A buffer binding of 128 MiB holds 2²² spheres of 32 bytes.
     let count = 1 << 22;
     let spheres: Vec<Sphere> = (0..count)
         .map(|i: u32| {
@@ -273,8 +272,8 @@ fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
         .collect();
     let found = pairs(&run(&mut gpu(), &spheres));
     let in_reach = |i: u32| {
-        // In the square grid of spheres, a large sphere touches its neighbours in the same row
-        // and in the same column.
+        // In the square grid of spheres, a large sphere touches its neighbours in the same row and in the
+        // same column.
         let (x, y) = (i % 2048, i / 2048);
         [
             (x > 0).then(|| i - 1),

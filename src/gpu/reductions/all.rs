@@ -1,4 +1,5 @@
-//! All reductions that the application requested, with their buffers and stages.
+//! The GPU buffers and shader stages of all reductions (results computed from the list of pairs) that the
+//! application requested.
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
@@ -11,8 +12,8 @@ use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// Which reductions the application requested. Contacts and changes are computed from the sorted
-/// list, so a request for either includes the sorted list.
+/// Reductions (results computed from the list of pairs) that the application requested. Contacts and changes
+/// need the sorted list, so a request for contacts or changes also creates the sorted list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -30,7 +31,7 @@ impl Wanted {
         changes: true,
     };
 
-    /// Returns whether the sorted list, or a reduction that is computed from it, is requested.
+    /// Returns whether any requested reduction needs the sorted list of pairs.
     fn needs_sorted(self) -> bool {
         let Self {
             earliest: _,
@@ -42,7 +43,8 @@ impl Wanted {
     }
 }
 
-/// The buffers of the requested reductions, and the stages that fill them.
+/// The GPU buffers of the requested reductions (results computed from the list of pairs), with the shader
+/// stages that fill the buffers.
 #[derive(Default)]
 pub(crate) struct Reductions {
     /// Time and partner of each sphere's earliest impact.
@@ -50,17 +52,16 @@ pub(crate) struct Reductions {
     pub(crate) sorted: Option<SortedBuffers>,
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,
-    /// The stages of the reductions, which run after the stages that find the pairs.
+    /// Shader stages that compute the reductions. They run after the stages that find the pairs.
     stages: Vec<Stage>,
-    /// All buffers of the reductions, except for the buffers that keep their contents from step to
-    /// step.
+    /// All buffers of the reductions, except for buffers that keep their contents from step to step.
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
 
 impl Reductions {
-    /// Makes the requested reductions of the list of pairs in `buffers`. Their buffers have the
-    /// capacities of `buffers`.
+    /// Makes the buffers and stages of the requested reductions for the list of pairs in `buffers`. The new
+    /// buffers have the same capacities as `buffers`.
     pub(crate) fn new(
         binder: Binder<'_>,
         stages: &Stages,
@@ -76,8 +77,8 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern lists all fields, so that a reduction that is added later cannot be forgotten
-        // here.
+        // The pattern lists all fields, so the compiler points out a reduction that is added later but not
+        // made.
         let Wanted {
             earliest,
             sorted: _,
@@ -110,15 +111,15 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Takes the stages of the reductions. They have to run after the stages that find the pairs. A
-    /// second call returns no stages.
+    /// Takes the shader stages of the reductions out of this struct. A second call returns an empty list. The
+    /// stages must run after the stages that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records a copy of the last complete step's pairs from `old` into these buffers, so that
-    /// changes continue when new buffers replace smaller ones. Without this copy, or if the new
-    /// buffers are smaller than `old`, the next step is compared with an empty list.
+    /// Records a copy of the last complete step's pairs from the buffers `old` into these buffers. The next
+    /// step's changes (begun, lasting and ended pairs) are relative to the copied pairs. Without the copy, or
+    /// if `old` is larger than these buffers, the next step is compared with an empty list.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

@@ -1,5 +1,5 @@
-//! Contacts: for each sphere, a row of the pairs that the sphere is in. Twin of
-//! `src/reduce/contacts.rs`.
+//! Computes on the GPU the contacts of each sphere: a list of all pairs that contain the sphere. The CPU
+//! version is in `src/reduce/contacts.rs`.
 
 use wgpu::BufferUsages;
 
@@ -10,19 +10,18 @@ use super::maker::Maker;
 use super::sort::{By, Sorter};
 use crate::Error;
 
-/// The buffers of the contacts.
+/// GPU buffers of the contacts of each sphere.
 pub(crate) struct ContactBuffers {
-    /// For each sphere: the index in `indices` at which its row begins. There is one more word than
-    /// the capacity for spheres, so that every row has an end.
+    /// For each sphere, the position in `indices` at which the sphere's list of contacts begins. One more
+    /// entry than the capacity for spheres marks the end of the last list.
     pub(crate) offsets: wgpu::Buffer,
-    /// The rows of all spheres, one after the other. Each entry is an index into the sorted list of
-    /// pairs.
+    /// Contacts of all spheres, sphere by sphere. Each entry is an index into the sorted list of pairs.
     pub(crate) indices: wgpu::Buffer,
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the contacts, and appends the stage that computes them. The sorted list
-    /// must have been made before.
+    /// Makes the buffers of each sphere's contacts, and appends the shader stage that fills them. The sorted
+    /// list of pairs must have been made before.
     pub(super) fn contacts(
         &mut self,
         sorter: &Sorter,

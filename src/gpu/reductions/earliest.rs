@@ -1,4 +1,4 @@
-//! The earliest impact of each sphere. Twin of `src/reduce/earliest.rs`.
+//! Computes on the GPU the earliest impact of each sphere. The CPU version is in `src/reduce/earliest.rs`.
 
 use wgpu::BufferUsages;
 
@@ -10,8 +10,8 @@ use super::maker::Maker;
 use crate::Error;
 
 impl Maker<'_> {
-    /// Makes the buffer of the earliest impacts, with one element for each sphere that the buffers
-    /// have room for, and appends the stage that computes them.
+    /// Makes the buffer of each sphere's earliest impact, and appends the shader stage that fills it. The
+    /// buffer has one element for each sphere that carom's buffers have room for.
     pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<wgpu::Buffer, Error> {
         let spheres = self.buffers.capacity.spheres.max(1);
         let earliest = self.made.array::<GpuEarliest>(

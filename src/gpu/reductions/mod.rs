@@ -1,10 +1,10 @@
-//! The reductions on the GPU: each sphere's earliest impact, the sorted list, each sphere's
-//! contacts, and the changes since the last complete step. They are computed from the list of pairs
-//! if the options of the buffers request them.
+//! Reductions on the GPU: results that are computed from the list of touching pairs if the application
+//! requests them. The reductions are the earliest impact of each sphere, the sorted list of pairs, the
+//! contacts of each sphere, and the changes since the last complete step.
 //!
-//! Each reduction has a file in this folder, which makes the reduction's buffers and its stage, and
-//! a twin on the CPU in `src/reduce/`. Its shaders in `shaders/` have the name of the reduction,
-//! except that the sorted list uses `sort_count.wgsl`, `sort_scatter.wgsl` and `unique.wgsl`.
+//! Each reduction has one file in this folder, with the reduction's buffers and dispatches, and a CPU twin in
+//! `src/reduce/`. The shaders in `shaders/` have the same names. The sorted list is an exception: its shaders
+//! are `sort_count.wgsl`, `sort_scatter.wgsl` and `unique.wgsl`.
 
 mod all;
 mod changes;

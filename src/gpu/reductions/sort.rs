@@ -1,4 +1,5 @@
-//! The sorted list: each pair once, sorted by its indices (a, b). Twin of `src/reduce/sort.rs`.
+//! Computes on the GPU the sorted list of pairs: each pair once, sorted by its sphere indices (a, b). The CPU
+//! version is in `src/reduce/sort.rs`.
 
 use std::ops::Range;
 
@@ -14,44 +15,43 @@ use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
 
-/// The buffers of the sorted list.
+/// GPU buffers of the sorted list of pairs.
 pub(crate) struct SortedBuffers {
-    /// The pairs as [`CaromCollision`]s, sorted by (a, b). `CaromResults::sorted` is their number.
+    /// Pairs as [`CaromCollision`]s, sorted by their sphere indices (a, b). `CaromResults::sorted` holds the
+    /// number of these pairs.
     pub(crate) list: wgpu::Buffer,
-    /// Arguments of an indirect dispatch that has one invocation per sorted pair.
+    /// Arguments of an indirect dispatch with one invocation per sorted pair.
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// The buffers of a radix sort. They have room for as many items of four words as the list of pairs
-/// has room for pairs.
+/// GPU buffers of a radix sort. Their capacity, in items of four words, is the capacity of the list of pairs.
 pub(super) struct Sorter {
-    /// The [`Digit`] by which each pass orders the items. The offsets are multiples of
+    /// The [`Digit`] of the sort key for each pass of the radix sort, at offsets that are multiples of
     /// [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
-    /// Number of digits that the largest index of a sphere has.
+    /// Number of radix sort digits in the largest sphere index.
     count: u32,
-    /// Two buffers of items: one has the items before a pass, the other the items after it. They
-    /// swap roles with each pass.
+    /// Two buffers of sort items. In each pass of the radix sort, the items move from one buffer to the
+    /// other.
     pub(super) items: [wgpu::Buffer; 2],
-    /// For each value of a digit and each block of items: the number of the block's items with this
-    /// value. The table is ordered by value, then by block. A scan turns each number into the
-    /// position of the first of these items after the pass.
+    /// For each value of a digit, and for each block of items: how many items of the block have this value.
+    /// The table is ordered by value, then by block. A prefix sum turns each count into the sorted position
+    /// of the first of these items.
     table: ScanTable,
 }
 
-/// The items that a sort orders, and their key.
+/// Items that the radix sort orders, and their sort key.
 #[derive(Clone, Copy)]
 pub(super) enum By {
-    /// Sorts the list of pairs by (a, b).
+    /// Sorts the list of pairs by the sphere indices (a, b).
     Pair,
-    /// Sorts items by their first word. The number of items is the number of pairs in the sorted
-    /// list.
+    /// Sorts as many items as the sorted list has pairs, by the first word of each item.
     FirstWord,
 }
 
-/// Returns the digits by which the passes of all sorts order the items. First come the passes for
-/// [`By::Pair`]: the digits of b, then the digits of a. The passes for [`By::FirstWord`] follow.
-/// Each run of digits begins with the least significant one.
+/// Returns the digit of the sort key for each pass of all radix sorts. First come the passes of [`By::Pair`],
+/// with the digits of index b before the digits of index a. The passes of [`By::FirstWord`] follow. The
+/// digits of each index begin with the least significant digit.
 fn digits(count: u32) -> impl Iterator<Item = Digit> {
     let passes = [(1, 0), (0, 0), (0, 1)];
     passes.into_iter().flat_map(move |(word, distinct)| {
@@ -64,7 +64,7 @@ fn digits(count: u32) -> impl Iterator<Item = Digit> {
     })
 }
 
-/// Makes a uniform buffer of the digits, at offsets that are multiples of [`UNIFORM_ALIGNMENT`].
+/// Makes a uniform buffer of radix sort digits, at offsets that are multiples of [`UNIFORM_ALIGNMENT`].
 fn upload(
     device: &wgpu::Device,
     digits: impl Iterator<Item = Digit>,
@@ -111,7 +111,8 @@ impl Sorter {
         })
     }
 
-    /// Returns the indices of the passes that sort by the key `by`, in the order in which they run.
+    /// Returns the numbers of the radix sort passes that sort by the key `by`, in the order in which the
+    /// passes run.
     fn passes(&self, by: By) -> Range<u32> {
         match by {
             By::Pair => 0..2 * self.count,
@@ -119,14 +120,14 @@ impl Sorter {
         }
     }
 
-    /// Returns the one of the two buffers of items that is not `one`.
+    /// Returns the other one of the two buffers of sort items.
     fn other(&self, one: &wgpu::Buffer) -> wgpu::Buffer {
         let [first, second] = &self.items;
         if one == first { second } else { first }.clone()
     }
 
-    /// Returns the dispatches that sort the items in the buffer `items`, and the buffer that holds
-    /// the sorted items afterwards.
+    /// Returns the dispatches that sort the items in the buffer `items`, and the buffer that then holds the
+    /// sorted items.
     pub(super) fn sort(
         &self,
         maker: &Maker<'_>,
@@ -156,7 +157,7 @@ impl Sorter {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the sorted list, and appends the stage that sorts.
+    /// Makes the buffers of the sorted list of pairs, and appends the shader stage that sorts the pairs.
     pub(super) fn sorted(
         &mut self,
         sorter: &Sorter,

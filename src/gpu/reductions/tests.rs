@@ -1,4 +1,5 @@
-//! Tests that compare the reductions on the GPU with the reductions on the CPU.
+//! Tests that the reductions (results computed from the list of pairs) on the GPU equal the reductions on the
+//! CPU.
 
 use super::super::buffers::Capacity;
 use super::super::collision_buffers::CollisionBuffers;
@@ -17,15 +18,15 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// A device, buffers that start out full of noise, and the pairs of the last complete step, with
-/// which the next step is compared to compute its changes.
+/// A GPU device with buffers that start full of random bits, and the pairs of the last complete step, which
+/// the test needs to compute the expected changes.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
     previous: Vec<Collision>,
 }
 
-/// The contents of all result buffers after a step, as words.
+/// Contents of all result buffers after a time step, as 32-bit words.
 #[derive(Default)]
 struct Left {
     raw: Vec<u32>,
@@ -51,7 +52,7 @@ impl Rig {
         Self::with(adapter(), capacity)
     }
 
-    /// Makes a rig whose dispatches have at most `widest` workgroups along each axis.
+    /// Makes a test device on which a dispatch has at most `widest` workgroups along each axis.
     fn folded(capacity: Capacity, widest: u32) -> Self {
         let mut gpu = adapter();
         gpu.limits().max_compute_workgroups_per_dimension = widest;
@@ -60,8 +61,7 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so that a reduction that is added later cannot be left out of
-        // these tests.
+        // The pattern has no `..`, so the compiler points out a reduction that is added later but not tested.
         let Wanted {
             earliest,
             sorted,
@@ -105,7 +105,7 @@ impl Rig {
         ])
     }
 
-    /// Runs a step, and returns its results and the contents of the result buffers.
+    /// Runs a time step, and returns its results and the contents of the result buffers.
     fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
         self.try_step(spheres, split)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -146,8 +146,8 @@ impl Rig {
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
 
-    /// Runs a step, and checks that each reduction on the GPU equals the CPU's reduction of the
-    /// same list of pairs.
+    /// Runs a time step, and checks that each reduction on the GPU equals the CPU's reduction of the same
+    /// pairs.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
@@ -164,7 +164,7 @@ impl Rig {
         let any_order = collisions(&raw);
         reduce::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
         let pairs = collisions(&raw);
-        // When the GPU's list has a pair several times, all of its entries have the same bits.
+        // If the GPU lists a pair several times, all of its entries have the same bits.
         let mut found: Vec<[u32; 4]> = any_order.iter().map(bits).collect();
         found.sort_unstable();
         found.dedup();
@@ -223,7 +223,8 @@ impl Rig {
     }
 }
 
-/// Returns two sets whose second begins at sphere `split`, or one set if `split` is 0.
+/// Returns one set of spheres if `split` is 0. Otherwise returns two sets, of which the second begins at
+/// sphere `split`.
 fn sets(split: usize) -> Sets {
     match split {
         0 => Sets::One,
@@ -245,8 +246,7 @@ fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
     pairs.iter().map(collision).collect()
 }
 
-/// Returns a gas of slow spheres in which every fiftieth is fast. The positions are the ones at the
-/// time `time`.
+/// Returns slow spheres at random places. Every fiftieth sphere is fast. The centres are at time `time`.
 fn gas(count: usize, time: f32) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let side = (count as f32 * 6.0).cbrt();
@@ -319,14 +319,13 @@ fn reductions_of_coincident_spheres_match_the_cpu() {
     );
 }
 
-/// In the second world of the test, each sphere touches up to six neighbours at the same time,
-/// without overlap.
+/// Tests spheres that touch up to six neighbours at the same time without overlapping.
 #[test]
 fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     let lattice: Vec<Sphere> = (0..4096)
         .map(|i: u32| {
             let at = [i % 16, i / 16 % 16, i / 256].map(|k| k as f32);
-            // Each sphere at an odd point moves towards an even neighbour.
+            // Each sphere at an odd lattice point moves towards a neighbour at an even lattice point.
             let speed = if at.iter().sum::<f32>() % 2.0 == 1.0 {
                 0.5
             } else {
@@ -346,8 +345,8 @@ fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     assert!(results.sorted >= 11_520);
 }
 
-/// The test's fast spheres meet halfway through the step, where one time segment ends and the next
-/// begins. So several segments report the same pair.
+/// Tests pairs of fast spheres that meet halfway through the step, where one time segment of their paths ends
+/// and the next begins. Several time segments then report the same pair.
 #[test]
 fn a_pair_that_is_reported_several_times_is_sorted_once() {
     let mut spheres = gas(10_000, 0.0);
@@ -416,7 +415,7 @@ fn changes_continue_when_the_buffers_grow() {
         pairs: 4000,
         segment: 0.0,
     };
-    // The buffers grow twice, with no step in between.
+    // The test grows the GPU buffers twice without a time step in between.
     for needed in [
         RequiredCapacity {
             pairs: 2001,
@@ -430,8 +429,7 @@ fn changes_continue_when_the_buffers_grow() {
     assert_eq!((results.began, results.lasted), (0, before.sorted));
 }
 
-/// In this test, one sphere touches about a hundred thousand others. The shaders have one
-/// invocation per pair, so its long row of contacts takes no longer than many short rows.
+/// Tests one large sphere that touches about 100 000 other spheres.
 #[test]
 fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
     let count = 100_000;

@@ -1,27 +1,25 @@
-//! Parses the bindings of a kernel, which are its buffer variables, from the kernel's WGSL text.
+//! Parses the buffer bindings of a compute shader from the shader's WGSL text.
 
-/// How a kernel uses one of its bindings.
+/// How a compute shader uses a buffer that is bound to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// A uniform buffer.
     Uniform,
-    /// A storage buffer that is only read.
+    /// A storage buffer that the shader only reads.
     Read,
-    /// A storage buffer that is read and written.
+    /// A storage buffer that the shader reads and writes.
     Write,
 }
 
-/// The WGSL type of a binding. The length of an array and the wrapper `atomic<…>` are left out.
+/// WGSL type of a buffer variable, without the length of an array and without the wrapper `atomic<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// WGSL name of the type, or of the element type if the type is an array.
+    /// Name of the WGSL type, or of the element type of an array.
     pub(crate) element: &'static str,
-    /// Whether the type is an array.
     pub(crate) is_array: bool,
 }
 
-/// A variable of a kernel to which a buffer is bound. Its binding index is its position in the
-/// kernel's list of bindings.
+/// Buffer variable of a compute shader. A shader's list of bindings is in the order of the binding indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) name: &'static str,
@@ -30,7 +28,7 @@ pub(crate) struct Binding {
 }
 
 impl Kind {
-    /// Parses a type in WGSL syntax, such as `array<atomic<u32>, 256>`.
+    /// Parses a WGSL type, such as `array<atomic<u32>, 256>`.
     fn parse(text: &'static str) -> Self {
         let bare = |text: &'static str| {
             let inner = text.strip_prefix("atomic<");
@@ -42,8 +40,8 @@ impl Kind {
             .strip_prefix("array<")
             .and_then(|inner| inner.strip_suffix('>'));
         match array {
-            // The name of an element type has no comma, so the first comma separates the element
-            // type from the array's length.
+            // In `array<T, N>`, the name of the element type T contains no comma, so T ends at the first
+            // comma.
             Some(inner) => Self {
                 element: bare(inner.split(',').next().unwrap_or(inner)),
                 is_array: true,
@@ -56,8 +54,8 @@ impl Kind {
     }
 }
 
-/// Parses a line that declares the binding with the index `index`. Returns `None` if the line does
-/// not have the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
+/// Parses one line of WGSL that declares the buffer with binding index `index`. Returns `None` if the line
+/// does not have the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
 fn binding(line: &'static str, index: usize) -> Option<Binding> {
     let rest = line.strip_prefix(&format!("@group(0) @binding({index}) var<"))?;
     let (access, rest) = rest.split_once("> ")?;
@@ -74,9 +72,8 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
     })
 }
 
-/// Returns the bindings that a kernel's text declares. Each declaration must be on a line of its
-/// own, and the declarations must be in the order of their indices. The error is the first line
-/// that breaks this rule.
+/// Returns the buffer bindings that a WGSL text declares. Each declaration must be on a line of its own, and
+/// the binding indices must ascend from 0. Returns the first declaration that breaks this rule as the error.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

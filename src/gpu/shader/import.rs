@@ -1,10 +1,9 @@
-//! Handles the directives `#import` and `#needs` of the shader files: assembles one WGSL module
-//! from a kernel's file and the shared parts that it imports.
+//! Assembles a complete WGSL module from a shader file in `shaders/` and the files in `shaders/shared/`
+//! (shared parts) that the shader imports.
 
 use std::fmt::{Display, Formatter};
 
-/// Defines the list of shared parts: for each, its name and the text of its file in
-/// `shaders/shared/`.
+/// Defines the list of all files in `shaders/shared/`, as pairs of a name and a text.
 macro_rules! parts {
     ($($name:literal),* $(,)?) => {
         pub(super) const PARTS: &[(&str, &str)] = &[$((
@@ -43,18 +42,18 @@ parts![
     "units",
 ];
 
-/// An error in assembling a WGSL module from a kernel and the shared parts.
+/// Reason why a shader file and the shared files that it imports do not form a WGSL module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
-    /// A line of a shader file begins with `#` but is not a directive.
+    /// A line of a shader file begins with `#` but is neither `#import` nor `#needs`.
     Directive(String),
-    /// An imported shared part does not exist.
+    /// No file in `shaders/shared/` has the name in an `#import` line.
     Part(String),
-    /// A shared part does not declare an item that is imported from it.
+    /// An `#import` line names an item that the imported shared file does not declare.
     Item { part: String, item: String },
-    /// A shared part imports itself, directly or through other parts.
+    /// A shared shader file imports itself, directly or through other files.
     Cycle(String),
-    /// A shared part needs a variable that the kernel does not declare.
+    /// A shared shader file lists a variable after `#needs` that the importing shader does not declare.
     Need(String),
 }
 
@@ -70,12 +69,12 @@ impl Display for BadImport {
     }
 }
 
-/// A directive: a line of a shader file that begins with `#`.
+/// A line of a shader file that begins with `#`, and is `#import` or `#needs`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
-    /// `#import part::{item, item}`
+    /// Import of items from a shared file: `#import part::{item, item}`.
     Import { part: &'a str, items: Vec<&'a str> },
-    /// `#needs name, name`
+    /// Names of variables that the importing shader must declare: `#needs name, name`.
     Needs(Vec<&'a str>),
 }
 
@@ -102,13 +101,13 @@ fn directive(line: &str) -> Result<Directive<'_>, BadImport> {
     }
 }
 
-/// Returns the directives of a shader file.
+/// Returns the `#import` and `#needs` lines of a shader file.
 pub(super) fn directives(text: &str) -> Result<Vec<Directive<'_>>, BadImport> {
     let lines = text.lines().filter(|line| line.starts_with('#'));
     lines.map(directive).collect()
 }
 
-/// Returns the name that a line of WGSL declares at module scope, or `None` if it declares none.
+/// Returns the name that a line of WGSL declares at module scope, or `None`.
 fn declared_by(line: &str) -> Option<&str> {
     let line = match line.strip_prefix("@group(") {
         Some(_) => &line[line.find("var<")?..],
@@ -129,22 +128,22 @@ pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(declared_by)
 }
 
-/// A WGSL module that is being assembled.
+/// A WGSL module while it is being assembled from several files.
 #[derive(Default)]
 struct Module {
-    /// WGSL text assembled so far, without directives.
+    /// WGSL text assembled so far, without `#import` and `#needs` lines.
     text: String,
-    /// Names of the shared parts whose text has been added.
+    /// Names of the shared files whose text is already in the module.
     done: Vec<&'static str>,
-    /// Stack of the names of the shared parts whose imports are being added. Each part imports the
+    /// Names of the shared files whose imports are being processed: a stack in which each file imports the
     /// next.
     open: Vec<&'static str>,
-    /// Names of the variables that the kernel must declare.
+    /// Names of the variables that the importing shader must declare.
     needs: Vec<&'static str>,
 }
 
 impl Module {
-    /// Adds the text of a file after all parts that the file imports.
+    /// Adds the text of a shader file to the module, after the texts of all shared files that it imports.
     fn add(&mut self, text: &'static str, parts: &Parts) -> Result<(), BadImport> {
         for directive in directives(text)? {
             match directive {
@@ -192,11 +191,11 @@ impl Module {
     }
 }
 
-/// Shared parts, each given by its name and its text.
+/// Shared shader files, as pairs of a name and a text.
 type Parts = [(&'static str, &'static str)];
 
-/// Returns the WGSL module of a kernel: the text of all shared parts that it imports, and then its
-/// own text. Each part occurs once, after the parts that it imports itself.
+/// Returns the WGSL module of a shader file: the texts of all shared files that it imports, directly or
+/// indirectly, and then its own text. Each shared file occurs once, after the files that it imports.
 pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
     let mut module = Module::default();
     module.add(kernel, parts)?;

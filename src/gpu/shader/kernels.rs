@@ -1,22 +1,21 @@
-//! The table of kernels, and their compilation.
+//! The table of all kernels (entry points of the compute shaders), and their compilation.
 
 use super::bindings::{self, Access, Binding};
 use super::constants::prelude;
 use super::import::{PARTS, resolve};
 use crate::Error;
 
-/// A kernel: an entry point of a shader file, and the values of its override constants.
+/// A kernel: an entry point of a WGSL compute shader, with the values of the shader's override constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// Name of the kernel in the table of kernels.
+    /// Name of the kernel (shader entry point) in carom's table of kernels.
     pub name: &'static str,
-    /// Name of the kernel's file in `shaders/`, without the extension.
+    /// Name of the WGSL file in `shaders/`, without the extension.
     pub(crate) file: &'static str,
-    /// Text of the kernel's file.
     pub(crate) text: &'static str,
-    /// Name of the entry point in the file.
+    /// Name of the entry point in the WGSL file.
     pub entry: &'static str,
-    /// Names and values of the override constants.
+    /// Names and values of the WGSL override constants.
     pub constants: &'static [(&'static str, f64)],
 }
 
@@ -32,9 +31,9 @@ macro_rules! kernel {
     };
 }
 
-/// Defines a struct with one field for each kernel, compiled for a device, and a constant list of
-/// the same kernels. Each input line has the field, the file, the entry point and the values of the
-/// override constants.
+/// Defines a struct with a compiled kernel (shader entry point) in each field, and a constant list of the
+/// same kernels. Each line of input has four parts: the field, the WGSL file, the entry point and the values
+/// of the override constants.
 macro_rules! kernels {
     (
         $(#[$doc:meta])* $set:ident, $all:ident:
@@ -46,7 +45,6 @@ macro_rules! kernels {
         }
 
         impl $set {
-            /// Compiles all kernels of the struct.
             pub(crate) fn new(device: &wgpu::Device) -> Result<Self, Error> {
                 Ok(Self {
                     $($field: compile(device, &kernel!($field, $file, $entry, $constants))?,)*
@@ -59,7 +57,7 @@ macro_rules! kernels {
 }
 
 kernels! {
-    /// The kernels of the stages that run in every step.
+    /// The compute shaders that run in every time step.
     Stages, STAGES:
     measure_spacing: "measure_spacing", "main", [];
     measure_ranks: "measure_ranks", "main", [];
@@ -71,16 +69,16 @@ kernels! {
     scan_apply: "scan_apply", "main", [];
     scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
-    // The kernels `tally` and `pairs` share an entry point. With the override constant `TALLY`, the
-    // shader compiler removes the tests of candidates and keeps only their counting.
+    // `tally` and `pairs` are the same shader. With the override constant `TALLY`, the shader counts the
+    // candidate pairs without testing whether they touch.
     tally: "pairs", "main", [("TALLY", 1.0)];
     pairs: "pairs", "main", [];
     results: "results", "main", [];
 }
 
 kernels! {
-    /// The kernels of a step whose spheres are in the application's buffers. They read the spheres,
-    /// and compute the parameters that depend on them.
+    /// The compute shaders that read spheres from the application's own GPU buffers, and compute the
+    /// parameters that depend on these spheres.
     Load, LOAD:
     load_params: "load_params", "main", [];
     load_first: "load_spheres", "first_set", [];
@@ -89,14 +87,15 @@ kernels! {
 }
 
 kernels! {
-    /// The kernel that copies each pair with the values of its two spheres, from which the host
-    /// computes exact results.
+    /// The compute shader that copies each pair together with the values of its two spheres. The CPU computes
+    /// the exact result from these values.
     Gather, GATHER:
     gather: "gather", "main", [];
 }
 
 kernels! {
-    /// The kernels of the reductions.
+    /// The compute shaders of the reductions: results computed from the list of touching pairs, such as the
+    /// contacts of each sphere.
     Reduce, REDUCE:
     earliest_fill: "earliest", "fill", [];
     earliest_times: "earliest", "times", [];
@@ -113,23 +112,23 @@ kernels! {
     changes_keep: "changes", "keep", [];
 }
 
-/// Returns every kernel of the table.
+/// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
 }
 
 impl Kernel {
-    /// Returns the kernel's complete WGSL module: the constants, the shared parts, and the kernel's
-    /// file.
+    /// Returns the complete WGSL module of the kernel: the constants shared with Rust, the imported shared
+    /// files, and the kernel's own file.
     ///
     /// # Errors
-    /// [`Error::Device`] if a directive in one of the shader files is invalid.
+    /// [`Error::Device`] if an `#import` or `#needs` line in a shader file is invalid.
     pub fn wgsl(&self) -> Result<String, Error> {
         let module = resolve(self.text, PARTS).map_err(|bad| self.error(&bad))?;
         Ok(prelude() + &module)
     }
 
-    /// Returns the kernel's bindings in group 0, in the order of their indices.
+    /// Returns the kernel's buffer bindings in bind group 0, in the order of the binding indices.
     pub(crate) fn bindings(&self) -> Result<Vec<Binding>, Error> {
         bindings::parse(self.text)
             .map_err(|line| self.error(&format_args!("expected the next binding, found `{line}`")))
@@ -143,13 +142,12 @@ impl Kernel {
     }
 }
 
-/// A kernel compiled for a device.
+/// A kernel (shader entry point) compiled for a device.
 pub(crate) struct Compiled {
-    /// Label of the wgpu objects that are made for the kernel.
+    /// Label of the wgpu objects of this kernel, shown by GPU debuggers.
     pub(crate) label: String,
-    /// The kernel's bindings, in the order of their indices.
+    /// Buffer bindings of the kernel, in the order of the binding indices.
     pub(crate) bindings: Vec<Binding>,
-    /// The layout of the kernel's bind groups.
     pub(crate) layout: wgpu::BindGroupLayout,
     pub(crate) pipeline: wgpu::ComputePipeline,
 }
@@ -171,7 +169,6 @@ fn layout_entry((index, binding): (u32, &Binding)) -> wgpu::BindGroupLayoutEntry
     }
 }
 
-/// Compiles a kernel for a device.
 pub(crate) fn compile(device: &wgpu::Device, kernel: &Kernel) -> Result<Compiled, Error> {
     let label = match kernel.entry {
         "main" => format!("carom {}", kernel.file),

@@ -1,9 +1,10 @@
-//! The structures in the GPU buffers. Each is the twin of a structure in `shaders/` with the same
-//! fields, and the comments there describe the fields. The name of a structure begins with `Gpu` if
-//! the CPU backend has one with the plain name. Structures that the stages exchange are in
-//! `shaders/shared/types.wgsl`, results in `shaders/shared/carom.wgsl`, and the layout of the
-//! application's buffers in `shaders/shared/sources.wgsl`. `Params::new` has a twin in
-//! `shaders/load_params.wgsl`, and `Gathered` has one in `shaders/gather.wgsl`.
+//! Rust twins of the WGSL structures in the GPU buffers. Each twin has the same fields as its WGSL structure.
+//! The comments in WGSL describe the fields. A name begins with `Gpu` if the CPU backend has another
+//! structure with the rest of the name.
+//!
+//! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages), `shaders/shared/carom.wgsl`
+//! (results), `shaders/shared/sources.wgsl` (layout of the application's buffers) and `shaders/gather.wgsl`
+//! (`Gathered`). `Params::new` has a twin in `shaders/load_params.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -15,12 +16,12 @@ use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{OCTAVES, sample_size};
 use crate::shared::units::Units;
 
-/// Alignment in bytes that every device accepts for the offset of a uniform buffer binding.
+/// Offset alignment for uniform buffer bindings, in bytes, that every device accepts.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A type of the values in a buffer: the buffer holds one value or an array of values.
+/// A Rust type whose values, or arrays of values, are stored in GPU buffers.
 pub(crate) trait Element: Pod {
-    /// Name of the type in WGSL.
+    /// Name of the same type in WGSL.
     const WGSL: &'static str;
 }
 
@@ -40,7 +41,7 @@ impl Element for Sphere {
     const WGSL: &'static str = "Sphere";
 }
 
-/// Size of a structure in bytes, its name in WGSL, and the names and offsets of its fields.
+/// Size of a structure in bytes, its WGSL name, and the names and byte offsets of its fields.
 #[cfg(test)]
 pub(super) struct StructLayout {
     pub(super) wgsl: &'static str,
@@ -48,8 +49,7 @@ pub(super) struct StructLayout {
     pub(super) fields: &'static [(&'static str, usize)],
 }
 
-/// Defines structures, each with its name in WGSL. Fields whose names begin with `unused` are
-/// padding.
+/// Defines Rust twins of WGSL structures. A field is padding if its name begins with `unused`.
 macro_rules! layouts {
     ($(
         $(#[$doc:meta])*
@@ -70,7 +70,7 @@ macro_rules! layouts {
             }
         )*
 
-        /// The layouts of all structures. A test compares them with the layouts in WGSL.
+        /// Layouts of all structures that Rust and WGSL share. A test compares them with the layouts in WGSL.
         #[cfg(test)]
         pub(super) const LAYOUTS: &[StructLayout] = &[$(StructLayout {
             wgsl: $wgsl,
@@ -81,7 +81,7 @@ macro_rules! layouts {
 }
 
 layouts! {
-    /// Parameters of a step.
+    /// Input parameters of a time step: number of spheres, duration, capacities and flags.
     struct Params = "Params" {
         spheres: u32,
         b_offset: u32,
@@ -101,8 +101,8 @@ layouts! {
         serial: u32,
     }
 
-    /// Counters that the stages of a step increment. A count of segments, candidates or pairs has
-    /// 64 bits, in two words, the low word first.
+    /// Counters that the shaders of a time step increment. Counters of time segments, candidate pairs and
+    /// touching pairs have 64 bits, stored as two words with the low word first.
     struct Counters = "Counters" {
         segments: [u32; 2],
         candidates: [u32; 2],
@@ -116,7 +116,7 @@ layouts! {
         used: [u32; SIZE_CLASSES / 32],
     }
 
-    /// Layout of the application's buffers: where the values of the spheres are.
+    /// Positions of the spheres' values (centre, radius, motion, groups) in the application's GPU buffers.
     struct SourceLayout = "SourceLayout" {
         center: [u32; 2],
         radius: [u32; 2],
@@ -132,7 +132,7 @@ layouts! {
         unused: u32,
     }
 
-    /// A pair in the list of pairs.
+    /// A pair of spheres in the GPU's list of pairs, with time of impact and depth.
     struct CaromCollision = "CaromCollision" {
         a: u32,
         b_and_grazing: u32,
@@ -140,7 +140,7 @@ layouts! {
         depth: f32,
     }
 
-    /// Results of a step, written by the GPU.
+    /// Results of a time step that the GPU writes: status, numbers of pairs, spheres and candidates.
     struct CaromResults = "CaromResults" {
         status: u32,
         pairs: u32,
@@ -164,7 +164,7 @@ layouts! {
         invalid_index: [u32; INVALID_LISTED],
     }
 
-    /// The frame: the moving origin from which cells are counted.
+    /// The reference frame of the grids: an origin in the middle of the spheres that moves with most of them.
     struct GpuFrame = "Frame" {
         origin: [f32; 3],
         unused: f32,
@@ -172,7 +172,8 @@ layouts! {
         unused_too: f32,
     }
 
-    /// Measured values of one sampled sphere.
+    /// Values measured for one sphere of the sample: distances to two neighbours, radius, position and
+    /// velocity.
     struct Sampled = "Sampled" {
         log_distance: [f32; 2],
         radius: f32,
@@ -183,8 +184,7 @@ layouts! {
         unused_as_well: f32,
     }
 
-    /// Median and trimmed range of one quantity of the sampled spheres. The trimmed range leaves
-    /// out the most extreme values at both ends.
+    /// Median of one quantity of the sampled spheres, and a low and a high quantile that exclude outliers.
     struct Ranks = "Ranks" {
         low: f32,
         median: f32,
@@ -192,7 +192,7 @@ layouts! {
         unused: f32,
     }
 
-    /// Distribution of the spheres in space, estimated from the sample.
+    /// Distribution of the spheres in space, estimated from a sample of the spheres.
     struct GpuSpace = "Space" {
         log_others: [f32; OCTAVES],
         frame: GpuFrame,
@@ -202,7 +202,8 @@ layouts! {
         unused: f32,
     }
 
-    /// Number of the proxies of one size class, and the bounds of their positions and sizes.
+    /// Number of grid entries (uncut spheres and time segments) of similar size, with bounds of their
+    /// positions.
     struct GpuSizeClass = "SizeClass" {
         count: u32,
         inside: u32,
@@ -211,13 +212,13 @@ layouts! {
         high: [u32; 3],
     }
 
-    /// A time segment of a sphere, other than its first.
+    /// A time segment of a fast sphere, other than the sphere's first segment.
     struct GpuSegment = "Segment" {
         sphere: u32,
         number: u32,
     }
 
-    /// A level: one uniform grid, and its part of the slot table.
+    /// One uniform grid, and its part of the hash table from cells to spheres.
     struct GpuLevel = "Level" {
         origin: [i32; 3],
         first_slot: u32,
@@ -232,7 +233,7 @@ layouts! {
         unused: [u32; 2],
     }
 
-    /// The plan of a step: its levels, and the level of each size class.
+    /// The grids of a time step, and the grid to which each size class of spheres belongs.
     struct GpuPlan = "Plan" {
         levels: u32,
         slots: u32,
@@ -243,15 +244,15 @@ layouts! {
         level_of_size_class: [u32; SIZE_CLASSES],
     }
 
-    /// The slot of a proxy in the slot table, and the proxy's position among the proxies of this
-    /// slot.
+    /// Index of the table entry (slot) of a sphere's grid cell, and the sphere's position among all spheres
+    /// of this entry.
     struct GpuBinned = "Binned" {
         slot: u32,
         place: u32,
     }
 
-    /// The values of a proxy's sphere that the swept test reads, in the units of the grids (see
-    /// `src/shared/units.rs`). The proxies are sorted by slot.
+    /// Centre, radius, velocity and index of a sphere for the test of candidate pairs, in the units of the
+    /// grids (see `src/shared/units.rs`). The list is sorted by table entry (slot) of the grid cell.
     struct GpuSortedProxy = "SortedProxy" {
         center: [f32; 3],
         radius: f32,
@@ -259,13 +260,14 @@ layouts! {
         sphere: u32,
     }
 
-    /// The cell of a proxy, and its tag: its level and time segment, packed into a word.
+    /// Grid cell of a sphere, and a tag word that packs the number of the grid and the number of the time
+    /// segment.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,
     }
 
-    /// The digit of the sort keys by which one pass of the radix sort orders the items.
+    /// The digit of the sort key by which one pass of the radix sort orders the items.
     struct Digit = "Digit" {
         word: u32,
         shift: u32,
@@ -273,20 +275,20 @@ layouts! {
         unused: u32,
     }
 
-    /// Arguments of an indirect dispatch: the number of workgroups along each axis.
+    /// Arguments of an indirect dispatch: number of workgroups along each axis.
     struct DispatchArguments = "DispatchArguments" {
         x: u32,
         y: u32,
         z: u32,
     }
 
-    /// The earliest impact of a sphere: the bits of its time, and the index of the other sphere.
+    /// Earliest impact of a sphere: the float32 bits of the time, and the index of the other sphere.
     struct GpuEarliest = "Earliest" {
         toi: u32,
         partner: u32,
     }
 
-    /// A pair with the centre, radius and velocity of both spheres, as the application gave them.
+    /// A pair with the centre, radius and velocity of both spheres, in the application's units.
     struct Gathered = "Gathered" {
         a: u32,
         b_and_grazing: u32,
@@ -295,9 +297,9 @@ layouts! {
 }
 
 impl Params {
-    /// Returns the parameters of a step. Capacities, limits and the serial number are left at 0.
-    /// For spheres in buffers of the application, `spheres` is 0, and the kernel `load_params` sets
-    /// the number of spheres on the device.
+    /// Returns the parameters of a time step, with all capacities, limits and the serial number set to 0. If
+    /// the spheres are in GPU buffers of the application, pass 0 for `spheres`: the shader `load_params` then
+    /// sets their number on the device.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {
