@@ -18,8 +18,8 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 // Position (xyz) and radius (w) of each sphere.
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// Velocity (xyz) and glow (w) of each sphere. A bounce raises the glow to at least the change of
-// speed, and the glow decays with time.
+// Velocity (xyz) and glow (w) of each sphere. A bounce raises the glow to at least the magnitude of
+// the velocity change, and the glow decays with time.
 @group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
 // Earliest impact of each sphere, which carom computes.
 @group(0) @binding(3) var<storage, read> earliest: array<CaromEarliest>;
@@ -44,6 +44,7 @@ fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     let axis = apart + motion * toi;
     let approach = dot(motion, axis);
     let square = dot(axis, axis);
+    // Overlapping spheres that already move apart do not bounce.
     if !(approach < 0.0 && square > 0.0) {
         return Bounce(axis, 0.0, 0.0);
     }
