@@ -62,8 +62,8 @@ fn run(
 /// Calls `count` until it returns no more allocations than rayon's queue needs. `count` runs
 /// `STEPS` time steps and returns the allocations of these steps.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
-    // Up to twenty calls are allowed, because allocations stop only after rayon's threads have
-    // started and each of them has run the largest task once.
+    // Allocations are counted up to twenty times, because they stop only after rayon's threads have
+    // started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());
     let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > QUEUE).collect();
     println!("{world}: {counts:?}");
@@ -96,15 +96,16 @@ fn a_step_like_those_before_it_allocates_nothing() {
 
         let worlds = [
             (Scene::Gas, 60_000, 1.0),
-            // With a time step this short, carom computes in other units than the caller's.
+            // With a time step of 2⁻¹⁰, carom computes in other units than the caller's.
             (Scene::Gas, 60_000, 1.0 / 1024.0),
-            // With so few spheres, the step runs on the caller's thread.
+            // A step of 800 spheres runs on the caller's thread.
             (Scene::Gas, 800, 1.0),
             (Scene::Polydisperse, 60_000, 1.0),
             // The scene `Fast` has spheres so fast that carom cuts their paths into time segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // With so many spheres, carom's stage `scatter` first copies the spheres to buckets.
+            // In a world of 300 000 spheres, carom's stage `scatter`, which sorts spheres by grid
+            // cell, first copies the spheres to buckets.
             (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {

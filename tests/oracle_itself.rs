@@ -201,8 +201,8 @@ fn float64_is_right_where_it_answers() {
             }
         }
     }
-    // The test is meaningless without many pairs that float64 decides, many that float64 leaves
-    // open, and many that collide.
+    // The random pairs must include many that float64 decides, many that float64 leaves open, and
+    // many that collide. Otherwise the test would be meaningless.
     assert!(
         told > 10_000 && untold > 10_000 && hits > 10_000,
         "float64 decided {told} pairs and left {untold} open, {hits} pairs collide"

@@ -75,8 +75,8 @@ impl World {
             Sphere::new(center.as_vec3(), radius as f32).with_velocity(velocity.as_vec3())
         };
         let mut first: Vec<Sphere> = (0..count).map(|_| sphere(rng)).collect();
-        // The first sphere ignores collision groups that have no members. In a build with `--cfg
-        // carom_fuzzing`, these groups determine the length of carom's time segments.
+        // The first sphere ignores collision groups that have no members. In a build with the cfg
+        // `carom_fuzzing`, these groups determine the length of carom's time segments.
         first[0] = first[0].with_groups(0, rng.u16(..6) << 12);
         let second =
             (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());

@@ -80,7 +80,8 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
     (scales, step).prop_flat_map(
         |((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
-            // The limit of 2⁶⁰ applies to the displacement during the step, too.
+            // The displacement of a sphere during the step must not exceed 2⁶⁰ either, the largest
+            // magnitude that carom accepts.
             let speed = (shift - time).clamp(-140, 57).min(56 - time);
             proptest::collection::vec(vector(speed), 1..4)
                 .prop_flat_map(move |velocities| {

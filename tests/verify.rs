@@ -137,7 +137,8 @@ fn verify_respects_groups_and_two_sets() {
     ];
     assert!(between(&truth).passed());
     assert_eq!(between(&truth).tried, 2);
-    // In a pair between two sets of spheres, the order of the two indices matters.
+    // In a pair between two sets of spheres, `verify` does not accept the two indices in reverse
+    // order.
     assert_eq!(between(&[truth[0], pair(0, 1)]).invented, [pair(0, 1)]);
 }
 

@@ -2,9 +2,9 @@
 //! GPU, a shader of this program lets the spheres bounce, and the renderer draws the spheres from
 //! the same buffers.
 //!
-//! Run the example with `cargo run --release --example embed`, or without a window with `cargo run
-//! --release --example embed -- --headless --output picture.png`. The option `--help` lists all
-//! options.
+//! Run the example with `cargo run --release --example embed`, or without a window with
+//! `cargo run --release --example embed -- --headless --output picture.png`. The option `--help`
+//! lists all options.
 //!
 //! The files `simulation.rs` and `simulation.wgsl` show how to use carom. The other files of this
 //! example draw the spheres or manage the window.

@@ -106,8 +106,8 @@ fuzz_target!(|data: &[u8]| {
     let unit = 2_f32.powi(i32::from(bytes.signed() / 8));
     let domain = domain(&mut bytes, unit);
     let mut spheres = spheres(&mut bytes, unit, &domain);
-    // The first sphere ignores some of the collision groups 12 to 14, which have no members. In a build with
-    // `--cfg carom_fuzzing`, these bits determine the number of time segments.
+    // The first sphere ignores some of the collision groups 12 to 14, which have no members. In a
+    // build with `--cfg carom_fuzzing`, carom derives the number of time segments from these bits.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }
@@ -119,7 +119,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let found = DETECTOR.with_borrow_mut(|detector| detector.detect(&step.in_domain(&domain)));
     let Ok(found) = found else {
-        // carom rejects a cell whose skewed edges are linearly dependent.
+        // carom rejects a periodic cell whose three edges are linearly dependent.
         return;
     };
     let truth = if two_sets {

@@ -79,8 +79,8 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // If the displacement during the step is a multiple of `unit`, the displacement until the
-    // closest approach is a multiple of `GRAIN`.
+    // Displacements are multiples of this unit, so that positions at the time of closest approach
+    // are still multiples of `GRAIN`, the unit of all coordinates.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();

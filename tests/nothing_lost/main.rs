@@ -5,8 +5,8 @@
 //! The worlds have too many spheres for brute force. So the tests construct pairs of spheres that
 //! touch or nearly touch, and exact arithmetic decides which of these pairs collide.
 //!
-//! The ignored tests use many more pairs than the other tests. Run them with `cargo test --release
-//! --test nothing_lost -- --ignored --nocapture`
+//! The ignored tests use many more pairs than the other tests. Run them with
+//! `cargo test --release --test nothing_lost -- --ignored --nocapture`.
 
 #[path = "../backends/mod.rs"]
 mod backends;
