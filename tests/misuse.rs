@@ -484,7 +484,8 @@ fn unusual_layouts_are_accepted() -> Result {
         ),
         // The previous and the current centre of each sphere alternate in one array.
         DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
-        // Two attributes with the same offset and stride read the same bytes.
+        // Two attributes of the spheres with the same offset and stride read the same bytes of the
+        // buffer.
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),

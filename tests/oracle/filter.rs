@@ -5,13 +5,13 @@
 //! between 2⁻¹⁴⁹ and 2⁶⁰ in magnitude, and no product has more than six factors. So every operation
 //! has a relative rounding error of at most u = 2⁻⁵³.
 //!
-//! Each error bound has a factor of 8u where 6u suffices, or of 16u where 9u suffices. The larger
-//! factors cover terms in u² and the rounding of the bounds.
+//! The factors of the error bounds are larger than necessary: 8u instead of 6u, or 16u instead of
+//! 9u. The excess covers terms in u² and the rounding of the bounds.
 //!
-//! The discriminant b² − a·c is computed as r²·a − |p × v|², which loses digits to cancellation
-//! only for nearly tangent pairs. Float64 leaves a pair undecided only if its closest approach d
-//! differs from the sum of the radii r by at most 20u·|p| or 20u·r, where |p| is the distance of
-//! the centres at the start.
+//! The discriminant (p·v)² − v·v·(p·p − r²) of two spheres at relative position p is computed as
+//! r²·(v·v) − |p × v|², which loses digits to cancellation only for nearly tangent pairs. Float64
+//! leaves a pair undecided only if its closest approach differs from the sum of the radii r by at
+//! most about 20u·|p| or 20u·r.
 
 use std::cmp::Ordering;
 
