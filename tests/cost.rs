@@ -1,6 +1,6 @@
-//! Tests that steps of hard worlds cost little more than a step of a plain gas with the same number
-//! of spheres. The cost is measured in candidates and proxies. Unlike run times, these counts are
-//! the same on every machine.
+//! Tests that unusual arrangements of spheres cost little more than a uniform gas of as many
+//! spheres. The cost is the number of candidates (pairs that get tested) and of proxies (entries of
+//! the grid). Unlike run times, these counts are the same on every machine.
 
 mod backends;
 
@@ -10,10 +10,10 @@ use carom_scenes::Scene;
 use fastrand::Rng;
 use glam::Vec3;
 
-/// Number of spheres in each world.
+/// Number of spheres in each test world.
 const N: usize = 20_000;
 
-/// Counts of a step, each divided by the number of spheres.
+/// Counts of a time step, each divided by the number of spheres.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,
@@ -40,7 +40,7 @@ fn gas() -> Vec<Sphere> {
     Scene::Gas.generate(N, 1)
 }
 
-/// Returns half the side of the cube around the origin that holds all centres.
+/// Returns half the side of the smallest cube around the origin that contains all centres.
 fn half_side(spheres: &[Sphere]) -> f32 {
     spheres
         .iter()
@@ -48,8 +48,8 @@ fn half_side(spheres: &[Sphere]) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Panics if a world has more than `factor` times as many candidates per pair as a plain gas. This
-/// measure is for worlds with many more pairs than the gas.
+/// Panics if a world has more than `factor` times as many candidates (tested pairs) per colliding
+/// pair as a uniform gas. This measure suits worlds with many more collisions than the gas.
 fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     let ratio = this.candidates / this.pairs / (plain.candidates / plain.pairs);
@@ -59,8 +59,8 @@ fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     );
 }
 
-/// Panics if a world has more than `factor` times as many candidates, or more than `factor` times
-/// as many proxies, as a plain gas.
+/// Panics if a world has more than `factor` times as many candidates (tested pairs) or proxies
+/// (grid entries) as a uniform gas.
 fn assert_like_gas(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     assert!(
@@ -90,8 +90,8 @@ fn one_giant_around_all_costs_only_its_own_pairs() {
 fn a_common_velocity_costs_nothing() {
     let mut spheres = gas();
     for sphere in &mut spheres {
-        // The components are whole numbers, but so large that a float32 has only seven bits left
-        // after the binary point.
+        // The common velocity is so large that a float32 velocity has only seven bits left after
+        // the binary point.
         sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
     }
     assert_like_gas("a common velocity", &spheres, 1.5);
@@ -115,9 +115,9 @@ fn bullets_in_formation_cost_nothing() {
     assert_like_gas("a formation", &spheres, 1.5);
 }
 
-/// Two formations fly in opposite directions. A frame in which both are at rest does not exist. So
-/// all spheres are cut into time segments and meet many others. Per pair, this costs about ten
-/// times as much as a gas.
+/// Tests two formations of spheres that fly in opposite directions, so no frame of reference has
+/// both at rest. carom cuts all paths into time segments, and each sphere meets many others. Per
+/// colliding pair, this costs about ten times as much as a uniform gas.
 #[test]
 fn two_crossing_formations_cost_at_most_twelve_times_a_gas_per_pair() {
     let mut spheres = gas();
@@ -132,8 +132,9 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// The length of time segments is chosen from a sample of the spheres. It must not depend on the
-/// number of bullets that happen to be in the sample, even if there are none.
+/// Tests that the cost of a few fast spheres does not depend on the random sample from which carom
+/// chooses the length of time segments. The sample may contain any number of fast spheres, even
+/// none.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -154,7 +155,7 @@ fn clusters_cost_at_most_twice_as_much_as_a_gas_per_pair() {
     assert_by_pairs("clustered", &Scene::Clustered.generate(N, 1), 2.0);
 }
 
-/// Returns ten small gases at random places in a cube of the given side.
+/// Returns ten small clouds of spheres at random places in a cube of the given side.
 fn clumps(side: f32) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let mut clumps = Vec::new();
@@ -175,13 +176,14 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
         let world = format!("clumps in a cube of 2^{power}");
         assert_like_gas(&world, &clumps(2_f32.powi(power)), 2.0);
     }
-    // In a cube as wide as 2²⁰, the rounding error of coordinates forces cells to be as wide as two
-    // spheres.
+    // In a cube with a side of 2²⁰, the rounding error of coordinates forces carom to make grid
+    // cells as wide as two spheres.
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Most of the cube around the clumps is empty. So the bullets get wide cells, or cells that share
-/// slots by a hash. The cost is high, but bounded.
+/// Tests a few fast spheres in ten clumps of spheres, which leave most of their bounding cube
+/// empty. Fast spheres then get wide grid cells, or cells that share table entries by a hash. The
+/// cost is high, but bounded.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
@@ -194,8 +196,8 @@ fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     }
 }
 
-/// The worlds of spheres with mixed radii are twice as dense as the gas. So they are compared with
-/// spheres of equal radii and the same density.
+/// Tests worlds of spheres with mixed radii. They are twice as dense as the uniform gas, so their
+/// cost is compared with that of equal spheres at the same density.
 #[test]
 fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
@@ -210,7 +212,8 @@ fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     }
 }
 
-/// All grains move the same distance, which is a thousand times the radius of the smallest grains.
+/// Tests spheres of many sizes that all move the same distance in a step: a thousand times the
+/// radius of the smallest spheres.
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
@@ -238,7 +241,7 @@ fn everything_on_a_line_costs_little() {
     }
 }
 
-/// Returns `N` spheres in the plane of the two given directions, about one sphere per ten units of
+/// Returns `N` spheres in the plane of two given directions, about one sphere per ten units of
 /// area.
 fn plane(along: [Vec3; 2]) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
@@ -256,17 +259,18 @@ fn everything_in_a_plane_costs_little() {
     assert_like_gas("a plane", &plane([Vec3::X, Vec3::Y]), 2.0);
 }
 
-/// The spheres are in an oblique plane, so only a thin slice of their bounding box is in use. So
-/// that all its cells fit in the slot table, the cells are wider than the spheres require.
+/// Tests spheres in an oblique plane, which fill only a thin slice of their bounding box. carom
+/// makes the grid cells wider than the spheres require, so that all cells of the box fit in its
+/// table.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Two swarms fly through each other. If the spheres were cut into time segments, spheres of the
-/// same swarm would meet in every segment. For comparison, a test of all pairs has about N / 2
-/// candidates per sphere.
+/// Tests two swarms that fly through each other. If carom cut the paths into time segments, spheres
+/// of the same swarm would meet in every segment. For comparison, a test of all pairs has about N /
+/// 2 candidates per sphere.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -279,8 +283,8 @@ fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     }
 }
 
-/// The length of time segments depends on the distance between neighbours. Neighbours at distance 0
-/// must not make the segments of bullets arbitrarily short.
+/// Tests many spheres at one point. carom chooses the length of time segments from the distances
+/// between neighbours. Distances of 0 must not make the segments arbitrarily short.
 #[test]
 fn spheres_at_one_point_do_not_make_segments_too_short() {
     let point = Sphere::new([0.0; 3], 0.0);
@@ -298,8 +302,8 @@ fn spheres_at_one_point_do_not_make_segments_too_short() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// Two sets of the same kind have half as many pairs between them as the spheres of both have in
-/// one joint set. So a step between the two sets has no reason to test more candidates.
+/// Tests that a step between two sets of spheres tests hardly more candidates than a step within
+/// the joint set. Half of the colliding pairs of the joint set are pairs between the two sets.
 #[test]
 fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);

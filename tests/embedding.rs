@@ -1,5 +1,6 @@
-//! Tests that steps recorded into an application's encoder give the same lists as `Detector`. They
-//! must do so for buffers of any layout, and for any interleaving of steps, submits and readbacks.
+//! Tests that time steps that carom records into an application's encoder give the same colliding
+//! pairs as carom's `Detector`. The tests vary the layout of the application's buffers, and the
+//! order of steps, submits and readbacks.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,7 +23,7 @@ use fastrand::Rng;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-/// Returns the list of pairs that the CPU backend finds, as the expected result.
+/// Returns the colliding pairs that the CPU backend finds, as the expected result of a GPU test.
 fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -41,8 +42,8 @@ fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
     CollisionPipeline::new(&device.device)?.create_buffers(&BufferOptions::new(spheres))
 }
 
-/// Returns a gas with bullets. Every third sphere is a member of group 0 and ignores the other
-/// members of this group.
+/// Returns a gas of spheres, a few of which are very fast. Every third sphere is in collision group
+/// 0 and ignores the other spheres of this group.
 fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     let mut spheres = Scene::Fast.generate(count, seed);
     for (i, sphere) in spheres.iter_mut().enumerate() {
@@ -51,15 +52,16 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns the words of a buffer with an attribute of all spheres. The attribute of sphere i begins
-/// at word `offset + stride * i`. `put` returns the words of the attribute for a sphere.
+/// Returns the words of a buffer that holds one attribute of each sphere, such as its radius. The
+/// attribute of sphere i begins at word `offset + stride * i`. `put` returns the words of the
+/// attribute.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,
     stride: usize,
     put: fn(&Sphere) -> Vec<u32>,
 ) -> Vec<u32> {
-    // All words between the attributes are NaN. carom must not read them.
+    // The words between the attributes are NaN, because carom must not read them.
     let mut words = vec![f32::NAN.to_bits(); offset + stride * spheres.len() + 3];
     for (i, sphere) in spheres.iter().enumerate() {
         let values = put(sphere);
@@ -88,14 +90,13 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let found = exact(&device, &mut buffers, &Step::new(&spheres, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // Each attribute of the spheres is in its own buffer, at an offset and with gaps between
-    // values.
+    // Each attribute of the spheres (centre, radius, velocity and group) is in a buffer of its own,
+    // with an offset and with gaps between the values. The number of spheres is in a buffer, too.
     let centers = device.words(&laid_out(&spheres, 77, 5, |s| bits(s.center)));
     let radii = device.words(&laid_out(&spheres, 1, 1, |s| bits([s.radius])));
     let velocities = device.words(&laid_out(&spheres, 1000, 3, |s| bits(s.velocity)));
     let groups = device.words(&laid_out(&spheres, 0, 2, |s| vec![s.groups]));
     let counts = device.words(&[9, 9, 9, count]);
-    // `at` takes an offset and a stride in words, and `Attribute` takes them in bytes.
     let at = |buffer, offset: u64, stride: u64| Attribute::new(buffer, 4 * offset, 4 * stride);
     let known = SphereCount::InBuffer {
         buffer: &counts,
@@ -108,7 +109,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let found = exact(&device, &mut buffers, &Step::on_device(&apart, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // In this layout, all spheres have the same radius and group, and are at rest.
+    // A step can also state one radius and one group for all spheres, and that all spheres are at
+    // rest.
     let alike: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, 0.7)).collect();
     let mut still = apart;
     still.radius = SphereRadius::Constant(0.7);
@@ -124,8 +126,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
 fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // All displacements are multiples of 1/16, which are exact in float32. So previous centres must
-    // give the same list as velocities.
+    // All displacements are multiples of 1/16, which float32 represents exactly. So a step with
+    // previous centres must give the same collisions as a step with velocities.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -176,8 +178,8 @@ fn two_sets_give_the_same_list_from_buffers_and_from_the_host() -> Result {
             (3500, Some(1000))
         );
     }
-    // A step with an empty set has no pairs, whether the count of 0 comes from the host or from a
-    // device buffer.
+    // A step with an empty set of spheres has no pairs, whether the host or a device buffer holds
+    // the count of 0.
     let none = device.words(&[0]);
     let mut empty = one;
     empty.count = SphereCount::Known(0);
@@ -235,7 +237,8 @@ fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
         for (k, buffers) in worlds.iter_mut().enumerate() {
             let spheres = gas(500 + 300 * usize::from(step) + 50 * k, k as u64);
             let dt = 0.25 * f32::from(step + 1);
-            // A recording that fails must have no effect on the encoder or the buffers.
+            // A step that carom refuses to record must have no effect on the encoder or on carom's
+            // buffers.
             let failed = buffers.record(&mut encoder, &Step::new(&spheres[..10], -9.0));
             assert!(matches!(
                 failed,
@@ -317,8 +320,8 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
         }
     };
     assert_eq!(found.collisions.pairs, expected);
-    // The three capacities overflow in three successive steps: first the spheres, then the
-    // segments, then the pairs.
+    // Three capacities overflow one after the other in successive steps: first the capacity for
+    // spheres, then for time segments, then for pairs.
     assert_eq!(
         seen,
         [
@@ -380,11 +383,10 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // The expected list has no pairs of the invalid sphere. It is computed with a point far
-        // from all other spheres in place of the invalid sphere.
+        // The expected result has no collisions of an invalid sphere. It is computed with a point
+        // far from all other spheres in place of each invalid sphere.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
-    // A radius of -0 is valid and means 0.
     spheres[77].radius = -0.0;
     valid[77].radius = 0.0;
     let source = Interleaved::new(&device, &spheres);
@@ -402,7 +404,7 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
         (8, Status::INVALID_SPHERES)
     );
 
-    // In the next step all spheres are invalid, and in the step after it all are valid.
+    // A step whose spheres are all invalid finds no pairs, and the step after it works.
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
     let found = exact(
         &device,
@@ -427,8 +429,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     let spheres = gas(3000, 8);
     for (length, time) in [
         (-100, 0),
-        // If lengths are multiplied by 2⁻¹²⁶, the radii are subnormal, and most coordinates are
-        // not.
+        // If all lengths are multiplied by 2⁻¹²⁶, the radii become subnormal, but most coordinates
+        // do not.
         (-126, 0),
         (-140, 0),
         (-20, -30),
@@ -456,8 +458,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // The number of candidates must not depend on the unit of length or time, except that it
-        // may grow where subnormal numbers lose digits.
+        // The number of candidates (pairs that get tested) must not depend on the units of length
+        // and time. It may grow only where subnormal numbers lose digits.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -467,7 +469,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
             found.summary
         );
     }
-    // With a time step of 0, velocities have no effect, whatever their values.
+    // With a time step of 0, velocities of any magnitude have no effect.
     let source = Interleaved::new(&device, &spheres);
     let found = exact(
         &device,
@@ -478,8 +480,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     Ok(())
 }
 
-/// Returns three lengths in float64: the gap between two spheres at time `t`, the distance of their
-/// centres at the start, and the sum of their radii.
+/// Returns the gap between the surfaces of two spheres at time `t`, the distance of their centres
+/// at the start, and the sum of their radii, in float64.
 fn gap(a: &Sphere, b: &Sphere, t: f32) -> [f64; 3] {
     let of =
         |from: &[f32; 3], to: &[f32; 3]| [0, 1, 2].map(|k| f64::from(to[k]) - f64::from(from[k]));
@@ -562,7 +564,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
         let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, expected);
     }
-    // A ticket (a readback in flight) stays valid after the buffers of its step are dropped.
+    // The result of a readback in flight stays available after the buffers of its step are dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
@@ -641,7 +643,8 @@ fn an_invalid_timestamp_period_disables_timing() -> Result {
     Ok(())
 }
 
-/// The device of this test allows no buffer larger than one mebibyte.
+/// Tests that a list of pairs too long to be read back is an error, on a device with a limit of one
+/// mebibyte per buffer.
 #[test]
 fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let device = Device::with_limits(wgpu::Limits {
@@ -686,8 +689,8 @@ fn changes_survive_growth_and_dropped_encoders() -> Result {
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(500).with_pairs(300).with_changes();
     let mut buffers = pipeline.create_buffers(&options)?;
-    // Returns a row of 400 spheres at distance 1. The first 200 touch their neighbours. The other
-    // 200 have the radius `reach`.
+    // Returns a row of 400 spheres at distance 1. The first 200 spheres touch their neighbours. The
+    // other 200 spheres have the radius `reach`.
     let apart = |reach: f32| -> Vec<Sphere> {
         (0..400)
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], if i < 200 { 0.5 } else { reach }))
@@ -751,8 +754,8 @@ fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
 #[test]
 fn a_recording_that_fails_leaves_no_trace() -> Result {
     let device = Device::real();
-    // There is only one upload buffer. So if a failed recording took it, the next recording would
-    // fail, too.
+    // carom has only one upload buffer in this test. If a failed recording took it, the next
+    // recording would fail, too.
     let options = BufferOptions::new(600).with_recordings(1);
     let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
@@ -786,13 +789,14 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         fail(&mut buffers, &mut encoder);
         buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         fail(&mut buffers, &mut encoder);
-        // A readback after the failed recordings still returns the step whose recording succeeded.
+        // A readback that follows failed recordings must return the step that was recorded
+        // successfully.
         let ticket = buffers.read_exact(&mut encoder)?;
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // The results buffers of two recordings of the same step differ only in the serial number,
-        // which increases by 1.
+        // The contents of carom's results buffer after two recordings of the same step differ only
+        // in the serial number, which increases by 1.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
@@ -803,7 +807,8 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // An encoder that contains only failed recordings does not change the results buffer.
+        // Commands of an encoder in which all recordings failed must not change carom's results
+        // buffer.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);
@@ -831,7 +836,7 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         Readback::Pending(ticket) => ticket,
         ready => panic!("{ready:?}"),
     };
-    // One thread waits for the ticket while another one submits and polls the device.
+    // One thread waits for the readback while another thread submits the step and polls the device.
     let taken = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| pollster::block_on(ticket.take()));
         device.queue.submit([encoder.finish()]);
@@ -845,8 +850,7 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         },
         Err(_) => panic!("the waiting thread panicked"),
     }
-    // Waiting for a ticket (a readback in flight) ends with an error when the encoder with its step
-    // is dropped.
+    // Waiting for a readback ends with an error if the encoder that contains its step is dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_summary(&mut encoder)?;
@@ -900,8 +904,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// In this test, the count in the device buffer is larger than the caller's promise `at_most`. This
-/// is an error of the caller, and larger buffers would not help.
+/// Tests a device buffer with more spheres than the caller's upper limit `at_most`. This is an
+/// error of the caller, and carom must not ask for larger buffers.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();
@@ -930,7 +934,7 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     Ok(())
 }
 
-/// A time step of −0 means 0. The times of impact of such a step are 0, not −0.
+/// Tests that a time step of −0 means 0: the times of impact are 0, not −0.
 #[test]
 fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let device = Device::real();

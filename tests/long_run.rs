@@ -1,7 +1,6 @@
-//! Runs ten thousand steps of an application that embeds carom. The numbers of spheres change,
-//! frames are in flight, buffers overflow and grow, and the results of some tickets are never
-//! taken. The test checks that memory does not grow, that no pair is lost, and that wgpu reports no
-//! error.
+//! Runs ten thousand time steps of an application that embeds carom. The number of spheres changes,
+//! several steps are in flight, buffers overflow and grow, and some readbacks are dropped. Memory
+//! must not grow, no pair may be lost, and wgpu must report no error.
 
 #![allow(clippy::cast_possible_truncation, reason = "counts of some hundreds")]
 
@@ -21,14 +20,15 @@ use fastrand::Rng;
 
 const STEPS: usize = 10_000;
 const MOST: usize = 600;
-/// Interval, in steps, at which the GPU's list is compared with the CPU's.
+/// Interval at which the collisions found by the GPU and by the CPU are compared, in steps.
 const COMPARED: usize = 100;
-/// Interval, in steps, at which the spheres are so crowded that the buffers have to grow.
+/// Interval at which the spheres are so crowded that carom's buffers have to grow, in steps.
 const CROWDED: usize = 900;
-/// Interval, in steps, at which new buffers of the initial capacity replace the buffers.
+/// Interval at which new buffers of the initial capacity replace carom's buffers, in steps.
 const RENEWED: usize = 2500;
 
-/// Returns the resident memory of this process in bytes, if the system reports it.
+/// Returns the resident memory of this process in bytes, or `None` if the system does not report
+/// it.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = status.split_whitespace().nth(1)?.parse().ok()?;
@@ -50,7 +50,7 @@ struct Application {
     pipeline: CollisionPipeline,
     buffers: CollisionBuffers,
     cpu: Detector,
-    /// Tickets (readbacks in flight) in the order of their steps, each with the expected list.
+    /// Readbacks in flight in the order of their steps, each with the expected list of collisions.
     tickets: VecDeque<(Ticket<PairList<ExactStep>>, Vec<Collision>)>,
     compared: usize,
     grown: usize,
@@ -64,8 +64,8 @@ fn small() -> BufferOptions {
 }
 
 impl Application {
-    /// Records and submits a step without waiting for it. If `expected` is given, also records a
-    /// readback of the list, which is compared with `expected` when it has arrived.
+    /// Records and submits a time step without waiting for it. If `expected` is given, also records
+    /// a readback of the collisions, which are compared with `expected` when they have arrived.
     fn step<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -74,7 +74,8 @@ impl Application {
         let mut encoder = self.device.encoder();
         match self.buffers.record(&mut encoder, step) {
             Err(Error::TooManyInFlight { .. }) => {
-                // All four upload buffers are in flight, so the recording must wait for the device.
+                // All four of carom's upload buffers are in flight, so the recording must wait for
+                // the device.
                 self.device.wait();
                 self.buffers.record(&mut encoder, step)?;
             }
@@ -96,8 +97,8 @@ impl Application {
         Ok(())
     }
 
-    /// Takes the lists that have arrived from the device, and compares them with the expected
-    /// lists. Returns the required capacity if a list was truncated.
+    /// Compares the lists of collisions that have arrived from the device with the expected lists.
+    /// Returns the required buffer capacity if a list was truncated.
     fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
         let mut missing = None;
         while let Some((ticket, expected)) = self.tickets.pop_front() {
@@ -116,9 +117,8 @@ impl Application {
         Ok(missing)
     }
 
-    /// Runs a step. If `expected` is given, waits for the list of the step and compares it with
-    /// `expected`. Otherwise reads no list. In this case, occasionally a readback is recorded and
-    /// its ticket is dropped.
+    /// Runs a time step. If `expected` is given, waits for the list of collisions and compares it
+    /// with `expected`. Otherwise reads no list, but occasionally records a readback and drops it.
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -137,8 +137,8 @@ impl Application {
         Ok(())
     }
 
-    /// Runs a step and compares its list with the expected list. If the list is truncated, grows
-    /// the buffers and repeats the step.
+    /// Runs a time step and compares its list of collisions with the expected list. If the list is
+    /// truncated, grows carom's buffers and repeats the step.
     fn whole<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,

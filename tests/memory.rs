@@ -1,6 +1,6 @@
-//! Tests that a step on the CPU allocates no memory if the detector has run the same kind of step
-//! before, with the exceptions that docs/design.md names ("On the CPU"). The allocations of all
-//! threads of the program are counted together, so this file has only one test.
+//! Tests that a repeated time step on the CPU allocates no memory, except for the cases that
+//! docs/design.md names ("On the CPU"). Allocations are counted for the whole program, so this file
+//! has only one test.
 
 mod backends;
 
@@ -12,15 +12,14 @@ use dhat::{HeapStats, Profiler};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Number of steps for which allocations are counted.
+/// Number of time steps for which allocations are counted.
 const STEPS: u64 = 50;
 
-/// Number of memory blocks that rayon allocates to pass the work of `STEPS` steps to its threads:
-/// one block of its queue for every 63 calls.
+/// Number of memory blocks that rayon's queue needs for `STEPS` time steps: one block for every 63
+/// calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
-/// Returns the number of memory blocks that the program has allocated so far, and their total
-/// bytes.
+/// Returns the number of memory blocks and of bytes that the program has allocated so far.
 fn allocated() -> [u64; 2] {
     let HeapStats {
         total_blocks,
@@ -30,9 +29,9 @@ fn allocated() -> [u64; 2] {
     [total_blocks, total_bytes]
 }
 
-/// Runs `steps` steps of a world. After each step, every sphere moves by the fraction `moves` of
-/// its displacement in the step. A sphere that leaves the box re-enters it on the opposite side.
-/// Returns the number of blocks and the number of bytes that the steps allocated.
+/// Runs `steps` time steps of a world. After each step, every sphere moves by the fraction `moves`
+/// of its displacement in the step. A sphere that leaves the box re-enters it on the opposite side.
+/// Returns the numbers of memory blocks and of bytes that the steps allocated.
 fn run(
     detector: &mut Detector,
     spheres: &mut [Sphere],
@@ -60,11 +59,11 @@ fn run(
     sum
 }
 
-/// Calls `count` until it returns no more allocations than rayon needs for the blocks of its queue.
-/// `count` runs `STEPS` steps and returns the allocations of these steps.
+/// Calls `count` until it returns no more allocations than rayon's queue needs. `count` runs
+/// `STEPS` time steps and returns the allocations of these steps.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
-    // Several calls are necessary: rayon's threads must have started, and each of them must have
-    // run the largest task once. Twenty calls are the limit.
+    // Allocations are counted up to twenty times, because they stop only after rayon's threads have
+    // started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());
     let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > QUEUE).collect();
     println!("{world}: {counts:?}");
@@ -97,15 +96,16 @@ fn a_step_like_those_before_it_allocates_nothing() {
 
         let worlds = [
             (Scene::Gas, 60_000, 1.0),
-            // The time step is so short that carom computes in other units than the caller's.
+            // With a time step of 2⁻¹⁰, carom computes in other units than the caller's.
             (Scene::Gas, 60_000, 1.0 / 1024.0),
-            // This world has so few spheres that the step runs on the caller's thread.
+            // A step of 800 spheres runs on the caller's thread.
             (Scene::Gas, 800, 1.0),
             (Scene::Polydisperse, 60_000, 1.0),
-            // This world has bullets, whose paths are cut into time segments.
+            // The scene `Fast` has spheres so fast that carom cuts their paths into time segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // This world has so many spheres that the stage `scatter` first copies them to buckets.
+            // In a world of 300 000 spheres, carom's stage `scatter`, which sorts spheres by grid
+            // cell, first copies the spheres to buckets.
             (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {
@@ -118,8 +118,8 @@ fn a_step_like_those_before_it_allocates_nothing() {
                 |steps, moves| run(&mut detector, &mut spheres, [dt, moves], steps, &mut found);
             settle(&world, &mut || count(STEPS, 0.0));
 
-            // When the spheres move from step to step, a vector occasionally outgrows its capacity,
-            // so some memory may be allocated.
+            // When spheres move from step to step, a vector of the detector may outgrow its
+            // capacity, so some memory may be allocated.
             count(STEPS, 1.0);
             let moving = count(STEPS, 1.0);
             let kept = found.statistics.memory;

@@ -1,6 +1,6 @@
-//! Tests that every path that is named in comments and documents exists. So no file or folder can
-//! move while comments or documents still name its old path. Also tests that a shader and its twin,
-//! a Rust file, name each other.
+//! Tests that every path named in comments and documents exists, so that no file can move without
+//! them. Also tests that a GPU shader and the Rust file with the same computation (its twin) name
+//! each other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,7 @@ const FOLDERS: [&str; 6] = [
     "examples/",
 ];
 
-/// Finds the files in a folder and its subfolders that have the given extension, and appends them
-/// to `found`.
+/// Appends the files in a folder and its subfolders that have the given extension to `found`.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -35,8 +34,8 @@ fn is_of_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
 }
 
-/// Returns the words of a line that may be paths. URLs, and patterns that stand for several paths,
-/// are left out.
+/// Returns the words of a line that may be paths. Leaves out URLs, and patterns that stand for
+/// several paths.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_of_path(c))
         .filter(|word| !word.starts_with("//"))
@@ -44,13 +43,12 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.contains(['*', '{', '}']))
 }
 
-/// Returns whether a word is a path from the root of the repository.
 fn is_from_root(word: &str) -> bool {
     FOLDERS.iter().any(|folder| word.starts_with(folder))
 }
 
-/// Returns whether a word is the name of a Rust or WGSL file. The name may be preceded by some of
-/// the file's folders.
+/// Returns whether a word is the name of a Rust or WGSL file, possibly preceded by some of the
+/// file's folders.
 fn is_file_name(word: &str) -> bool {
     let stem = word
         .strip_suffix(".rs")
@@ -58,8 +56,8 @@ fn is_file_name(word: &str) -> bool {
     stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
 }
 
-/// Returns whether there is a file or folder with the given path. The path may lack the file's
-/// extension.
+/// Returns whether a file or folder with the given path exists. The path may lack the extension of
+/// the file.
 fn exists(root: &Path, path: &str) -> bool {
     let path = root.join(path);
     path.exists()
@@ -121,8 +119,8 @@ fn every_path_that_is_named_exists() {
     );
 }
 
-/// Returns the files whose header contains the words "Twin of", each with the paths that follow
-/// these words.
+/// Returns the files whose header comment contains the words "Twin of", each with the paths that
+/// follow these words.
 fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     files(&root.join("src"), "rs", &mut all);
@@ -141,8 +139,8 @@ fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// A header may name its twin by the path of a folder. This path means the file `mod.rs` in the
-/// folder.
+/// Tests that a shader and its Rust twin name each other in their header comments. The path of a
+/// folder stands for its file `mod.rs`.
 #[test]
 fn twins_name_one_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -152,8 +150,7 @@ fn twins_name_one_another() {
         if twins.is_empty() {
             wrong.push(format!("{file} names no file as its twin"));
         }
-        // Two Rust files need not name each other. For example, the host code of a GPU reduction
-        // and the reduction's CPU reference both name the shader, but not each other.
+        // Two Rust files that are twins of the same shader need not name each other.
         for twin in twins
             .iter()
             .filter(|twin| is_shader(&file) != is_shader(twin))

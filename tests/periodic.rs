@@ -1,4 +1,5 @@
-//! Periodic domains: the pairs and images of a step are those of exact arithmetic on every image.
+//! Tests that carom finds the same colliding pairs in periodic domains as exact arithmetic on every
+//! image (periodic copy) of each sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,14 +13,15 @@ use fastrand::Rng;
 use glam::{DVec3, Vec3};
 use oracle::periodic::{Pair, brute_force, brute_force_between, motion};
 
-/// Number of random worlds that every run tests.
+/// Number of random periodic worlds that every run tests.
 const WORLDS: u64 = 20_000;
 
 fn detector() -> Detector {
     Detector::new(Options::new().with_backend(Backend::Cpu)).expect("the CPU is always there")
 }
 
-/// Returns the pairs of a list with their images.
+/// Returns the colliding pairs of a step, each with the image (periodic copy) of the second sphere
+/// that the first sphere touches.
 fn listed(found: &Collisions) -> Vec<Pair> {
     assert_eq!(found.pairs.len(), found.images.len());
     let pairs = found.pairs.iter().zip(&found.images);
@@ -28,7 +30,7 @@ fn listed(found: &Collisions) -> Vec<Pair> {
         .collect()
 }
 
-/// A random world: one or two sets of spheres in a domain.
+/// A random test world: one or two sets of spheres in a periodic domain.
 #[derive(Debug)]
 struct World {
     domain: Domain,
@@ -41,7 +43,7 @@ impl World {
     fn new(rng: &mut Rng) -> Self {
         let (domain, size) = random_domain(rng);
         let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
-        // Largest radius, from cells of half a diameter to cells of many diameters.
+        // Largest radius of a sphere. The periodic cell is half a diameter to many diameters wide.
         let radius = size * [1.0, 0.4, 0.1, 0.02][rng.usize(..4)];
         let speed = size * [0.0, 0.05, 0.5, 6.0][rng.usize(..4)];
         let far = [0, 0, 1, 1000][rng.usize(..4)];
@@ -73,8 +75,8 @@ impl World {
             Sphere::new(center.as_vec3(), radius as f32).with_velocity(velocity.as_vec3())
         };
         let mut first: Vec<Sphere> = (0..count).map(|_| sphere(rng)).collect();
-        // No sphere is a member of the groups that this sphere ignores. In a build with
-        // `--cfg carom_fuzzing`, they determine the length of time segments.
+        // The first sphere ignores collision groups that have no members. In a build with the cfg
+        // `carom_fuzzing`, these groups determine the length of carom's time segments.
         first[0] = first[0].with_groups(0, rng.u16(..6) << 12);
         let second =
             (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());
@@ -108,7 +110,8 @@ impl World {
         }
     }
 
-    /// Checks the list of a step, and returns the number of its pairs.
+    /// Detects the collisions of this world and compares them with exact arithmetic. Returns the
+    /// number of colliding pairs.
     fn check(&self, detector: &mut Detector) -> usize {
         let found = detector.detect(&self.step()).expect("the world is valid");
         let truth = self.truth();
@@ -130,12 +133,14 @@ impl World {
     }
 }
 
-/// Returns 0, or a number so small that a coordinate moves by at most a few units in the last place.
+/// Returns 0 or a tiny number. Added to a coordinate, it changes the coordinate by at most a few
+/// ulps.
 fn near_nothing(rng: &mut Rng) -> f64 {
     [0.0, 1e-7, -1e-7, 1e-8][rng.usize(..4)]
 }
 
-/// Returns a random domain, and about the smallest distance between two opposite faces.
+/// Returns a random periodic domain, and the approximate smallest distance between two opposite
+/// faces of its cell.
 fn random_domain(rng: &mut Rng) -> (Domain, f64) {
     let scale = [1.0, 1.0, 1e-20, 3e8][rng.usize(..4)];
     let mut length = || scale * [1.0, 1.0, 0.7, 8.0][rng.usize(..4)];
@@ -145,19 +150,19 @@ fn random_domain(rng: &mut Rng) -> (Domain, f64) {
     }
     let size = f64::from(edges[0][0].min(edges[1][1]).min(edges[2][2]));
     match rng.u8(..4) {
-        // A skewed cell, as LAMMPS has it.
+        // A skewed periodic cell in the convention of LAMMPS.
         0 => {
             edges[1][0] = scale * (rng.f32() - 0.5);
             edges[2][0] = scale * (rng.f32() - 0.5);
             edges[2][1] = scale * (rng.f32() - 0.5);
         }
-        // Edges in any directions.
+        // A periodic cell with edges in arbitrary directions.
         1 => {
             for x in edges.as_flattened_mut() {
                 *x += scale * 0.6 * (rng.f32() - 0.5);
             }
         }
-        // A cell so skewed that one edge is many times as long as the cell is wide.
+        // A periodic cell so skewed that one edge is many times as long as the cell is wide.
         2 => {
             let times = rng.i32(1..40) as f32;
             let [first, second, third] = edges.map(Vec3::from);
@@ -192,7 +197,8 @@ fn small_worlds_have_the_pairs_of_exact_arithmetic() {
     check_worlds(1, WORLDS);
 }
 
-/// The longer version. `CAROM_SEED` and `CAROM_WORLDS` choose the worlds.
+/// Runs the test of small periodic worlds for longer. The environment variables `CAROM_SEED` and
+/// `CAROM_WORLDS` choose the worlds.
 #[test]
 #[ignore = "takes minutes; run it with `--ignored --nocapture`"]
 fn many_small_worlds() {
@@ -203,12 +209,13 @@ fn many_small_worlds() {
     check_worlds(number("CAROM_SEED", 2), number("CAROM_WORLDS", 1_000_000));
 }
 
-/// Returns the list of a step that must succeed.
+/// Returns the result of a step that must succeed.
 fn detect(step: &Step<'_>) -> Collisions {
     detector().detect(step).expect("the step is valid")
 }
 
-/// A world of many spheres in a box, with coordinates that are multiples of 2⁻¹⁰.
+/// Returns many random spheres, some of them very fast, in a periodic box. All coordinates are
+/// multiples of 2⁻¹⁰.
 fn gas(rng: &mut Rng, count: usize, length: i32) -> (Vec<Sphere>, Domain) {
     let part = |rng: &mut Rng, most: i32| rng.i32(0..most * 1024) as f32 / 1024.0;
     let sphere = |rng: &mut Rng| {
@@ -221,13 +228,15 @@ fn gas(rng: &mut Rng, count: usize, length: i32) -> (Vec<Sphere>, Domain) {
     (spheres, Domain::rectangular([-3.0; 3], [length as f32; 3]))
 }
 
-/// In open space, a cell surrounded by copies of itself has the same pairs as the periodic cell.
+/// Tests that a periodic cell has the same colliding pairs as the same cell surrounded by copies of
+/// itself in open space.
 #[test]
 fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
     let mut rng = Rng::with_seed(3);
     let (spheres, domain) = gas(&mut rng, 400, 12);
     let step = Step::new(&spheres, 0.25).in_domain(&domain);
-    // The fastest sphere moves 10 units along an axis in a step, less than an edge of the cell.
+    // The fastest sphere moves 10 units along an axis during the step, which is less than an edge
+    // of the periodic cell. So one layer of copies around the cell suffices.
     let images: Vec<[i32; 3]> = (0..27)
         .map(|k| [k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1])
         .collect();
@@ -236,7 +245,6 @@ fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
         copies.extend(spheres.iter().map(|sphere| {
             let mut copy = *sphere;
             for (x, n) in copy.center.iter_mut().zip(image) {
-                // Exact: all coordinates are small multiples of 2⁻¹⁰.
                 *x += 12.0 * *n as f32;
             }
             copy
@@ -258,7 +266,8 @@ fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
 fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     let mut rng = Rng::with_seed(4);
     let (mut spheres, domain) = gas(&mut rng, 3000, 24);
-    // The positions are unwrapped, as after a long simulation.
+    // The positions are unwrapped: spheres may lie outside the periodic cell, as after a long
+    // simulation.
     for sphere in &mut spheres {
         for x in &mut sphere.center {
             *x += 24.0 * rng.i32(-5..=5) as f32;
@@ -279,7 +288,8 @@ fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     assert!(truth.missing.contains(&missing));
     assert!(truth.images.missing.contains(&missing_image));
     assert_eq!(truth.images.invented, [images[7]]);
-    // Exchanged spheres with the opposite image are the same pair.
+    // Exchanging the two spheres of a pair, and negating the displacement of the periodic copy,
+    // gives the same pair.
     let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
     (pairs[3].a, pairs[3].b) = (pairs[3].b, pairs[3].a);
     images[3] = images[3].map(|n| -n);
@@ -307,7 +317,8 @@ fn neither_threads_nor_the_order_of_memory_changes_the_list() {
     assert_eq!(one, list(5));
 }
 
-/// Sphere 0 moves out of the box on one side and hits sphere 1 on the other side.
+/// Tests impacts, contacts and changes in a periodic box: a sphere moves out of the box on one side
+/// and hits a sphere on the opposite side.
 #[test]
 fn impacts_contacts_and_changes_know_the_image() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
@@ -367,7 +378,7 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     let domain = Domain::rectangular([0.0; 3], [1.0, 4.0, 4.0]);
     let sphere = Sphere::new([7.5, 0.0, 0.0], 1.0);
     let found = detect(&Step::new(&[sphere], 1.0).in_domain(&domain));
-    // The second image along x just touches.
+    // The second periodic copy along the x axis just touches the sphere.
     assert_eq!(listed(&found), [(0, 0, [1, 0, 0]), (0, 0, [2, 0, 0])]);
     assert_eq!((found.pairs[0].depth, found.pairs[1].depth), (1.0, 0.0));
     assert_eq!(found.contacts().of(0).len(), 4);
@@ -377,7 +388,7 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
             .pairs
             .is_empty()
     );
-    // In open space along x, no image exists.
+    // In a domain that does not repeat along the x axis, the sphere has no copies along this axis.
     let channel = domain.with_periodic([false, true, true]);
     assert!(
         detect(&Step::new(&[sphere], 1.0).in_domain(&channel))
@@ -386,8 +397,8 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
-/// Sphere 0 touches an image of sphere 1 but for the component `tilt` of an edge, which is so small
-/// that the displacement of the image, rounded to float64, does not have it.
+/// Tests a pair of spheres that miss each other, or overlap, by a tiny component of a periodic
+/// displacement. Float64 rounds this component away, so exact arithmetic must decide the pair.
 #[test]
 fn a_displacement_that_float64_rounds_is_decided_exactly() {
     for power in [-60, -70, -90] {
@@ -447,7 +458,7 @@ fn bad_domains_are_errors_that_name_the_number() {
         let text = error(&spheres, &domain);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
-    // An open edge may have any value, because nothing depends on it.
+    // An edge of the cell along which the world does not repeat may have any length, even 0.
     let slab = Domain::rectangular([0.0; 3], [10.0, 10.0, 0.0]).with_periodic([true, true, false]);
     assert_eq!(
         detect(&Step::new(&spheres, 1.0).in_domain(&slab))
@@ -476,7 +487,7 @@ fn bad_domains_are_errors_that_name_the_number() {
     ));
 }
 
-/// A step in a periodic domain runs on the CPU, or is an error if a GPU was requested.
+/// Tests that a step in a periodic domain runs on the CPU, or is an error if a GPU was requested.
 #[test]
 fn a_detector_without_a_choice_of_backend_uses_the_cpu() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
@@ -485,7 +496,7 @@ fn a_detector_without_a_choice_of_backend_uses_the_cpu() {
     let step = Step::new(&spheres, 1.0).in_domain(&domain);
     let found = detector.detect(&step).expect("the step is valid");
     assert_eq!(listed(&found), [(0, 1, [-1, 0, 0])]);
-    // The next step in open space has no images.
+    // After a step in a periodic domain, a step in open space lists no periodic copies.
     let open = detector
         .detect(&Step::new(&spheres, 1.0))
         .expect("the step is valid");

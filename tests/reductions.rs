@@ -1,5 +1,5 @@
-//! Compares the reductions of a list of collisions, such as earliest impacts and contacts, with
-//! their definitions.
+//! Compares the results that are computed from a list of collisions, such as earliest impacts and
+//! contacts, with their definitions.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use carom::{
 };
 use fastrand::Rng;
 
-/// Returns a list of `pairs` random pairs. The list is unsorted, has repeated pairs, and has some
-/// indices past the last sphere. There are few different times, so many pairs have the same time.
+/// Returns a list of `pairs` random collisions. The list is unsorted, and contains repeated pairs
+/// and indices past the last sphere. Many pairs have the same time of impact.
 fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
     let spheres = rng.u32(0..30);
     let second_set_start = rng.bool().then(|| rng.usize(0..=spheres as usize));
@@ -51,8 +51,8 @@ fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns random lists, and the lists of real steps of one set and of two sets. Each list is
-/// included twice: in its original order, and sorted by time.
+/// Returns random lists of collisions, and the lists of real steps within one set and between two
+/// sets of spheres. Each list is included twice: in its original order, and sorted by time.
 fn lists() -> Vec<Collisions> {
     let mut rng = Rng::with_seed(1);
     let mut lists = vec![Collisions::default()];
@@ -73,8 +73,8 @@ fn lists() -> Vec<Collisions> {
     lists
 }
 
-/// Returns the rows of the two spheres of a pair. A sphere's row is its number when both sets are
-/// counted together. Returns `None` if one of the two spheres does not exist.
+/// Returns the numbers of the two spheres of a pair when the spheres of both sets are counted
+/// together. Returns `None` if one of the two spheres does not exist.
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),
@@ -97,8 +97,8 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
                 let second = (b == row).then_some((pair.toi, pair.a));
                 [first, second].into_iter().flatten()
             });
-            // Times are compared by magnitude. No time is negative, but a time may be −0, which
-            // must count as 0.
+            // Times of impact are compared by magnitude, so that a time of −0 counts as 0. No time
+            // is negative.
             let expected = partners
                 .min_by_key(|&(toi, partner)| (toi.abs().to_bits(), partner))
                 .map(|(toi, partner)| Earliest {
@@ -146,16 +146,14 @@ fn changes_are_set_differences() {
     }
 }
 
-/// Checks the position of each pair in the sorted list by the definition of the order: the position
-/// is the number of pairs that come before this pair.
+/// Checks that the position of each pair in the list sorted by time is the number of pairs that
+/// come before it by definition.
 #[test]
 fn sort_by_time_orders_pairs_by_time_and_then_by_indices() {
     for mut found in lists() {
         let before = found.pairs.clone();
         found.sort_by_time();
         let comes_before = |one: &Collision, other: &Collision| {
-            // Times are compared by magnitude. No time is negative, but a time may be −0, which
-            // must count as 0.
             let [own, others] = [one, other].map(|pair| pair.toi.abs());
             own < others
                 || own == others && (one.a < other.a || one.a == other.a && one.b < other.b)
@@ -184,9 +182,9 @@ fn reductions_do_not_depend_on_sorting_by_time() {
         assert_eq!(by_time.earliest(), found.earliest());
         let changes = found.changes_since(previous);
         assert_eq!(by_time.changes_since(&previous_by_time), changes);
-        // The contact tables of the two lists contain different indices, because the lists are in
-        // different orders. So the test compares the pairs and times to which the indices refer.
-        // Copies of a repeated pair may come in any order.
+        // The two lists have different orders, so their contact tables contain different indices.
+        // The test therefore compares the pairs and times to which the indices refer. Copies of a
+        // repeated pair may come in any order.
         let [contacts, expected] = [&by_time, found].map(|found| {
             let contacts = found.contacts();
             let of = |row| {
@@ -237,8 +235,8 @@ fn two_consecutive_steps_have_changes_of_every_kind() {
     }
 }
 
-/// If one of two sets is empty, there are no pairs. The reductions still have a row for each sphere
-/// of the other set.
+/// Tests a step between two sets of spheres, one of them empty. The earliest impacts and contacts
+/// still have a row for each sphere of the other set.
 #[test]
 fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     let spheres = gas(&mut Rng::with_seed(3), 5);
@@ -252,8 +250,8 @@ fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     assert_eq!(detect(&spheres).second_set_start(), None);
 }
 
-/// In the table of contacts, one sphere has half a million contacts, and half a million spheres
-/// have one contact each.
+/// Tests a table of contacts in which one sphere has half a million contacts, and half a million
+/// spheres have one contact each.
 #[test]
 fn one_sphere_can_touch_half_a_million_others() {
     let others = 500_000;

@@ -1,6 +1,6 @@
-//! Tests of worked examples with known results, and of the guarantees of a list of collisions: its
-//! order, indices and groups, and the lists of the smallest worlds. Nearly all tests run on both
-//! backends.
+//! Tests worked examples with known results, and the guarantees about the list of colliding pairs:
+//! its order, its indices and the effect of collision groups. Nearly all tests run on both the CPU
+//! backend and the GPU backend.
 
 mod backends;
 
@@ -8,13 +8,13 @@ use backends::{both, detector};
 use carom::{Backend, Collision, Contact, Options, Sphere, Step, time_of_impact};
 use glam::Vec3;
 
-/// Returns a sphere at rest.
 fn ball(center: [f32; 3], radius: f32) -> Sphere {
     Sphere::new(center, radius)
 }
 
-/// Returns the collision of two spheres, or `None` if they do not collide. Checks that both
-/// backends, both orders of the two spheres, and `time_of_impact` give the same result.
+/// Returns the collision of two spheres, or `None` if they do not collide. Checks that the CPU
+/// backend, the GPU backend and `time_of_impact` agree, and that the order of the two spheres does
+/// not matter.
 fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
     let [cpu, gpu] = both(|detector| {
         [[a, b], [b, a]].map(|pair| match detector.detect(&Step::new(&pair, dt)) {
@@ -38,13 +38,11 @@ fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
     alone
 }
 
-/// Returns the collision of two spheres, with the checks of [`meet`]. Panics if the spheres do not
-/// collide.
+/// Returns the collision of two spheres, checked by [`meet`]. Panics if the spheres do not collide.
 fn impact(a: Sphere, b: Sphere, dt: f32) -> Collision {
     meet(a, b, dt).unwrap_or_else(|| panic!("these spheres do not collide: {a:?} {b:?}"))
 }
 
-/// Returns whether a number agrees with an expected value that is given to two decimals.
 fn near(x: f32, printed: f32) -> bool {
     (x - printed).abs() <= 0.005
 }
@@ -87,8 +85,8 @@ fn a_moving_ball_hits_a_resting_one_at_the_known_time() {
     let found = impact(runner, resting, 1.0);
     assert_eq!((found.toi, found.depth), (0.3, 0.0));
     let contact = found.contact(&runner, &resting);
-    // The contact point is not exact, because 0.3 is not a float32. At a speed of 10, the error of
-    // the point is ten times the rounding error of the time of impact.
+    // The time of impact 0.3 is not a float32 number, so it is rounded. At a speed of 10, the error
+    // of the contact point is ten times this rounding error.
     assert_eq!(contact.normal, Vec3::X);
     assert!(
         contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6,
@@ -96,7 +94,7 @@ fn a_moving_ball_hits_a_resting_one_at_the_known_time() {
     );
     assert_eq!(contact.approach_speed, 10.0);
 
-    // If the two spheres are exchanged, the contact point is the same and the normal is reversed.
+    // Exchanging two colliding spheres keeps the contact point and reverses the normal.
     let contact = found.contact(&resting, &runner);
     assert_eq!(contact.normal, -Vec3::X);
     assert!(
@@ -144,7 +142,8 @@ fn touching_at_the_start_counts_whatever_follows() {
     );
     assert_eq!(contact.approach_speed, 0.0);
 
-    // The distance of the centres has 34 significant bits, so its square does not fit in a float64.
+    // The distance of the two centres has 34 significant bits, so float64 cannot hold its square
+    // exactly.
     let far = 2_f32.powi(24);
     let wide = ball([far, 0.0, 0.0], far - 1.0);
     let near = |radius| ball([2_f32.powi(-10), 0.0, 0.0], radius).with_velocity([-1.0, 0.0, 0.0]);
@@ -175,7 +174,7 @@ fn a_tangent_pass_touches_but_not_with_a_radius_one_ulp_smaller() {
     assert_eq!(meet(passing, ball([0.0; 3], 0.5), 1.0), None);
 }
 
-/// Returns the contact of two spheres that collide. Checks that exchanging the spheres reverses the
+/// Returns the contact of two colliding spheres. Checks that exchanging the spheres reverses the
 /// normal and keeps the approach speed.
 fn contact(a: Sphere, b: Sphere, dt: f32) -> Contact {
     let found = impact(a, b, dt);
@@ -231,9 +230,9 @@ fn the_normal_of_points_that_meet_opposes_their_relative_velocity() {
     assert_eq!(approach_speed, 5.0);
 }
 
-/// A ball of radius 4 flies inside a round wall of radius 100. It hits the wall when its centre
-/// reaches a sphere of radius 96. carom finds no impacts from the inside, so the test reverses
-/// time: a point then hits the sphere of radius 96 from the outside.
+/// Tests a ball of radius 4 that flies inside a round wall of radius 100. Its centre turns back at
+/// a sphere of radius 96. carom finds no impacts from inside a sphere, so the test reverses time
+/// and lets a point hit the sphere of radius 96 from outside.
 #[test]
 fn a_ball_inside_a_round_wall_hits_it_and_returns() {
     let velocity = Vec3::new(10.0, 0.0, 0.0);
@@ -254,7 +253,7 @@ fn equal_masses_exchange_their_velocities_head_on() {
     assert_eq!(found.toi, 2.0);
     let contact = found.contact(&moving, &resting);
     // In an elastic impact of two equal masses, the velocity of each mass changes by the approach
-    // speed along the normal.
+    // speed along the contact normal.
     let impulse = contact.approach_speed * contact.normal;
     assert_eq!(Vec3::from(moving.velocity) - impulse, Vec3::ZERO);
     assert_eq!(Vec3::from(resting.velocity) + impulse, Vec3::X);
@@ -295,7 +294,8 @@ fn points_are_spheres_of_radius_zero() {
         meet(point, ball([1.0, 1.0, 1.0_f32.next_up()], 0.0), 1.0),
         None
     );
-    // This ray starts at a distance of 2⁹ from the point and reaches it in half of the step.
+    // A ray (a moving sphere of radius 0) starts at a distance of 2⁹ from a point and reaches it
+    // after half of the step.
     let ray = ball([1.0, 1.0, 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
     assert_eq!(impact(point, ray, 1.0).toi, 0.5);
     let beside = ball([1.0, 1.0_f32.next_down(), 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
@@ -303,12 +303,12 @@ fn points_are_spheres_of_radius_zero() {
     assert_eq!(impact(ball([1.0, 1.0, 2.0], 1.0), point, 1.0).depth, 0.0);
 }
 
-/// Returns the two indices of each pair of a list.
 fn indices(pairs: &[Collision]) -> Vec<(u32, u32)> {
     pairs.iter().map(|pair| (pair.a, pair.b)).collect()
 }
 
-/// Returns the pairs within one set of spheres. Checks that both backends find the same pairs.
+/// Returns the colliding pairs within one set of spheres. Checks that the CPU and the GPU backend
+/// agree.
 fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(|detector| match detector.detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -318,7 +318,8 @@ fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     cpu
 }
 
-/// Returns the pairs between two sets of spheres. Checks that both backends find the same pairs.
+/// Returns the colliding pairs between two sets of spheres. Checks that the CPU and the GPU backend
+/// agree.
 fn between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(
         |detector| match detector.detect(&Step::between(first, second, dt)) {
@@ -339,9 +340,9 @@ fn no_sphere_and_one_sphere_have_no_pair() {
     }
 }
 
-/// The spheres form a row, in which each sphere touches its two neighbours. In memory, the row goes
-/// from the middle outwards. So the expected order of the list is neither the order along the row
-/// nor the order in the grid.
+/// Tests that the pairs are sorted by index. Each sphere of a row touches its two neighbours. The
+/// spheres are numbered from the middle of the row outwards, so the order by index differs from the
+/// order in space.
 #[test]
 fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     let places = [0, 1, -1, 2, -2, 3, -3, 4, -4];
@@ -359,8 +360,8 @@ fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     assert_eq!(indices(&within(&spheres, 1.0)), expected);
 }
 
-/// Returns two sets of spheres, with pairs between the sets and within each set. Sphere 0 of the
-/// first set and sphere 1 of the second set touch nothing.
+/// Returns two sets of spheres with collisions between the sets and within each set. Sphere 0 of
+/// the first set and sphere 1 of the second set touch nothing.
 fn two_sets() -> [Vec<Sphere>; 2] {
     let first = vec![
         ball([9.0, 0.0, 0.0], 1.0),
@@ -389,7 +390,8 @@ fn between_two_sets_only_cross_pairs_are_listed_with_indices_within_each_set() {
     assert_eq!((found[0].toi, found[0].depth), (0.0, 0.0));
     assert_eq!(found[2].toi, 0.5);
 
-    // If the two sets are exchanged, the pairs are the same, with their indices exchanged.
+    // Exchanging two sets of spheres keeps the colliding pairs, with the two indices of each pair
+    // exchanged.
     let mut turned = between(&second, &first, 1.0);
     turned
         .iter_mut()
@@ -397,7 +399,8 @@ fn between_two_sets_only_cross_pairs_are_listed_with_indices_within_each_set() {
     turned.sort_by_key(|pair| (pair.a, pair.b));
     assert_eq!(turned, found);
 
-    // Both sets have the same spheres. So each sphere also collides with its copy in the other set.
+    // If both sets contain the same spheres, each sphere also collides with its copy in the other
+    // set.
     assert_eq!(
         indices(&between(&first, &first, 1.0)),
         [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
@@ -434,8 +437,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
             }
         }
     }
-    // The expected list was worked out by hand. Spheres 1 and 3 are red, and sphere 2 ignores red.
-    // Spheres 2, 3 and 4 are blue, and sphere 4 ignores blue. Sphere 5 ignores both colours.
+    // Spheres 1 and 3 are in group `RED`, which spheres 2 and 5 ignore. Spheres 2, 3 and 4 are in
+    // group `BLUE`, which spheres 4 and 5 ignore.
     let by_hand = [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4)];
     assert_eq!(expected, by_hand);
     assert_eq!(indices(&within(&spheres, 1.0)), by_hand);
@@ -445,8 +448,9 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
     assert_eq!(indices(&between(first, second, 1.0)), crossing);
 }
 
-/// The bullet is so fast that it moves by more than its own size within the rounding error of its
-/// float32 time of impact. The contact must not end up on the far side of the target.
+/// Tests the contact of a sphere so fast that it moves by more than its diameter within the
+/// rounding error of its time of impact in float32. The contact must not be on the far side of the
+/// target.
 #[test]
 fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     let bullet = Sphere::new([0.0; 3], 0.001).with_velocity([1e6, 0.0, 0.0]);
@@ -464,8 +468,9 @@ fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     }
 }
 
-/// In this example, p·p − r² is only 6·10⁻¹³ times as large as p·p, and the time of impact is
-/// proportional to this difference.
+/// Tests the time of impact of two spheres that almost touch at the start. The time is proportional
+/// to p·p − r², the squared distance of the centres minus the squared sum of the radii. This
+/// difference is only 6·10⁻¹³ times as large as p·p.
 #[test]
 fn the_time_of_a_slow_approach_from_almost_touching_is_accurate() {
     let runner = Sphere::new([3.0, 7.602922e-7, 0.0], 1.0).with_velocity([1.0239645e-5, 0.0, 0.0]);

@@ -1,8 +1,8 @@
-//! Tests that results, spheres and statistics survive a round trip through JSON with the feature
-//! `serde`.
+//! Tests that carom's results, spheres and statistics survive a round trip through JSON with the
+//! feature `serde`.
 
-/// A `Status` is serialized as a text that contains the names of its bits. A bit without a name is
-/// kept, as a hexadecimal number.
+/// Tests that carom's `Status` is serialized as a text with the names of its bits. A bit without a
+/// name is kept as a hexadecimal number.
 #[cfg(feature = "gpu")]
 #[test]
 fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +15,7 @@ fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
-/// Every result that implements `Deserialize` is equal after a round trip through JSON.
+/// Tests that every result that implements `Deserialize` is equal after a round trip through JSON.
 #[test]
 fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};

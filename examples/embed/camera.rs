@@ -27,7 +27,7 @@ impl Camera {
         }
     }
 
-    /// Turns the camera by a movement of the pointer, in pixels.
+    /// Turns the camera by a movement of the mouse pointer, in pixels.
     pub(crate) fn drag(&mut self, dx: f32, dy: f32) {
         self.turn = (self.turn - 0.005 * dx) % std::f32::consts::TAU;
         // The camera never looks straight up or down, where the upward direction of the picture is
@@ -35,8 +35,8 @@ impl Camera {
         self.rise = (self.rise + 0.005 * dy).clamp(-1.5, 1.5);
     }
 
-    /// Zooms by notches of the mouse wheel. Each notch reduces the distance to the centre of the
-    /// box by a tenth.
+    /// Zooms the camera by notches of the mouse wheel. Each notch reduces its distance to the
+    /// centre of the box by a tenth.
     pub(crate) fn wheel(&mut self, notches: f32) {
         self.distance = (self.distance * 0.9_f32.powf(notches)).clamp(0.2, 20.0);
     }
@@ -54,7 +54,7 @@ impl Camera {
         Vec3::new(-self.turn.sin() * sin, cos, -self.turn.cos() * sin)
     }
 
-    /// Returns the matrix from world to clip space, with reversed depth: 1 at the near plane, 0 at
+    /// Returns the matrix from world to clip space with reversed depth: 1 at the near plane, 0 at
     /// infinity. float32 is most precise near 0, where the depths of distant points are close
     /// together.
     pub(crate) fn clip_from_world(&self, size: [u32; 2]) -> Mat4 {

@@ -1,4 +1,4 @@
-//! Draws the spheres from the buffers of the simulation. No sphere data passes through the host.
+//! Draws the spheres from the buffers of the simulation, without copying sphere data to the host.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Mat4;
@@ -10,9 +10,10 @@ use crate::text::Coverage;
 use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Distance over which light between the spheres fades to 1/e, in units of length: a few spheres.
+/// Distance over which light between the spheres fades to 1/e, in units of length. It is about a
+/// few sphere diameters.
 const LIGHT: f32 = 3.0;
-/// Number of samples per pixel for multisampling. Every device supports four.
+/// Number of samples per pixel for multisampling. Every device supports four samples.
 const SAMPLES: u32 = 4;
 
 #[repr(C)]
@@ -106,7 +107,7 @@ impl Drawing {
         );
     }
 
-    /// Records the drawing of a picture into `target`, which has `size` pixels.
+    /// Records the commands that draw a picture into `target`, which has `size` pixels.
     pub(crate) fn draw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -190,7 +191,7 @@ impl Drawing {
     }
 }
 
-/// The parts that all render pipelines share.
+/// Device, shader module and layout that all render pipelines share.
 struct Makings<'a> {
     device: &'a wgpu::Device,
     module: wgpu::ShaderModule,
@@ -216,10 +217,10 @@ impl<'a> Makings<'a> {
         }
     }
 
-    /// Creates a pipeline from a vertex and a fragment shader. If `solid`, the pipeline writes
-    /// depth, and the alpha of a fragment is the fraction of the pixel's samples that it covers
-    /// (alpha to coverage). So edges are smooth in any drawing order. Otherwise, fragments are
-    /// blended by alpha.
+    /// Creates a render pipeline from a vertex and a fragment shader. A solid pipeline writes
+    /// depth, and turns the alpha of a fragment into the fraction of the pixel's samples that it
+    /// covers, so that edges are smooth in any drawing order. A pipeline that is not solid blends
+    /// fragments by alpha.
     fn pipeline(
         &self,
         [vertex, fragment]: [&str; 2],

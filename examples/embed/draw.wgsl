@@ -1,25 +1,24 @@
-// Draws the background, the spheres from the buffers of the simulation, the edges of the box, and
-// the text. Each sphere is an impostor: a square that faces the eye, in which every pixel
-// intersects its ray with the sphere.
+// Draws the background, the spheres of the simulation, the edges of the box, and the text. Each
+// sphere is drawn as an impostor: a square that faces the eye, in which each fragment intersects
+// its ray with the sphere.
 
 struct View {
     clip_from_world: mat4x4<f32>,
     eye: vec3<f32>,
-    // The angle that a pixel covers as seen from the eye, in radians.
+    // Angle that a pixel covers as seen from the eye, in radians.
     pixel: f32,
     up: vec3<f32>,
-    // Unit of speed. Colours depend on the speed of a sphere divided by this unit.
+    // Speed unit of the colour scale of the spheres.
     speed: f32,
     half: vec3<f32>,
     // Distance over which light between the spheres fades to 1/e.
     depth: f32,
-    // Size of the picture, in pixels.
     size: vec2<f32>,
-    // Size of the texture with the text, in pixels.
+    // Size of the text texture, in pixels.
     words: vec2<f32>,
 }
 
-// Whether the shader has to encode colours as sRGB, because the format of the target does not.
+// Whether the shader encodes colours as sRGB, because the format of the render target does not.
 override encode = false;
 
 @group(0) @binding(0) var<uniform> view: View;
@@ -29,18 +28,18 @@ override encode = false;
 
 const CORNERS = array(vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(-1.0, 1.0), vec2(1.0, 1.0));
 
-// Direction from a sphere to the light source.
+// Direction from the spheres to the light source.
 const KEY = vec3(0.30, 0.87, 0.39);
 
 // Converts linear light of any intensity to the colour of a pixel.
 fn shown(light: vec3<f32>) -> vec3<f32> {
-    // Narkowicz's fit of the ACES film curve: bright colours turn white instead of clipping.
+    // Narkowicz's fit of the ACES film curve turns bright colours white instead of clipping them.
     let x = max(light, vec3(0.0));
     let film = clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), vec3(0.0), vec3(1.0));
     return coded(film);
 }
 
-// Encodes a linear colour as the format of the target requires.
+// Encodes a linear colour as the format of the render target requires.
 fn coded(linear: vec3<f32>) -> vec3<f32> {
     if !encode {
         return linear;
@@ -49,27 +48,25 @@ fn coded(linear: vec3<f32>) -> vec3<f32> {
     return select(curve, 12.92 * linear, linear <= vec3(0.0031308));
 }
 
-// ---- Spheres
-
 struct Impostor {
     @builtin(position) clip: vec4<f32>,
-    // Vector from the eye to this corner of the square that is drawn for a sphere.
+    // Vector from the eye to a corner of the square that is drawn for a sphere.
     @location(0) ray: vec3<f32>,
-    // Vector from the eye to the centre of the sphere, and its radius.
+    // Vector from the eye to the centre of a sphere (xyz), and the radius of the sphere (w).
     @location(1) @interpolate(flat) centre: vec4<f32>,
     @location(2) @interpolate(flat) colour: vec3<f32>,
     @location(3) @interpolate(flat) glow: vec3<f32>,
 }
 
-// Returns the colour of a sphere whose speed is x times the unit of speed.
+// Returns the colour of a sphere whose speed is x times the speed unit of the colour scale.
 fn by_speed(x: f32) -> vec3<f32> {
     let slow = mix(vec3(0.020, 0.045, 0.15), vec3(0.035, 0.22, 0.42), smoothstep(0.0, 3.5, x));
     let fast = mix(slow, vec3(0.75, 0.42, 0.16), smoothstep(3.0, 9.0, x));
     return mix(fast, vec3(0.80, 0.14, 0.03), smoothstep(8.0, 24.0, x));
 }
 
-// Returns the colour of the glow after a bounce that changed the velocity by x times the unit of
-// speed.
+// Returns the colour of a sphere's glow after a bounce that changed its velocity by x times the
+// speed unit of the colour scale.
 fn by_heat(x: f32) -> vec3<f32> {
     let colour = mix(vec3(1.0, 0.11, 0.015), vec3(1.0, 0.42, 0.07), smoothstep(4.0, 26.0, x));
     return colour * (x * x / (40.0 + x * x)) * (0.35 + 0.045 * x);
@@ -83,13 +80,13 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     let radius = sphere.w;
     let square = dot(centre, centre);
     var out: Impostor;
-    // If the eye is inside the sphere, the sphere is not drawn.
+    // A sphere that contains the eye is not drawn.
     if square <= 1.001 * radius * radius {
         out.clip = vec4(0.0, 0.0, 2.0, 1.0);
         return out;
     }
-    // Half the side of the square that is drawn for a sphere: the radius of the cone from the eye
-    // around the sphere, in the plane through the sphere's centre, plus a pixel for the soft edge.
+    // Half the side of the square that is drawn for a sphere. The square contains the outline of
+    // the sphere as seen from the eye, plus a margin of one pixel for the soft edge.
     let distance = sqrt(square);
     let size = radius * sqrt(square / (square - radius * radius)) + view.pixel * distance;
     let ahead = centre / distance;
@@ -101,12 +98,13 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     out.centre = vec4(centre, radius);
     out.colour = by_speed(length(velocity.xyz) / view.speed);
     out.glow = by_heat(velocity.w / view.speed);
-    // A glowing sphere loses its own colour, because orange glow and blue would add up to grey.
+    // A glowing sphere loses its own colour, because an orange glow and a blue sphere would add up
+    // to grey.
     out.colour *= 1.0 - 0.9 * saturate(2.5 * out.glow.r);
     return out;
 }
 
-// Returns the distance from `place`, along `direction`, to the nearest wall of the box.
+// Returns the distance from the point `place`, along `direction`, to the nearest wall of the box.
 fn to_wall(place: vec3<f32>, direction: vec3<f32>) -> f32 {
     let walls = (select(-view.half, view.half, direction > vec3(0.0)) - place) / direction;
     return max(0.0, min(walls.x, min(walls.y, walls.z)));
@@ -123,8 +121,9 @@ fn lit(in: Impostor) -> Lit {
     let centre = in.centre.xyz;
     let radius = in.centre.w;
     let along = dot(centre, ray);
-    // The vector from the closest point of the ray to the centre of the sphere. A difference of
-    // squares would also give its length, but would lose digits by cancellation.
+    // Vector from the point of the ray that is closest to the sphere's centre to the centre. The
+    // length of this vector could also be computed as a difference of squares, but cancellation
+    // would cost digits.
     let beside = centre - along * ray;
     let square = dot(beside, beside);
     let cover = saturate((radius - sqrt(square)) / (view.pixel * along) + 0.5);
@@ -135,8 +134,8 @@ fn lit(in: Impostor) -> Lit {
     let normal = normalize(hit - centre);
     let place = view.eye + hit;
 
-    // Light fades between the spheres: on its way from the light source to this sphere, and on its
-    // way from this sphere to the eye.
+    // Light fades between the spheres, both on its way from the light source to a sphere and on its
+    // way from the sphere to the eye.
     let key = exp(-to_wall(place, KEY) / view.depth);
     let sky = exp(-to_wall(place, -ray) / (1.5 * view.depth));
     let facing = dot(normal, KEY);
@@ -148,18 +147,15 @@ fn lit(in: Impostor) -> Lit {
 
     var light = in.colour * (2.6 * key * wrapped * vec3(1.0, 0.94, 0.84) + sky * ambient);
     light += sky * rim * vec3(0.10, 0.16, 0.26) + 0.5 * key * shine;
-    // A sphere that has bounced recently glows, most where its surface faces the eye.
+    // A sphere that has bounced recently glows, brightest where its surface faces the eye.
     light += in.glow * mix(0.35, 1.0, sky) * (0.5 + 1.0 * saturate(-dot(normal, ray)));
 
     let clip = view.clip_from_world * vec4(place, 1.0);
     return Lit(clip.z / clip.w, vec4(shown(light), cover));
 }
 
-// ---- The box
-
 @vertex
 fn edge(@builtin(vertex_index) end: u32, @builtin(instance_index) i: u32) -> @builtin(position) vec4<f32> {
-    // The box has four edges along each axis.
     let axis = i / 4u;
     var corner: vec3<f32>;
     corner[axis] = f32(end) * 2.0 - 1.0;
@@ -172,8 +168,6 @@ fn edge(@builtin(vertex_index) end: u32, @builtin(instance_index) i: u32) -> @bu
 fn line() -> @location(0) vec4<f32> {
     return vec4(coded(vec3(0.20, 0.28, 0.40)), 1.0);
 }
-
-// ---- The background
 
 @vertex
 fn everywhere(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4<f32> {
@@ -188,8 +182,6 @@ fn background(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
     let noise = fract(52.9829189 * fract(dot(at.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
     return vec4(coded(colour) + noise * 0.0006, 1.0);
 }
-
-// ---- The text, on a dark pane
 
 struct Word {
     @builtin(position) clip: vec4<f32>,

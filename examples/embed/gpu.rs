@@ -11,13 +11,13 @@ pub(crate) struct Gpu {
     pub(crate) adapter: wgpu::Adapter,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// The first error that the device has reported, if there was one.
+    /// First error that the wgpu device has reported, if any.
     failure: Arc<Mutex<Option<String>>>,
 }
 
 impl Gpu {
-    /// Opens a device on the best adapter. Hardware adapters are better than software adapters.
-    /// With a `surface`, considers only adapters that can present to it.
+    /// Opens a wgpu device on the best adapter. Hardware adapters are better than software
+    /// adapters. With a `surface`, considers only adapters that can present to it.
     pub(crate) fn open(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -33,9 +33,9 @@ impl Gpu {
         let (device, queue) =
             pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
                 label: Some("embed"),
-                // Timestamps are optional. With them, carom measures the times of its stages.
+                // Timestamps are optional. With timestamps, carom measures the times of its stages.
                 required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-                // The default limits suffice for carom. Larger buffers allow larger worlds.
+                // wgpu's default limits suffice for carom. Larger buffers allow more spheres.
                 required_limits: wgpu::Limits {
                     max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
                     max_buffer_size: offered.max_buffer_size,
@@ -44,8 +44,8 @@ impl Gpu {
                 },
                 ..wgpu::DeviceDescriptor::default()
             }))?;
-        // By default wgpu panics on an error that no error scope catches. Instead, this program
-        // keeps the first such error.
+        // Without an error handler, wgpu panics on an error that no error scope catches. The
+        // handler of this program keeps the first error instead.
         let failure = Arc::new(Mutex::new(None));
         let keep = |failure: &Arc<Mutex<Option<String>>>| {
             let failure = Arc::clone(failure);
@@ -58,8 +58,8 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| tell(error.to_string())));
         let tell = keep(&failure);
         device.set_device_lost_callback(move |reason, message| {
-            // wgpu also calls this function when the device is destroyed on purpose. That is no
-            // failure.
+            // wgpu also calls the device-lost callback when the device is destroyed on purpose,
+            // which is not a failure.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 tell(format!("the device is lost: {message}"));
             }
@@ -72,7 +72,7 @@ impl Gpu {
         })
     }
 
-    /// Returns the first error that the device has reported, if there was one.
+    /// Returns the first error that the wgpu device has reported, if any.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         match &*failure {
@@ -87,8 +87,8 @@ impl Gpu {
     }
 }
 
-/// Returns the rank of a type of graphics adapter. The best type has rank 0, and a worse type has a
-/// larger rank.
+/// Returns the rank of a type of graphics adapter: 0 for the best type, larger numbers for worse
+/// types.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,

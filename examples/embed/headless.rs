@@ -1,4 +1,4 @@
-//! Runs without a window: simulates, draws the last frame, and writes it to a PNG file.
+//! Runs the simulation without a window, draws the last frame, and writes it to a PNG file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,7 +18,8 @@ use carom::gpu::wgpu;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let path = args.output.as_deref().context("--output is missing")?;
-    // The file is created first, so that a path that cannot be written fails before a long run.
+    // The PNG file is created before the simulation, so that a path that cannot be written fails
+    // before a long run.
     let file = File::create(path).with_context(|| format!("{}", path.display()))?;
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -51,8 +52,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
-    // The text has the same size as in a window of 1280 by 720 pixels. In a larger picture it is
-    // larger.
+    // The text in the picture is as large as in a window of 1280 by 720 pixels. In a larger picture
+    // it is larger.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
@@ -104,7 +105,8 @@ fn picture(
     );
     let (sender, mapped) = std::sync::mpsc::channel();
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-        // The receiver is gone only if this function has already returned an error.
+        // The receiving end of the channel is closed only if this function has already returned an
+        // error.
         let _ = sender.send(result);
     });
     gpu.queue.submit([encoder.finish()]);
@@ -122,7 +124,7 @@ fn picture(
 }
 
 fn write_png(file: File, [width, height]: [u32; 2], pixels: &[u8]) -> anyhow::Result<()> {
-    // The picture is opaque, so the file needs no alpha channel.
+    // The picture is opaque, so its PNG file needs no alpha channel.
     let opaque: Vec<u8> = pixels
         .chunks_exact(4)
         .flat_map(|pixel| &pixel[..3])

@@ -1,14 +1,15 @@
-//! Bouncing spheres, simulated entirely on the GPU. This file and `simulation.wgsl` show how to
-//! embed carom in an application that has its own wgpu device.
+//! Simulates bouncing spheres on the GPU. This file and `simulation.wgsl` show how to embed carom
+//! in an application that has its own wgpu device.
 //!
-//! Each step has three parts, in one command encoder:
+//! Each time step has three parts, which are recorded in one command encoder:
 //! 1. carom reads the spheres from the application's buffers and computes each sphere's earliest
 //!    impact.
 //! 2. The application's shader `simulation.wgsl` reads these impacts, moves the spheres, and lets
-//!    pairs bounce.
+//!    pairs of spheres bounce.
 //! 3. The new positions and velocities are copied over the old ones.
 //!
-//! Only a summary of each step is read back: the counts, and the times of carom's stages.
+//! The host reads back only a summary of each step: the number of colliding pairs, and the times
+//! that the stages of carom took.
 
 use std::time::Duration;
 
@@ -20,34 +21,35 @@ use carom::gpu::{
     StepSummary, Ticket, WGSL, wgpu,
 };
 
-/// Workgroup size of the entry point in `simulation.wgsl`.
+/// Workgroup size of the compute shader `simulation.wgsl`.
 const WORKGROUP: u32 = 256;
 
-/// Number of bytes from one sphere to the next in the buffers of positions and of velocities.
+/// Stride of the buffers of positions and of velocities, in bytes per sphere.
 const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 
 /// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// The initial state: a box from `-half` to `half`, and the spheres in it.
+/// The initial state of the simulation: a box from `-half` to `half`, and the spheres in the box.
 pub(crate) struct World {
     pub(crate) half: [f32; 3],
-    /// For each sphere: its position x, y, z, and its radius.
+    /// Position x, y, z and radius of each sphere.
     pub(crate) positions: Vec<[f32; 4]>,
-    /// For each sphere: its velocity x, y, z, and its glow.
+    /// Velocity x, y, z and glow of each sphere.
     pub(crate) velocities: Vec<[f32; 4]>,
 }
 
-/// Parameters of the simulation that are the same for every step.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) dt: f32,
-    /// Coefficient of restitution: 1 conserves energy, 0 removes the speed of approach completely.
+    /// Coefficient of restitution of a bounce: 1 conserves kinetic energy, 0 removes the speed of
+    /// approach completely.
     pub(crate) restitution: f32,
     pub(crate) walls: bool,
 }
 
-/// Counts and stage times of a step, which arrive some frames after it.
+/// Number of colliding pairs of a step, and the times of carom's stages. The host receives the
+/// report of a step some frames later.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) pairs: u64,
@@ -56,24 +58,24 @@ pub(crate) struct Report {
 
 pub(crate) struct Simulation {
     device: wgpu::Device,
-    /// The current positions. carom, `simulation.wgsl` and the renderer read this buffer.
+    /// Buffer of the current positions and radii. carom, `simulation.wgsl` and the renderer read
+    /// this buffer.
     pub(crate) positions: wgpu::Buffer,
-    /// The current velocities.
     pub(crate) velocities: wgpu::Buffer,
-    /// The positions and velocities that a step writes. They are separate buffers, because other
-    /// invocations of the same dispatch still read the current state.
+    /// Buffers for the positions and velocities at the end of a step. They are separate from the
+    /// current state, which other invocations of the same dispatch still read.
     new: [wgpu::Buffer; 2],
     count: u32,
     dt: f32,
-    /// carom's buffers for this world.
+    /// carom's buffers for the spheres of this simulation.
     buffers: CollisionBuffers,
-    /// The pipeline of `simulation.wgsl`, which moves the spheres and lets them bounce.
+    /// The compute pipeline of `simulation.wgsl`, which moves the spheres and lets them bounce.
     bounce: wgpu::ComputePipeline,
     uniform: wgpu::Buffer,
-    /// The bind group of the pipeline `bounce`. It contains one of carom's buffers, so it is
-    /// recreated after carom's buffers have grown.
+    /// The bind group of the compute pipeline `bounce`. It contains one of carom's buffers, so it
+    /// must be recreated after carom's buffers have grown.
     bound: Option<wgpu::BindGroup>,
-    /// The readback in flight, if there is one.
+    /// The readback of a step's summary that is in flight, if there is one.
     ticket: Option<Ticket<StepSummary>>,
     report: Report,
 }
@@ -125,22 +127,23 @@ impl Simulation {
         });
         queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&params));
 
-        // Create one `CollisionPipeline` for each device, and `CollisionBuffers` for each world.
-        // Several worlds can share the pipeline.
+        // Create one `CollisionPipeline` for each device, and one `CollisionBuffers` for each set
+        // of spheres that is simulated. Several `CollisionBuffers` can share a pipeline.
         //
-        // The `count` in `new(count)` is the largest number of spheres. `with_earliest` requests
-        // the earliest impact of each sphere, which the shader reads. `with_timestamp_period`
-        // requests the times of the stages, which the device measures if it has the feature
-        // `TIMESTAMP_QUERY`. The capacity for pairs has a default, and the buffers are grown when a
-        // step needs more: see `report`.
+        // `BufferOptions::new` takes the largest number of spheres. `with_earliest` requests the
+        // earliest impact of each sphere, which the shader reads. `with_timestamp_period` requests
+        // the times of carom's stages, which need the device feature `TIMESTAMP_QUERY`. The buffer
+        // of pairs has a default capacity, and the function `report` grows it when a step finds
+        // more pairs.
         let pipeline = CollisionPipeline::new(device)?;
         let options = BufferOptions::new(count)
             .with_earliest()
             .with_timestamp_period(queue.get_timestamp_period());
         let buffers = pipeline.create_buffers(&options)?;
 
-        // `WGSL` declares the structs and constants for reading carom's buffers. Append it after
-        // the application's own text, so that compile errors have the line numbers of that file.
+        // carom's constant `WGSL` declares the structs and constants for reading carom's buffers in
+        // a shader. Append it after the application's own shader text, so that compile errors keep
+        // the line numbers of the application's file.
         let shader = [include_str!("simulation.wgsl"), WGSL].concat();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("bounce"),
@@ -176,8 +179,8 @@ impl Simulation {
         self.count
     }
 
-    /// Puts the spheres back into their initial state. `world` must be the world that was passed to
-    /// `new`.
+    /// Puts the spheres back into their initial state. `world` must be the initial state that was
+    /// passed to `new`.
     pub(crate) fn restart(&mut self, queue: &wgpu::Queue, world: &World) {
         self.ticket = None;
         self.report = Report::default();
@@ -185,30 +188,32 @@ impl Simulation {
         queue.write_buffer(&self.velocities, 0, bytemuck::cast_slice(&world.velocities));
     }
 
-    /// Records a step: carom's work, the bounce, and the copy of the new state over the old one.
-    /// Submit the encoder, then call [`report`](Self::report).
+    /// Records a time step: carom's commands, the dispatch of the bounce shader, and the copy of
+    /// the new positions and velocities over the old ones. Submit the encoder afterwards, then call
+    /// [`report`](Self::report).
     pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
         // Describe where the spheres are. An `Attribute` is a buffer with an offset and a stride in
-        // bytes: positions and radii share a buffer, and the radius is at byte 12 of each entry.
-        // The buffers need the usage STORAGE. carom reads these buffers itself, in the recorded
-        // commands, so nothing has to be copied or converted before.
+        // bytes. Positions and radii share a buffer here, and the radius is at byte 12 of each
+        // sphere's entry. The buffers need the usage STORAGE. carom's recorded commands read these
+        // buffers, so the application does not copy or convert them.
         let spheres = DeviceSpheres::new(
             self.count,
             Attribute::new(&self.positions, 0, SPHERE),
             Attribute::new(&self.positions, 12, SPHERE),
         )
         .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
-        // `record` only adds commands to the encoder. It does not submit, poll or block.
+        // `CollisionBuffers::record` only adds commands to the encoder. It does not submit, poll or
+        // block.
         self.buffers
             .record(encoder, &Step::on_device(&spheres, self.dt))?;
-        // Read back the summary of this step, unless an earlier one is still in flight. The ticket
-        // becomes ready some frames after the submit.
+        // Read back the summary of this step, unless the readback of an earlier summary is still in
+        // flight. The summary arrives some frames after the submit.
         if self.ticket.is_none() {
             self.ticket = Some(self.buffers.read_summary(encoder)?);
         }
 
-        // carom's results are in its buffers after the commands above, so a pass in the same
-        // encoder can read them.
+        // carom's results are in its buffers after the recorded commands have run, so a later pass
+        // in the same encoder can read them.
         let bound = match self.bound.take() {
             Some(bound) => bound,
             None => self.bind()?,
@@ -228,8 +233,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Creates the bind group for the shader `simulation.wgsl`. `earliest()` is carom's buffer with
-    /// the earliest impact of each sphere.
+    /// Creates the bind group for the shader `simulation.wgsl`. `CollisionBuffers::earliest`
+    /// returns carom's buffer with the earliest impact of each sphere.
     fn bind(&self) -> anyhow::Result<wgpu::BindGroup> {
         let [new_positions, new_velocities] = &self.new;
         let buffers = [
@@ -254,17 +259,17 @@ impl Simulation {
         }))
     }
 
-    /// Returns the latest counts and stage times that have been read back. Never waits: a readback
-    /// arrives when the device is polled, which each submit also does.
+    /// Returns the latest pair count and stage times that have been read back, without waiting. A
+    /// readback arrives when the device is polled, which each submit also does.
     pub(crate) fn report(&mut self) -> anyhow::Result<&Report> {
         if let Some(ticket) = self.ticket.take() {
             match ticket.try_take()? {
                 Readback::Pending(ticket) => self.ticket = Some(ticket),
                 Readback::Ready(summary) => {
-                    // If the step found more pairs than its list holds, some bounces of that step
-                    // were missed. Grow the buffers, so that the following steps have room. `grow`
-                    // returns true if it has replaced the buffers: then bind groups that contain
-                    // them have to be recreated.
+                    // If a step finds more pairs than carom's buffer of pairs holds, some bounces
+                    // of this step are missing. Grow the buffers, so that the following steps have
+                    // room. If `grow` returns true, it has replaced the buffers, and bind groups
+                    // that contain them must be recreated.
                     if let Some(required) = summary.required_capacity()
                         && self.buffers.grow(&required)?
                     {

@@ -1,5 +1,5 @@
 //! Renders text as coverage: one byte per pixel, 0 outside the letters and 255 inside. The font is
-//! compiled into the program, so no installed font is needed.
+//! compiled into the program, so that no installed font is needed.
 
 use ab_glyph::{Font, FontRef, InvalidFont, Point, ScaleFont};
 
@@ -15,7 +15,7 @@ impl Text {
         FontRef::try_from_slice(dejavu::sans::regular()).map(Self)
     }
 
-    /// Renders rows of two columns, the first flush left and the second flush right. `height` is
+    /// Renders a table of two columns, the first flush left and the second flush right. `height` is
     /// the height of the letters and `width` the width of the whole table, in pixels.
     #[allow(
         clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! The window, its events and its surface.
+//! The window of the example, its events and its surface.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ struct App<'a> {
 }
 
 impl App<'_> {
-    /// Ends the program with an error if `result` is one.
+    /// Ends the program with an error if `result` is an error.
     fn pass(&mut self, events: &ActiveEventLoop, result: anyhow::Result<()>) {
         if let Err(error) = result {
             self.failure.get_or_insert(error);
@@ -97,7 +97,7 @@ impl ApplicationHandler for App<'_> {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        // Drop the surface while the connection to the window system is still open.
+        // The surface is dropped here, while the connection to the window system is still open.
         self.scene = None;
     }
 }
@@ -115,7 +115,7 @@ struct Scene {
     text: Text,
     frames: Frames,
     paused: bool,
-    /// Position of the mouse pointer, if it is known.
+    /// Position of the mouse pointer in the window, if it is known.
     pointer: Option<[f64; 2]>,
     /// Whether the left mouse button is pressed.
     drags: bool,
@@ -216,13 +216,12 @@ impl Scene {
         self.window.request_redraw();
     }
 
-    /// Simulates a step, unless paused, and draws a picture.
+    /// Simulates a time step, unless paused, and draws a picture.
     fn frame(&mut self, events: &ActiveEventLoop) -> anyhow::Result<()> {
         self.gpu.check()?;
         let size = self.window.inner_size();
         if size.width == 0 || size.height == 0 {
-            // The window is minimized, so nothing is drawn. Drawing continues with the next
-            // `Resized` event.
+            // A minimized window has no pixels, so nothing is drawn until the next `Resized` event.
             return Ok(());
         }
         let Some((target, fits)) = self.target(events)? else {
@@ -261,10 +260,10 @@ impl Scene {
         Ok(())
     }
 
-    /// Resizes the surface to the size of the window.
+    /// Resizes the wgpu surface to the size of the window.
     fn configure(&mut self) {
         let PhysicalSize { width, height } = self.window.inner_size();
-        // A minimized window has size 0, which a surface must not have.
+        // A minimized window has size 0, which a wgpu surface must not have.
         if width > 0 && height > 0 {
             let most = self.gpu.device.limits().max_texture_dimension_2d;
             self.config.width = width.min(most);
@@ -291,8 +290,8 @@ impl Scene {
             Current::Timeout | Current::Occluded => {}
             Current::Validation => self.gpu.check()?,
         }
-        // Try again to get a texture after a short time. Retrying at once would keep a core busy
-        // while the window is hidden.
+        // The program tries again to get a texture of the surface after a short time. Retrying at
+        // once would keep a core busy while the window is hidden.
         let soon = Instant::now() + Duration::from_millis(20);
         events.set_control_flow(ControlFlow::WaitUntil(soon));
         Ok(None)

@@ -1,15 +1,15 @@
-// Code that the fuzz targets of the library share: numbers made from the input of the fuzzer, and a
-// detector.
+// Makes spheres and numbers from the input of the fuzzer, and a detector on the CPU. The fuzz
+// targets of the library share this code.
 
 use std::cell::RefCell;
 
 use carom::{Backend, Detector, MAX_MAGNITUDE, Options, Sphere, Step};
 use libfuzzer_sys::fuzz_target;
 
-/// Maximum number of spheres in a world.
+/// Largest number of spheres in a fuzzed world.
 const MOST: usize = 8;
 
-/// Reads numbers from the input of the fuzzer. After the end of the input, it reads zeros.
+/// Reads numbers from the input of the fuzzer. After the end of the input, every number is 0.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -29,25 +29,26 @@ impl Bytes<'_> {
         i8::from_le_bytes(self.take())
     }
 
-    /// Reads a float32 of any valid value.
+    /// Reads any valid float32 from the input of the fuzzer.
     fn any(&mut self) -> f32 {
         valid(f32::from_le_bytes(self.take()))
     }
 
-    /// Reads a small multiple of `unit`, which is a power of two. Such multiples are often equal to
-    /// one another. Their sums are often exact, and equal to other multiples or sums.
+    /// Reads a small multiple of `unit`, which is a power of two. Such multiples, and exact sums of
+    /// them, are often equal to each other.
     fn multiple(&mut self, unit: f32) -> f32 {
         valid(f32::from(self.signed()) * unit)
     }
 
-    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷. Powers near 1 are more frequent.
+    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷ from the input of the fuzzer. Powers near 1 are more
+    /// frequent.
     fn unit(&mut self) -> f32 {
         let x = i32::from(self.signed());
         2_f32.powi(if x % 2 == 0 { x / 16 } else { x })
     }
 }
 
-/// Returns `x` clamped to the range of valid inputs, or 0 if `x` is not finite.
+/// Returns the number `x` clamped to the range that carom accepts, or 0 if `x` is not finite.
 fn valid(x: f32) -> f32 {
     if x.is_finite() {
         x.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE)
@@ -56,27 +57,27 @@ fn valid(x: f32) -> f32 {
     }
 }
 
-/// Returns the float32 that is up to 3 ulps above or below `x`, or `x` itself. The number of ulps
-/// is |`ulps`| modulo 4, and the sign of `ulps` gives the direction.
+/// Returns a float32 0 to 3 ulps from `x`. The distance is |`ulps`| modulo 4, and the sign of
+/// `ulps` gives the direction.
 fn nudged(x: f32, ulps: i8) -> f32 {
     let step = |x: f32| if ulps > 0 { x.next_up() } else { x.next_down() };
     (0..ulps.unsigned_abs() % 4).fold(x, |x, _| step(x))
 }
 
-/// Triples of perpendicular vectors of equal length, all with integer coordinates. A path along one
-/// vector of a triple can be exactly tangent to a sphere that is displaced along another one.
+/// Triples of perpendicular vectors of equal length, in whole numbers. A path along one vector of a
+/// triple can be exactly tangent to a sphere displaced along another vector.
 const AXES: [[[f32; 3]; 3]; 3] = [
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     [[3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], [0.0, 0.0, 5.0]],
     [[-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], [2.0, 2.0, -1.0]],
 ];
-/// For each triple of [`AXES`]: the length of its vectors.
+/// Length of the vectors in each triple of [`AXES`].
 const LENGTHS: [f32; 3] = [1.0, 5.0, 3.0];
 
 thread_local! {
     static DETECTOR: RefCell<Detector> = {
-        // The thread pool consists of this thread only, because waking other threads would take
-        // longer than the computation of a small world.
+        // The thread pool consists of the fuzzer's thread only, because waking other threads would
+        // take longer than computing a small world.
         rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .use_current_thread()

@@ -1,4 +1,5 @@
-//! Fuzz target: the CSV reader accepts or rejects arbitrary bytes, and accepted worlds are valid.
+//! Fuzz target: the CSV reader accepts or rejects arbitrary bytes without a panic, and accepted
+//! files give valid spheres.
 
 #![no_main]
 
@@ -9,7 +10,8 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     for options in ways() {
         if let Ok(world) = carom_cli::read::csv::read("input", data, &options) {
-            // A row of the file has at least 5 bytes: three numbers of one digit and two commas.
+            // A row of a CSV file of spheres has at least 5 bytes: three numbers of one digit and
+            // two commas.
             check(&world, data.len() / 5);
         }
     }

@@ -1,5 +1,5 @@
-//! Fuzz target: the `.npy` reader accepts or rejects arbitrary bytes, and accepted worlds are
-//! valid.
+//! Fuzz target: the `.npy` reader accepts or rejects arbitrary bytes without a panic, and accepted
+//! files give valid spheres.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Fuzz target: the `.npz` reader accepts or rejects arbitrary bytes, and accepted worlds are
-//! valid.
+//! Fuzz target: the `.npz` reader accepts or rejects arbitrary bytes without a panic, and accepted
+//! files give valid spheres.
 
 #![no_main]
 
@@ -11,8 +11,8 @@ fuzz_target!(|data: &[u8]| {
     for options in ways() {
         let input = std::io::Cursor::new(data);
         if let Ok(world) = carom_cli::read::npz::read("input", input, &options) {
-            // An array in the file may be compressed with Deflate, by a factor of about 1000 at
-            // most.
+            // An array in an `.npz` file may be compressed with Deflate, by a factor of about 1000
+            // at most.
             check(&world, 1100 * data.len() / 12);
         }
     }

@@ -1,5 +1,5 @@
-//! Fuzz target: small periodic worlds are made from arbitrary bytes. The list of pairs and images must
-//! be equal to the list that brute force finds in exact arithmetic.
+//! Fuzz target: makes small worlds in a periodic cell from arbitrary bytes. carom must find the
+//! same colliding pairs, with the same periodic copies, as brute force in exact arithmetic.
 
 #![no_main]
 
@@ -11,8 +11,8 @@ include!("bytes.rs");
 use carom::Domain;
 use oracle::periodic::{Pair, brute_force, brute_force_between};
 
-/// Reads a domain. Its edges are at least 16 units long, unless they are skewed, so that spheres reach
-/// few images.
+/// Reads a periodic cell from the input of the fuzzer. Its edges are at least 16 units long, unless
+/// they are skewed, so that a sphere reaches few periodic copies of other spheres.
 fn domain(bytes: &mut Bytes<'_>, unit: f32) -> Domain {
     let kind = bytes.byte();
     let flags = bytes.byte();
@@ -22,7 +22,8 @@ fn domain(bytes: &mut Bytes<'_>, unit: f32) -> Domain {
         axis.map(|x| x * times * unit)
     });
     if kind & 0x10 != 0 {
-        // The lattice has the same cell if an edge is added to another one.
+        // Adding a multiple of one edge to another edge skews the periodic cell, but keeps the
+        // lattice of periodic copies.
         let times = f32::from(bytes.signed() % 8);
         let [first, second, _] = edges;
         edges[1] = std::array::from_fn(|k| second[k] + first[k] * times);
@@ -42,7 +43,7 @@ fn domain(bytes: &mut Bytes<'_>, unit: f32) -> Domain {
     } else {
         [0.0; 3]
     };
-    // At least one edge is periodic.
+    // The world repeats along at least one edge of the cell.
     let periodic = [1, 2, 4].map(|bit| (flags % 7 + 1) & bit != 0);
     Domain::triclinic(origin, edges).with_periodic(periodic)
 }
@@ -54,7 +55,7 @@ fn spheres(bytes: &mut Bytes<'_>, unit: f32, domain: &Domain) -> Vec<Sphere> {
         let last = spheres.last().copied().unwrap_or_default();
         let mut sphere = match kind % 4 {
             0 => last,
-            // A sphere that touches the last one, or an image of it, at some time.
+            // The new sphere touches the previous sphere, or a periodic copy of it, at some time.
             1 => {
                 let axes = usize::from(bytes.byte() % 3);
                 let [along, across, _] = AXES[axes];
@@ -75,7 +76,8 @@ fn spheres(bytes: &mut Bytes<'_>, unit: f32, domain: &Domain) -> Vec<Sphere> {
             }
         };
         if kind & 0x10 != 0 {
-            // Another image of the sphere.
+            // Moving a sphere by multiples of a periodic edge replaces it by one of its periodic
+            // copies.
             let edge = domain.edges()[usize::from(bytes.byte() % 3)];
             let times = f32::from(bytes.signed());
             sphere.center = std::array::from_fn(|k| sphere.center[k] + edge[k] * times);
@@ -104,7 +106,8 @@ fuzz_target!(|data: &[u8]| {
     let unit = 2_f32.powi(i32::from(bytes.signed() / 8));
     let domain = domain(&mut bytes, unit);
     let mut spheres = spheres(&mut bytes, unit, &domain);
-    // As in the target `worlds`, these groups determine the number of segments.
+    // The first sphere ignores some of the collision groups 12 to 14, which have no members. In a
+    // build with `--cfg carom_fuzzing`, carom derives the number of time segments from these bits.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }
@@ -116,7 +119,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let found = DETECTOR.with_borrow_mut(|detector| detector.detect(&step.in_domain(&domain)));
     let Ok(found) = found else {
-        // Skewed edges may span no cell.
+        // carom rejects a periodic cell whose three edges are linearly dependent.
         return;
     };
     let truth = if two_sets {

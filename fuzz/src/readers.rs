@@ -1,5 +1,5 @@
-// Code that the fuzz targets of all readers share: the reader options, a limit on the memory, and a
-// check of the worlds.
+// Options of the file readers, a limit on memory, and a check of the spheres that a reader returns.
+// The fuzz targets of all readers share this code.
 
 use carom_cli::read::{Radii, ReadOptions, World};
 
@@ -19,13 +19,13 @@ fn ways() -> impl Iterator<Item = ReadOptions> {
     })
 }
 
-/// An allocator with a limit of 128 MiB. It stops the run if a reader allocates more memory than
-/// the small inputs of the fuzzer, even compressed ones, can require.
+/// Memory allocator with a limit of 128 MiB. It stops the fuzzer if a reader allocates more memory
+/// than the small inputs, even compressed ones, can require.
 #[global_allocator]
 static MEMORY: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, 128 << 20);
 
-/// Panics unless the world is valid: all numbers are finite, there are at most `most` spheres, and
-/// there are as many ids and types as spheres, if there are any.
+/// Panics unless the spheres that a reader returned are valid: all numbers are finite, there are at
+/// most `most` spheres, and there is an id and a type for each sphere or for none.
 fn check(world: &World, most: usize) {
     assert!(world.spheres.len() <= most, "{} spheres", world.spheres.len());
     for sphere in &world.spheres {

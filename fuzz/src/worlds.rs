@@ -1,5 +1,5 @@
-//! Fuzz target: small worlds are made from arbitrary bytes. The list of pairs must be equal, bit
-//! for bit, to the list that brute force finds in exact arithmetic.
+//! Fuzz target: makes small worlds from arbitrary bytes. carom's list of collisions must be equal,
+//! bit for bit, to the list of brute force in exact arithmetic.
 
 #![no_main]
 
@@ -29,8 +29,8 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             )
             .with_velocity(std::array::from_fn(|_| bytes.multiple(speed))),
             4 => last,
-            // This sphere passes the previous sphere at a distance and a time that are read from
-            // the input.
+            // The new sphere passes the previous sphere at a distance and a time that are read from
+            // the input of the fuzzer.
             _ => {
                 let axes = usize::from(bytes.byte()) % 3;
                 let [along, across, _] = AXES[axes];
@@ -57,14 +57,14 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             sphere.radius = sphere.radius.max(0.0);
         }
         if kind & 0x80 != 0 {
-            // A sphere is a member of some of the groups 0 to 3, and ignores some of them. The fuzz
-            // target below uses the groups from 12 on for another purpose.
+            // A sphere is in some of the collision groups 0 to 3, and ignores some of them. Groups
+            // from 12 on have another purpose.
             let groups = bytes.byte();
             sphere = sphere.with_groups(u16::from(groups & 15), u16::from(groups >> 4));
         }
         spheres.push(sphere);
     }
-    // Displacements, which are velocities times dt, must not exceed MAX_MAGNITUDE either.
+    // Displacements during the time step must not exceed MAX_MAGNITUDE either.
     let fastest = spheres.iter().flat_map(|sphere| sphere.velocity);
     let fastest = fastest.fold(0.0_f32, |fastest, v| fastest.max(v.abs()));
     while fastest * dt > MAX_MAGNITUDE {
@@ -78,9 +78,9 @@ fuzz_target!(|data: &[u8]| {
     let head = bytes.byte();
     let two_sets = head % 4 == 0;
     let (mut spheres, dt) = world(&mut bytes);
-    // The first sphere ignores some of the groups 12 to 14. They have no members, so no pair is
-    // left out. In a build with the cfg `carom_fuzzing`, the library derives from these bits the
-    // number of segments into which it cuts the longest path.
+    // The first sphere ignores some of the collision groups 12 to 14, which have no members. In a
+    // build with `--cfg carom_fuzzing`, carom derives from these bits the number of time segments
+    // into which it cuts the longest path.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

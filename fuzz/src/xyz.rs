@@ -1,5 +1,6 @@
-//! Fuzz target: the reader of XYZ files accepts or rejects arbitrary bytes, and accepted worlds
-//! are valid. Reading the last frame alone must give the same world as reading all frames.
+//! Fuzz target: the reader of XYZ files accepts or rejects arbitrary bytes without a panic, and
+//! accepted files give valid spheres. Reading the last frame alone must give the same spheres as
+//! reading all frames.
 
 #![no_main]
 

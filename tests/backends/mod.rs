@@ -1,5 +1,5 @@
-//! Runs a test on both backends. Without a graphics adapter, the test of the GPU backend fails. It
-//! is not skipped, because a test that is skipped without notice would prove nothing.
+//! Runs a test on the CPU backend and on the GPU backend. Without a graphics adapter, the GPU part
+//! fails instead of being skipped, because a skipped test proves nothing.
 
 #![allow(
     dead_code,

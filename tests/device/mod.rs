@@ -1,5 +1,5 @@
-//! A wgpu device like that of an application. It records the errors that reach the application's
-//! error handler.
+//! A wgpu device as an application would have it. It records the errors that reach the
+//! application's error handler.
 
 #![allow(
     dead_code,
@@ -72,8 +72,7 @@ impl Device {
         self.device.create_command_encoder(&Default::default())
     }
 
-    /// Returns a buffer that contains the given words. It can be a storage buffer, and the source
-    /// or the destination of copies.
+    /// Returns a storage buffer with the given words, which can also be copied from and to.
     pub(crate) fn words(&self, words: &[u32]) -> wgpu::Buffer {
         self.device
             .create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -91,8 +90,7 @@ impl Device {
         }
     }
 
-    /// Submits the encoder, waits for the device, and returns the result of the ticket (the
-    /// readback in flight).
+    /// Submits the encoder, waits for the device, and returns the result of the readback.
     pub(crate) fn finish<T>(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -103,7 +101,7 @@ impl Device {
         ticket.try_take().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Returns the words of a buffer with the usage `COPY_SRC`.
+    /// Returns the contents of a buffer with the usage `COPY_SRC`, as 32-bit words.
     pub(crate) fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -129,7 +127,7 @@ impl Device {
     }
 }
 
-/// A device buffer of spheres in the layout of [`Sphere`].
+/// A device buffer of spheres, each in the memory layout of [`Sphere`].
 pub(crate) struct Interleaved {
     pub(crate) buffer: wgpu::Buffer,
     pub(crate) count: u32,
@@ -139,7 +137,8 @@ impl Interleaved {
     pub(crate) fn new(device: &Device, spheres: &[Sphere]) -> Self {
         let words: &[u32] = bytemuck::cast_slice(spheres);
         Self {
-            // A buffer of size 0 cannot be bound, so an empty set gets a buffer of eight words.
+            // A buffer of size 0 cannot be bound, so the buffer of an empty set of spheres has
+            // eight words.
             buffer: device.words(if words.is_empty() { &[0; 8] } else { words }),
             count: u32::try_from(spheres.len()).unwrap_or(u32::MAX),
         }
@@ -158,7 +157,7 @@ impl Interleaved {
     }
 }
 
-/// Returns the value of a readback. Panics if the value is not ready.
+/// Returns the value of a readback. Panics if the value has not arrived.
 pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     match readback {
         Readback::Ready(value) => value,
@@ -166,7 +165,8 @@ pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     }
 }
 
-/// Returns the list of a readback. Panics if the list is not ready or not complete.
+/// Returns the list of collisions of a readback. Panics if the list has not arrived or is
+/// truncated.
 pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T {
     match ready(readback) {
         PairList::Complete(step) => step,
@@ -174,7 +174,8 @@ pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T
     }
 }
 
-/// Runs a step on the device and returns its exact list. Grows the buffers as often as necessary.
+/// Runs a time step on the device and returns its exact list of collisions. Grows carom's buffers
+/// as often as necessary.
 pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -190,8 +191,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // At most four attempts are necessary. The capacities for spheres, segments and pairs may each
-    // overflow once, and there may be more pairs than the first readback holds.
+    // At most four attempts are necessary. The capacities for spheres, time segments and pairs may
+    // each overflow once, and there may be more pairs than the first readback holds.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

@@ -1,11 +1,12 @@
-//! Tests that no pair is lost, doubled or invented in the two places where a grid is prone to such
-//! errors: between neighbouring cells of wide worlds, and at the boundaries of time segments.
+//! Tests that no colliding pair is lost, listed twice or invented in two places where a grid is
+//! prone to such errors: between neighbouring cells of wide worlds, and at the boundaries of time
+//! segments.
 //!
-//! The worlds have too many spheres for brute force. Instead, the tests construct the worlds from
-//! pairs that touch or nearly touch, and the oracle decides each of these pairs exactly.
+//! The worlds have too many spheres for brute force. So the tests construct pairs of spheres that
+//! touch or nearly touch, and exact arithmetic decides which of these pairs collide.
 //!
-//! The tests that every change must pass use a fraction of the pairs. The ignored tests use the
-//! full numbers, and run with `cargo test --release --test nothing_lost -- --ignored --nocapture`
+//! The ignored tests use many more pairs than the other tests. Run them with
+//! `cargo test --release --test nothing_lost -- --ignored --nocapture`.
 
 #[path = "../backends/mod.rs"]
 mod backends;
@@ -17,24 +18,25 @@ mod oracle;
 use carom::{Collision, Detector, Sphere, Statistics, Step};
 use rayon::prelude::*;
 
-/// A world of 2n spheres. Spheres i and i + n are a constructed pair: they touch, or nearly touch.
+/// A test world of 2n spheres. Spheres i and i + n are constructed as a pair that touches or nearly
+/// touches.
 struct Pairs {
     spheres: Vec<Sphere>,
     dt: f32,
 }
 
 impl Pairs {
-    /// Makes a world of the given pairs. The first spheres of all pairs precede the second spheres,
-    /// so that the two spheres of a pair are far apart in memory.
+    /// Makes a test world of the given pairs of spheres. The first spheres of all pairs precede the
+    /// second spheres, so that the two spheres of a pair are far apart in memory.
     fn new(pairs: impl ExactSizeIterator<Item = [Sphere; 2]>, dt: f32) -> Self {
         let (mut spheres, others): (Vec<_>, Vec<_>) = pairs.map(|[a, b]| (a, b)).unzip();
         spheres.extend(others);
         Self { spheres, dt }
     }
 
-    /// Detects the collisions of the world. Checks with the oracle that each listed pair collides,
-    /// and that each constructed pair that collides is listed. Returns the number of constructed
-    /// pairs that collide, and the statistics.
+    /// Detects the collisions of a test world. Checks with exact arithmetic that every listed pair
+    /// collides, and that every constructed pair that collides is listed. Returns the number of
+    /// constructed pairs that collide, and the statistics of the step.
     fn check(&self, world: &str, detector: &mut Detector) -> (u64, Statistics) {
         let found = detector
             .detect(&Step::new(&self.spheres, self.dt))
@@ -82,8 +84,8 @@ impl Pairs {
         (colliding.len() as u64, found.statistics)
     }
 
-    /// Panics if there are any `pairs`, which are mistakes of the kind `what`. The message shows up
-    /// to five of them.
+    /// Panics if there are any wrong `pairs`, and shows up to five of them. `what` describes the
+    /// mistake.
     fn none(&self, world: &str, what: &str, pairs: &[(u32, u32)]) {
         let shown: Vec<String> = pairs
             .iter()

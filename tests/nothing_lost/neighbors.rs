@@ -1,9 +1,9 @@
-//! Tests of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. The two spheres
-//! of a pair lie in neighbouring cells, side by side or diagonally, as often as in the same cell.
-//! Rounding errors in the computation of cells must not place the two spheres two cells apart.
+//! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. The two
+//! spheres of a pair are often in neighbouring grid cells. Rounding errors must not put the two
+//! spheres two cells apart.
 //!
-//! Most pairs are in dense clumps, where cells are about as wide as a sphere. In a world of
-//! isolated pairs, the cells would be as wide as the distance between pairs.
+//! Most pairs are in dense clumps, where carom makes grid cells about as wide as a sphere. If all
+//! pairs were isolated, the cells would be as wide as the distance between pairs.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,21 +19,20 @@ use crate::backends::{both, detector};
 
 /// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump divided by its number of pairs, in cubic diameters. At this density, a sphere
-/// touches few spheres of other pairs by chance.
+/// Volume of a clump per pair of spheres, in cubic diameters. At this density, few spheres of
+/// different pairs touch by chance.
 const ROOM: f64 = 8.0;
-/// Largest accepted number of candidates per sphere. This limit proves that cells are not much
-/// wider than spheres. With cells as wide as a clump, there would be thousands of candidates per
+/// Largest accepted number of candidates (tested pairs) per sphere. It proves that grid cells are
+/// not much wider than spheres. Cells as wide as a clump would give thousands of candidates per
 /// sphere.
 const MOST_CANDIDATES: u64 = 512;
 
-/// Returns a random vector with components in [0, 1).
 fn vector(rng: &mut Rng) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|_| rng.f64()))
 }
 
-/// Returns a random unit vector. One vector in four lies along an axis of the cells or along a
-/// diagonal of a cell or of its faces.
+/// Returns a random unit vector. One vector in four lies along an axis of the grid, or along a
+/// diagonal of a cell or of a face of a cell.
 fn direction(rng: &mut Rng) -> DVec3 {
     loop {
         let inside = match rng.u32(0..4) {
@@ -46,10 +45,10 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns two spheres near `place` for a step of dt = 1. At the start or at the end of the step,
-/// their distance is the sum of their radii, or differs slightly from it. In half of the pairs, the
-/// two spheres have a common velocity. If `bullets` is set, the common velocity is much larger in
-/// one pair in 64.
+/// Returns two spheres near `place` for a time step of 1. At the start or at the end of the step,
+/// the distance of their centres is the sum of their radii, or differs slightly from it. In half of
+/// the pairs, both spheres have a common velocity. With `bullets`, one pair in 64 has a very large
+/// common velocity.
 fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let at = direction(rng) * (0.7 + 0.3 * rng.f64());
     let common = match rng.u32(0..64) {
@@ -57,8 +56,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // A pair that is to touch at the end of the step approaches head-on or obliquely. In both
-    // cases, the two spheres are closest at the end of the step, not earlier.
+    // A pair that is to touch at the end of the step approaches head-on or obliquely, so that the
+    // two spheres are closest at the end of the step and not earlier.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -69,9 +68,9 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let other =
         Sphere::new((place + begin).as_vec3(), 0.0).with_velocity((common + closing).as_vec3());
 
-    // The radii are computed from the distance between the positions after rounding to float32.
-    // With radii from the positions before rounding, spheres far from the origin would never barely
-    // touch.
+    // The radii are computed from the distance between positions that are already rounded to
+    // float32. Radii computed from unrounded positions would not make spheres far from the origin
+    // barely touch.
     let at = |sphere: &Sphere, t: f64| {
         let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
         DVec3::from(center) + DVec3::from(velocity) * t
@@ -87,7 +86,7 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
 }
 
-/// Returns two radii, in a ratio of up to 2 : 1, whose sum is the least possible one that is not
+/// Returns two radii in a ratio of up to 2 : 1. Their sum is the smallest possible sum that is not
 /// below `sum`. In one case in four, the second radius is then reduced by one ulp.
 #[allow(
     clippy::cast_possible_truncation,
@@ -110,8 +109,8 @@ pub(crate) fn radii(sum: f64, rng: &mut Rng) -> [f32; 2] {
     [one, other]
 }
 
-/// Returns a world of `count` pairs in a cube of the given side with a corner at the origin. One
-/// pair in eight is at a random place. The other pairs are in clumps, which are at random places.
+/// Returns a world of `count` pairs of spheres in a cube of the given side. One pair in eight is at
+/// a random place. The other pairs are in clumps at random places.
 fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     let clumps: Vec<DVec3> = (0..count.div_ceil(CLUMP))
         .map(|_| vector(rng) * side)
@@ -127,8 +126,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// For each power, checks `batches` worlds, each of `count` pairs and 2^power diameters wide. Every
-/// second world has bullets.
+/// Checks `batches` worlds for each power. A world has `count` pairs of spheres and is 2^power
+/// diameters wide. Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {
@@ -153,10 +152,10 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
     }
 }
 
-/// In this test, equal spheres touch in pairs at the start and fly apart along an axis. So the
-/// middles of the two paths are exactly as far apart as a cell of minimum width is wide. The
-/// spheres are in crowds so dense that cells have this minimum width, and so far from the origin
-/// that the rounding error is a hundredth of it.
+/// Tests pairs of equal spheres that touch at the start and fly apart along an axis. The middles of
+/// the two paths are exactly one cell of minimum width apart. The spheres are so dense that cells
+/// have this minimum width, and so far from the origin that the rounding error is a hundredth of
+/// it.
 #[test]
 fn pairs_that_fly_apart_are_not_two_cells_apart() {
     const COUNT: usize = 1 << 18;

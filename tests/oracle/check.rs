@@ -1,5 +1,5 @@
-//! Compares a list of collisions with the oracle's list (found by exact brute force), and describes
-//! the differences.
+//! Compares the list of colliding pairs that carom returns with the list that exact brute force
+//! finds, and describes the differences.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,17 +9,16 @@ use rayon::prelude::*;
 
 use super::{Oracle, brute_force, brute_force_between, times};
 
-/// Number of differences that a report shows of each kind.
+/// Largest number of mistakes of each kind that the description of a wrong list shows.
 const SHOWN: usize = 10;
 
-/// Panics unless `collisions` contains exactly the pairs of `spheres` that collide, as brute force
-/// finds them.
+/// Panics unless `collisions` contains exactly the pairs of `spheres` that brute force finds.
 pub(crate) fn assert_same(world: &str, spheres: &[Sphere], dt: f32, collisions: &Collisions) {
     brute_force(spheres, dt).assert_same(world, spheres, dt, collisions);
 }
 
-/// Panics unless `collisions` contains exactly the pairs that collide between the two sets, as
-/// brute force finds them.
+/// Panics unless `collisions` contains exactly the pairs that brute force finds between two sets of
+/// spheres.
 pub(crate) fn assert_same_between(
     world: &str,
     first: &[Sphere],
@@ -35,9 +34,8 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics unless `collisions` contains exactly the pairs of this oracle, which is the result of
-    /// brute force for `spheres`. The lists of several backends can be compared with the same
-    /// oracle.
+    /// Panics unless `collisions` contains exactly the pairs of this result of brute force. One
+    /// result of brute force can be compared with the lists of several backends.
     pub(crate) fn assert_same(
         &self,
         world: &str,
@@ -56,8 +54,8 @@ fn panic_if_any(world: &str, differences: String) {
     assert!(differences.is_empty(), "{world}:\n{differences}");
 }
 
-/// Returns a description of every mistake in a list of collisions, or an empty text if the list is
-/// correct.
+/// Returns a description of every mistake in a list of colliding pairs, or an empty text if the
+/// list is correct.
 pub(crate) fn differences(
     oracle: &Oracle,
     first: &[Sphere],

@@ -1,45 +1,26 @@
-//! Decides, in float64 with bounds on the rounding errors, whether two spheres collide.
+//! Decides in float64 whether two spheres collide, with a bound on the rounding error of each
+//! number. The sign of a number is certain when its magnitude exceeds the error bound.
 //!
-//! Each condition of the definition of a collision depends on the sign of a number. In this file,
-//! each such number comes with a bound on its error. The sign is certain when the magnitude of the
-//! number exceeds the bound.
+//! Neither overflow nor underflow is possible: all coordinates, radii and velocities are 0 or
+//! between 2⁻¹⁴⁹ and 2⁶⁰ in magnitude, and no product has more than six factors. So every operation
+//! has a relative rounding error of at most u = 2⁻⁵³.
 //!
-//! **No overflow, no underflow.** Inputs are 0 or between 2⁻¹⁴⁹ and 2⁶⁰ in magnitude, and the
-//! products below are of degree six at most. So all products are 0 or between 2⁻⁸⁹⁴ and 2³⁷², which
-//! are normal numbers of float64. Every operation therefore has a *relative* error of at most
-//! u = 2⁻⁵³. A sum whose error bound is 0 is a sum of exact zeros, so it is exact.
+//! The factors of the error bounds are larger than necessary: 8u instead of 6u, or 16u instead of
+//! 9u. The excess covers terms in u² and the rounding of the bounds.
 //!
-//! **Rounding errors.** (k) stands for a relative error of at most k·u, up to terms in u²:
-//! - Each component of p and v, and r, is the result of one operation on float32 values: (1).
-//! - p·p and v·v are sums of positive terms: (1) + (1) for the factors, 1 for the product, 2 for
-//!   the sums, which makes (5).
-//! - r·r: (3). So the error of c is at most 5u·(p·p + r·r).
-//! - p·v: as many roundings as in p·p, but its terms may cancel. So the error is at most
-//!   5u·Σ|pₖvₖ|.
-//! - a·dt: (6).
-//! - q = p + v·dt: the errors are u|pₖ| for p, 2u|vₖ|dt for v·dt, and u|qₖ| for the sum. So
-//!   eₖ = 4u(|pₖ| + |vₖ|dt) is a bound on the error of qₖ. An error of eₖ in qₖ changes its square
-//!   by at most eₖ(2|qₖ| + eₖ). Squaring and adding contribute another 3u·q·q.
-//! - x = p × v, with components pᵢvⱼ − pⱼvᵢ: 3 for each product and 1 for the difference. So the
-//!   bound is eₖ = 4u(|pᵢvⱼ| + |pⱼvᵢ|). The error of x·x has a bound like that of q·q.
-//! - r²·a: 3 + 5 + 1, which makes (9).
-//!
-//! Every bound in the code has the factor 8u where at most 6u is needed, and 16u where 9u is
-//! needed. The larger factor more than covers the terms in u² and the rounding of the bound itself.
-//!
-//! **Sharpness.** The difference b² − a·c loses digits by cancellation. Lagrange's identity
-//! b² + |p × v|² = |p|²·|v|² turns it into r²·a − |p × v|², which cancels only near tangency. So a
-//! pair is left undecided only when its closest approach d differs from r by at most about 20u·|p|
-//! or 20u·r, a relative difference of 2·10⁻¹⁵.
+//! The discriminant (p·v)² − v·v·(p·p − r²) of two spheres at relative position p is computed as
+//! r²·(v·v) − |p × v|², which loses digits to cancellation only for nearly tangent pairs. Float64
+//! leaves a pair undecided only if its closest approach differs from the sum of the radii r by at
+//! most about 20u·|p| or 20u·r.
 
 use std::cmp::Ordering;
 
 use carom::Sphere;
 
-/// The relative rounding error u of float64: half an ulp of 1.
+/// Largest relative rounding error of an operation in float64: 2⁻⁵³.
 const U: f64 = f64::EPSILON / 2.0;
 
-/// A computed number, and a bound on the magnitude of its error.
+/// A computed number, and a bound on the magnitude of its rounding error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounded {
     pub(crate) value: f64,
@@ -47,7 +28,8 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// Returns the sign of the exact number, or `None` if the error leaves the sign open.
+    /// Returns the sign of the exact number, or `None` if the rounding error may have changed the
+    /// sign. An error bound of 0 occurs only where all terms of the number are exactly 0.
     pub(crate) fn sign(self) -> Option<Ordering> {
         let known = self.value.abs() > self.error || self.error == 0.0;
         if known {
@@ -58,8 +40,8 @@ impl Bounded {
     }
 }
 
-/// The motion of one sphere relative to another: the relative position p and velocity v, the sum of
-/// the radii r, and the length of the step dt.
+/// The motion of one sphere relative to another: the relative position p, the relative velocity v,
+/// the sum of the radii r, and the length dt of the time step.
 pub(crate) struct Relative {
     p: [f64; 3],
     v: [f64; 3],
@@ -68,7 +50,7 @@ pub(crate) struct Relative {
 }
 
 impl Relative {
-    /// Returns the motion of `b` relative to `a`.
+    /// Returns the motion of sphere `b` relative to sphere `a`.
     pub(crate) fn new(a: &Sphere, b: &Sphere, dt: f32) -> Self {
         let difference =
             |a: [f32; 3], b: [f32; 3]| std::array::from_fn(|k| f64::from(b[k]) - f64::from(a[k]));
@@ -84,22 +66,24 @@ impl Relative {
         self.r * self.r
     }
 
-    /// Returns a = v·v, the square of the relative speed.
+    /// Returns a = v·v, the square of the relative speed of two spheres.
     fn a(&self) -> f64 {
         sum(|k| self.v[k] * self.v[k])
     }
 
-    /// Returns |p|, the distance of the centres at the start.
+    /// Returns the distance of the centres of two spheres at the start of the step.
     pub(crate) fn distance(&self) -> f64 {
         sum(|k| self.p[k] * self.p[k]).sqrt()
     }
 
-    /// Returns r, the sum of the radii.
+    /// Returns the sum of the radii of two spheres.
     pub(crate) fn r(&self) -> f64 {
         self.r
     }
 
-    /// Returns c = p·p − r², which is positive when the spheres do not touch at the start.
+    /// Returns c = p·p − r², which is positive when two spheres at relative position p do not touch
+    /// at the start. The error of p·p is at most 5u·p·p and the error of r² at most 3u·r², with u =
+    /// 2⁻⁵³.
     pub(crate) fn outside(&self) -> Bounded {
         let [pp, rr] = [sum(|k| self.p[k] * self.p[k]), self.r_squared()];
         Bounded {
@@ -108,7 +92,9 @@ impl Relative {
         }
     }
 
-    /// Returns −b = −p·v, which is positive when the spheres approach each other at the start.
+    /// Returns −b = −p·v, which is positive when two spheres at relative position p approach each
+    /// other with relative velocity v at the start. The terms may cancel, so the error bound is a
+    /// multiple of the sum of their magnitudes.
     pub(crate) fn closing(&self) -> Bounded {
         let product = |k: usize| self.p[k] * self.v[k];
         Bounded {
@@ -117,8 +103,8 @@ impl Relative {
         }
     }
 
-    /// Returns −b − a·dt, which is positive when the spheres still approach each other at the end
-    /// of the step.
+    /// Returns −b − a·dt = −(p + v·dt)·v, which is positive when two spheres at relative position
+    /// p, with relative velocity v, still approach each other at the end of a step of length dt.
     fn after_step(&self) -> Bounded {
         let closing = self.closing();
         let at_end = self.a() * self.dt;
@@ -128,8 +114,9 @@ impl Relative {
         }
     }
 
-    /// Returns c + 2b·dt + a·dt² = q·q − r² with q = p + v·dt, which is positive when the spheres
-    /// do not touch at the end of the step.
+    /// Returns q·q − r² with q = p + v·dt, which is positive when two spheres at relative position
+    /// p do not touch at the end of a step of length dt. If the error of a component x of q is at
+    /// most e, the error of its square is at most e(2|x| + e).
     fn outside_at_end(&self) -> Bounded {
         let q = |k: usize| self.p[k] + self.v[k] * self.dt;
         let error = |k: usize| 8.0 * U * (self.p[k].abs() + (self.v[k] * self.dt).abs());
@@ -142,8 +129,9 @@ impl Relative {
         }
     }
 
-    /// Returns the discriminant b² − a·c = r²·a − |p × v|², which is negative when the spheres
-    /// would never touch, even if the step had no start and no end.
+    /// Returns the discriminant b² − a·c = r²·a − |p × v|², which is negative when two spheres at
+    /// relative position p would never touch, even if their motion had no start and no end. The
+    /// error of r²·a is at most 9u, relative to its value, with u = 2⁻⁵³.
     pub(crate) fn discriminant(&self) -> Bounded {
         let products = |k: usize| {
             let [i, j] = [(k + 1) % 3, (k + 2) % 3];
@@ -160,7 +148,7 @@ impl Relative {
         }
     }
 
-    /// Returns whether the spheres collide during the step, or `None` if float64 cannot decide
+    /// Returns whether two spheres collide during the step, or `None` if float64 cannot decide
     /// this.
     pub(crate) fn collides(&self) -> Option<bool> {
         if self.outside().sign()? != Ordering::Greater {
@@ -177,7 +165,6 @@ impl Relative {
     }
 }
 
-/// Returns whether two spheres collide during the step, or `None` if float64 cannot decide this.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> Option<bool> {
     Relative::new(a, b, dt).collides()
 }

@@ -1,16 +1,15 @@
-//! The oracle: the exact set of the pairs that collide, found by testing every pair by the
-//! definition.
+//! The oracle: exact brute force, which tests every pair of spheres by the definition of a
+//! collision. It shares no code with carom except the type of a sphere.
 //!
-//! With p = pⱼ − pᵢ, v = vⱼ − vᵢ, r = rᵢ + rⱼ, a pair collides when |p + v·t| ≤ r for some t in
-//! [0, dt]. With c = p·p − r², b = p·v, a = v·v, this means:
+//! A pair of spheres with relative position p and velocity v, and sum of radii r, collides when |p
+//! + v·t| ≤ r for some t in [0, dt]. With c = p·p − r², b = p·v and a = v·v, this means:
 //! 1. If c ≤ 0, the pair collides.
 //! 2. Otherwise, if b ≥ 0, the pair does not collide.
 //! 3. Otherwise, if −b > a·dt, the pair collides exactly when c + 2b·dt + a·dt² ≤ 0.
 //! 4. Otherwise, the pair collides exactly when b² ≥ a·c.
 //!
-//! Float64 with a proven error bound decides nearly all pairs ([`filter`]), and fractions of
-//! integers decide the rest ([`exact`]), so no pair is left undecided. The oracle uses no code of
-//! the library except the type of the spheres.
+//! Float64 with an error bound decides nearly all pairs ([`filter`]), and fractions of integers
+//! decide all other pairs ([`exact`]).
 
 #![allow(
     dead_code,
@@ -32,34 +31,37 @@ use rayon::prelude::*;
 pub(crate) use check::{assert_same, assert_same_between};
 pub(crate) use times::{depth, toi};
 
-/// The result of brute force: every pair that collides.
+/// The result of brute force: the pairs of spheres that collide.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Oracle {
-    /// The pairs that collide, sorted. In a pair of one set, the smaller index is first. In a pair
-    /// between two sets, the index in the first set is first.
+    /// The indices of the spheres of each colliding pair, sorted. In a pair of one set, the smaller
+    /// index is first. In a pair between two sets, the index in the first set is first.
     pub(crate) hits: Vec<(u32, u32)>,
-    /// Number of pairs that float64 could not decide, so that integers decided them. These pairs
-    /// may be hits or misses.
+    /// Number of pairs that float64 could not decide, so that integer arithmetic decided whether
+    /// they collide.
     pub(crate) decided_exactly: u64,
 }
 
-/// Returns every pair of `spheres` that collides during a step of `dt`, by testing all pairs.
+/// Returns every pair of `spheres` that collides during a step of length `dt`, by testing all
+/// pairs.
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32) -> Oracle {
     try_all(spheres, spheres, dt, |i| i + 1)
 }
 
 /// Returns every pair of a sphere of `first` and a sphere of `second` that collides during a step
-/// of `dt`, by testing all such pairs.
+/// of length `dt`, by testing all such pairs.
 pub(crate) fn brute_force_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Oracle {
     try_all(first, second, dt, |_| 0)
 }
 
-/// Returns whether two spheres collide in a step of `dt`. Ignores their collision groups.
+/// Returns whether two spheres collide during a step of length `dt`, whatever their collision
+/// groups.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     filter::collides(a, b, dt).unwrap_or_else(|| exact::collides(a, b, dt))
 }
 
-/// Tests each sphere i of `first` against the spheres of `second` with index `from(i)` and above.
+/// Tests each sphere of `first` against some spheres of `second`. `from` returns, for the index of
+/// a sphere of `first`, the lowest index in `second` that is tested.
 fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usize) -> Oracle {
     let [bodies, others] = [first, second].map(|set| Reach::of_all(set, dt));
     let decided_exactly = AtomicU64::new(0);
@@ -94,15 +96,15 @@ fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usiz
     }
 }
 
-/// Returns whether the collision groups exclude a pair, by the rule of [`Sphere::with_groups`]: a
-/// pair is left out when one of the two spheres ignores a group of which the other one is a member.
+/// Returns whether the collision groups of two spheres exclude the pair: one of the spheres ignores
+/// a group in which the other sphere is a member ([`Sphere::with_groups`]).
 fn ignore_each_other(a: &Sphere, b: &Sphere) -> bool {
     let member_of = |sphere: &Sphere| sphere.groups % (1 << 16);
     let ignored = |sphere: &Sphere| sphere.groups / (1 << 16);
     member_of(a) & ignored(b) != 0 || member_of(b) & ignored(a) != 0
 }
 
-/// A ball that contains a sphere during the whole step. Most pairs are rejected because their balls
+/// A ball that contains a sphere during the whole step. Two spheres do not collide if their balls
 /// do not meet.
 struct Reach {
     center: [f64; 3],

@@ -1,4 +1,5 @@
-//! Pairs of spheres that barely touch or barely miss, which are hard to decide in floating point.
+//! Random pairs of spheres that barely touch or barely miss, which are hard to decide in floating
+//! point.
 
 #![allow(
     dead_code,
@@ -13,9 +14,9 @@ use carom::{MAX_MAGNITUDE, Sphere};
 use fastrand::Rng;
 use glam::DVec3;
 
-/// Directions with which tangency is exact, because all coordinates are whole numbers. In each
-/// entry, the first vector is a direction of motion. The other two are perpendicular to it, and
-/// have the same length.
+/// Triples of perpendicular vectors of equal length, in whole numbers. The first vector of a triple
+/// is a direction of motion. A sphere that moves along it can be exactly tangent to a sphere
+/// displaced along one of the other two.
 const EXACT: [[DVec3; 3]; 4] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [
@@ -35,35 +36,36 @@ const EXACT: [[DVec3; 3]; 4] = [
     ],
 ];
 
-/// The property that makes a pair of spheres hard to decide.
+/// The property that makes a pair of spheres hard to decide in floating point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The spheres are closest within the step. If the pair is drawn in whole numbers, it is
-    /// tangent to the last bit.
+    /// The closest approach is within the step. If the pair is drawn in whole numbers, it is
+    /// exactly tangent.
     Exact,
-    /// The spheres are closest within the step. These pairs are drawn like the pairs of
+    /// The closest approach is within the step. These pairs are drawn like the pairs of
     /// [`Kind::Exact`].
     Passing,
-    /// The spheres are closest at the end of the step, and most pairs are still approaching at that
-    /// time.
+    /// The closest approach is at the end of the step, and most of the pairs are still approaching
+    /// then.
     AtTheEnd,
-    /// The spheres touch at the start of the step, and then move apart.
+    /// The two spheres touch at the start of the step, and then move apart.
     Leaving,
-    /// The spheres are at rest relative to each other.
+    /// The two spheres are at rest relative to each other.
     Resting,
-    /// The velocities of the two spheres are nearly equal: they differ by some ulps only.
+    /// The velocities of the two spheres differ by only some ulps.
     Alike,
-    /// The spheres have a large common velocity and a small relative velocity.
+    /// The two spheres have a large common velocity and a small relative velocity.
     Formation,
-    /// The spheres are far from the origin, compared with the distance between them.
+    /// The two spheres are far from the origin, compared with the distance between them.
     Offset,
-    /// The relative displacement of the spheres is many times as long as the sum of their radii.
+    /// The relative displacement of the two spheres during the step is many times as long as the
+    /// sum of their radii.
     Bullet,
-    /// Both spheres are far smaller than the world that contains them.
+    /// Both spheres of the pair are far smaller than the world that contains them.
     Specks,
-    /// All lengths are so small that float32 has few digits for them.
+    /// All lengths of the pair are so small that float32 has few digits for them.
     Subnormal,
-    /// All lengths are at the upper end of the valid range.
+    /// All lengths of the pair are at the upper end of the range that carom accepts.
     Huge,
 }
 
@@ -82,7 +84,6 @@ pub(crate) const KINDS: [Kind; 12] = [
     Kind::Huge,
 ];
 
-/// Two spheres and a time step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
     pub(crate) spheres: [Sphere; 2],
@@ -100,14 +101,13 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns a random number: 2^x for a random integer x in the range, times a random factor from 1
-/// to 2.
+/// Returns 2ˣ for a random integer x in the range, times a random factor from 1 to 2.
 fn scale(range: std::ops::Range<i32>, rng: &mut Rng) -> f64 {
     2_f64.powi(rng.i32(range)) * (1.0 + rng.f64())
 }
 
 impl Pair {
-    /// Returns a random pair of the given kind, with a random time step.
+    /// Returns a random pair of spheres of the given kind, with a random time step.
     pub(crate) fn new(kind: Kind, rng: &mut Rng) -> Self {
         let exact = rng.bool();
         let dt = match kind {
@@ -119,9 +119,9 @@ impl Pair {
         Self::with_step(kind, exact, dt as f32, rng)
     }
 
-    /// Returns a random pair of the given kind for the time step `step`. If `whole` is set, all
-    /// numbers of the pair are whole multiples of a power of two. In this case the time step must
-    /// be a power of two, too.
+    /// Returns a random pair of spheres of the given kind for the time step `step`. If `whole` is
+    /// set, all numbers of the pair are whole multiples of a power of two, and `step` must be a
+    /// power of two.
     pub(crate) fn with_step(kind: Kind, whole: bool, step: f32, rng: &mut Rng) -> Self {
         let dt = f64::from(step);
         let unit = match kind {
@@ -130,14 +130,14 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // The distance of the centres at the closest approach is `size` · |`across`| · `unit`. It
+        // Distance of the two centres at the closest approach, divided by |`across`| · `unit`. It
         // is about the sum of the radii.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // The length of the relative displacement during the step is `far` · |`along`| · `unit` for
+        // Length of the relative displacement during the step, divided by |`along`| · `unit`, for
         // most kinds of pairs.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
@@ -159,9 +159,9 @@ impl Pair {
         } else {
             rng.f64()
         };
-        // `miss` is the vector between the centres at the closest approach, `flight` is the
-        // relative displacement, and `part` is the time of the closest approach as a fraction of
-        // the step.
+        // `miss` is the vector between the two centres at the closest approach. `flight` is the
+        // relative displacement during the step. `part` is the time of the closest approach, as a
+        // fraction of the step.
         let (miss, flight, part) = match kind {
             Kind::Resting if whole => (across * size, DVec3::ZERO, 0.0),
             Kind::Resting => (direction(rng) * size, DVec3::ZERO, 0.0),
@@ -197,8 +197,8 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The sum of the radii is the smallest distance of the centres after rounding of positions
-        // and velocities. With whole numbers, nothing is rounded.
+        // The sum of the radii is the smallest distance of the two centres during the step, after
+        // positions and velocities are rounded. Whole numbers are not rounded.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;
@@ -228,7 +228,7 @@ impl Pair {
     }
 }
 
-/// Returns the approximate smallest distance of the centres of two spheres during the step.
+/// Returns approximately the smallest distance of the centres of two spheres during the step.
 fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     let [p, v] = [|s: &Sphere| s.center, |s: &Sphere| s.velocity].map(|of| {
         let [one, other] = spheres
@@ -244,7 +244,7 @@ fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     }
 }
 
-/// Changes one coordinate of a sphere's centre or velocity, or its radius, by one or two ulps.
+/// Changes the radius of a sphere, or one coordinate of its centre or velocity, by one or two ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let number = match rng.usize(0..7) {
         k @ 0..3 => &mut sphere.center[k],

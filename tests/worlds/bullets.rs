@@ -7,11 +7,11 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas_side, in_cube, lattice};
 
-/// Velocity of a bullet: 3000 diameters per step, oblique to the axes, in whole numbers.
+/// Velocity of a fast test sphere: 3000 diameters per step, oblique to the axes, in whole numbers.
 const FLIGHT: Vec3 = Vec3::new(2000.0, 1000.0, -2000.0);
 
-/// Returns a world of spheres at rest in a cube, and as many rays (spheres of radius 0) that start
-/// in the cube and cross it.
+/// Returns spheres at rest in a cube, and as many rays (moving spheres of radius 0) that start in
+/// the cube and cross it.
 pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n / 2);
@@ -25,8 +25,8 @@ pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     ("rays through spheres", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns a world of bullets that fly side by side with one velocity. Neighbours touch exactly, or
-/// miss or overlap by an ulp of a radius.
+/// Returns fast spheres that fly side by side with one velocity. Neighbours touch exactly, or miss
+/// or overlap by an ulp of a radius.
 pub(crate) fn formation(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let spheres =
@@ -34,8 +34,8 @@ pub(crate) fn formation(n: usize, seed: u64) -> World {
     ("bullets in formation", spheres.collect(), 1.0)
 }
 
-/// Returns a world of bullets that fly side by side. Their velocities differ by some ulps, so the
-/// gaps between neighbours open and close during the step.
+/// Returns fast spheres that fly side by side. Their velocities differ by some ulps, so the gaps
+/// between neighbours open and close during the step.
 pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     let (_, mut spheres, dt) = formation(n, seed);
     let rng = &mut Rng::with_seed(seed);
@@ -51,20 +51,22 @@ pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     ("bullets in a ragged formation", spheres, dt)
 }
 
-/// Returns a world with a lattice of spheres at rest, and as many bullets that fly through it. Each
-/// bullet flies between two rows of the lattice. It touches every sphere of the two rows exactly,
-/// or misses or overlaps it by an ulp of its radius.
+/// Returns a lattice of spheres at rest, and as many fast spheres that fly between the rows of the
+/// lattice. A fast sphere touches every sphere of the two rows beside its path exactly, or misses
+/// or overlaps it by an ulp of a radius.
 pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let resting = lattice(n / 2).map(|site| Sphere::new(site * 2.0, 0.5));
     let length = 2.0 * (n as f32).cbrt() + 20.0;
     let bullets = lattice(n - n / 2).map(|site| {
-        // y is odd, so the bullet passes the rows of the lattice at y − 1 and y + 1 at distance 1.
-        // The bullets also touch each other, because neighbours in x are at distance 1.
+        // A fast sphere flies midway between two rows of the lattice, at distance 1 from the
+        // centres of both. Fast spheres that follow each other along the x axis are at distance 1,
+        // too.
         let start = Vec3::new(-10.0 - site.x, 2.0 * site.y + 1.0, 2.0 * site.z);
         Sphere::new(start, about_half(rng)).with_velocity([2.0 * length, 0.0, 0.0])
     });
-    // The spheres are shuffled, so that the bullet may be the first or the second sphere of a pair.
+    // The spheres are shuffled, so that a fast sphere may be the first or the second sphere of a
+    // pair.
     let mut spheres: Vec<_> = resting.collect();
     let bullets: Vec<_> = bullets.collect();
     spheres.extend(bullets);

@@ -1,4 +1,4 @@
-//! Hard test worlds. In each of them, some simpler method to find pairs fails or is slow.
+//! Hard test worlds, in each of which some simpler method to find colliding pairs fails or is slow.
 
 #![allow(
     dead_code,
@@ -26,11 +26,11 @@ pub(crate) use scales::{
 /// A test world: its name, its spheres, and the time step.
 pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 
-/// Largest number of spheres in a world in which a large part of all pairs touch.
+/// Largest number of spheres in a test world in which a large part of all pairs touch.
 const CROWD: usize = 1000;
 
-/// Returns every hard world, with `n` spheres each. Worlds in which a large part of all pairs touch
-/// have at most [`CROWD`] spheres.
+/// Returns every hard test world, with `n` spheres each. Worlds in which a large part of all pairs
+/// touch have at most [`CROWD`] spheres.
 pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
     let crowd = n.min(CROWD);
     vec![

@@ -1,4 +1,5 @@
-//! Building blocks of the test worlds: random vectors, a cube of gas, and a lattice.
+//! Building blocks of test worlds: random vectors, a cube of randomly placed spheres, and a
+//! lattice.
 
 use carom::Sphere;
 use fastrand::Rng;
@@ -29,8 +30,8 @@ pub(super) fn gas_side(n: usize) -> f32 {
     (n as f32 * 10.0).cbrt()
 }
 
-/// Returns `n` spheres of radius 0.5 in a cube around `center`. They take about 5 % of the volume
-/// of the cube, and have speeds of up to 0.5.
+/// Returns `n` spheres of radius 0.5 in a cube around `center`. The spheres take about 5 % of the
+/// volume of the cube, and have speeds of up to 0.5.
 pub(super) fn gas(n: usize, center: Vec3, rng: &mut Rng) -> Vec<Sphere> {
     let side = gas_side(n);
     let mut sphere = |_| {
@@ -40,8 +41,8 @@ pub(super) fn gas(n: usize, center: Vec3, rng: &mut Rng) -> Vec<Sphere> {
     (0..n).map(&mut sphere).collect()
 }
 
-/// Returns the first `n` sites of the smallest cubic lattice with at least `n` sites. The
-/// coordinates of the sites are whole numbers, and neighbouring sites are at distance 1.
+/// Returns the first `n` sites of the smallest cubic lattice with at least `n` sites. All
+/// coordinates are whole numbers, and neighbouring sites are at distance 1.
 pub(super) fn lattice(n: usize) -> impl Iterator<Item = Vec3> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     (0..n).map(move |site| {

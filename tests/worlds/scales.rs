@@ -7,8 +7,8 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas, gas_side, in_cube, log_uniform};
 
-/// One sphere is a thousand times as large as the dust grains in and around it. Most grains are
-/// near its surface.
+/// Returns one giant sphere, and spheres a thousand times smaller in and around it. Most of the
+/// small spheres are near the surface of the giant.
 pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let (giant, grain) = (50.0, 0.05);
@@ -20,8 +20,8 @@ pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
         Sphere::new(direction(rng) * distance, grain).with_velocity(direction(rng) * 0.2)
     };
     let mut spheres: Vec<_> = (1..n).map(dust).collect();
-    // The giant is in the middle of the list, so that it is the first sphere of some pairs and the
-    // second sphere of others.
+    // The giant sphere is in the middle of the list, so that it is the first sphere of some pairs
+    // and the second sphere of others.
     spheres.insert(
         spheres.len() / 2,
         Sphere::new([0.0; 3], giant).with_velocity([0.05, -0.02, 0.01]),
@@ -29,15 +29,15 @@ pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
     ("one giant in dust", spheres, 1.0)
 }
 
-/// The world is a gas around the origin, and one sphere at a distance of more than 10⁹.
+/// Returns a cube of randomly placed spheres around the origin, and one sphere more than 10⁹ away.
 pub(crate) fn stray(n: usize, seed: u64) -> World {
     let mut spheres = gas(n.saturating_sub(1), Vec3::ZERO, &mut Rng::with_seed(seed));
     spheres.push(Sphere::new([1e9, -1e9, 0.0], 0.5).with_velocity([0.3, 0.0, 0.0]));
     ("a stray at 1e9", spheres, 1.0)
 }
 
-/// The world is a gas around the origin, and one sphere that comes from a distance of more than 10⁹
-/// and crosses the gas within the step.
+/// Returns a cube of randomly placed spheres around the origin, and one sphere that comes from more
+/// than 10⁹ away and crosses the cube within the time step.
 pub(crate) fn stray_inbound(n: usize, seed: u64) -> World {
     let mut spheres = gas(n.saturating_sub(1), Vec3::ZERO, &mut Rng::with_seed(seed));
     spheres.insert(
@@ -47,8 +47,8 @@ pub(crate) fn stray_inbound(n: usize, seed: u64) -> World {
     ("a stray that comes in from 1e9", spheres, 1.0)
 }
 
-/// The world is a gas so far from the origin that its coordinates have only seven bits after the
-/// binary point.
+/// Returns a cube of randomly placed spheres so far from the origin that float32 coordinates have
+/// only seven bits after the binary point.
 pub(crate) fn far_off(n: usize, seed: u64) -> World {
     let center = Vec3::new(1e5, -1e5, 1.2e5);
     (
@@ -58,9 +58,9 @@ pub(crate) fn far_off(n: usize, seed: u64) -> World {
     )
 }
 
-/// The world is a gas about 2·10⁵ from the origin, with a common velocity that moves it twice as
-/// far during the step. The common velocity is a whole number, but it leaves few digits for the
-/// individual velocities.
+/// Returns a cube of randomly placed spheres about 2·10⁵ from the origin, with a common velocity
+/// that moves it twice as far during the step. The common velocity is a whole number, but it leaves
+/// few digits for the individual velocities.
 pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     let (_, mut spheres, _) = far_off(n, seed);
     for sphere in &mut spheres {
@@ -69,8 +69,8 @@ pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     ("1e5 from the origin, flying", spheres, 1.0)
 }
 
-/// The world is a gas of spheres with radii of about a micrometre, in units of metres and seconds.
-/// With 10 000 spheres, its box is a tenth of a millimetre wide.
+/// Returns randomly placed spheres with radii of about a micrometre, in units of metres and
+/// seconds. The box of 10 000 spheres is a tenth of a millimetre wide.
 pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n) * 2e-6;
@@ -81,7 +81,7 @@ pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     ("micrometers", (0..n).map(sphere).collect(), 1e-3)
 }
 
-/// The positions, radii and velocities of the spheres range over 24 decades. About half of all
+/// Returns spheres whose positions, radii and velocities range over 24 decades. About half of all
 /// pairs touch.
 pub(crate) fn wild_scales(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
