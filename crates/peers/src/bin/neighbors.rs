@@ -1,0 +1,57 @@
+//! Times carom's neighbour lists, one search for each line on standard input. `crates/peers/against_vesin.py`
+//! runs this program beside vesin.
+
+use std::io::{BufRead, Write, stdin, stdout};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Context;
+use carom::{Backend, Detector, Domain, NeighborList, NeighborSearch, Options, Sphere};
+use clap::Parser;
+
+/// Times carom's neighbour lists on one thread.
+///
+/// For each line on standard input, the program makes a half list with vectors and distances, and
+/// prints the time of the search in seconds, the time of the check whether the list is still valid,
+/// and the number of entries.
+#[derive(Parser)]
+struct Arguments {
+    /// File with the particles: x, y and z of each as little-endian float32.
+    points: PathBuf,
+    /// Largest distance of two neighbours.
+    cutoff: f32,
+    /// Edge of the periodic cube, or 0 for open space.
+    edge: f32,
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments {
+        points,
+        cutoff,
+        edge,
+    } = Arguments::parse();
+    let bytes = std::fs::read(&points).with_context(|| points.display().to_string())?;
+    let centers: Vec<[f32; 3]> = bytemuck::pod_collect_to_vec(&bytes);
+    let particles: Vec<Sphere> = centers.iter().map(|&at| Sphere::new(at, 0.0)).collect();
+    let domain = if edge > 0.0 {
+        Domain::rectangular([0.0; 3], [edge; 3])
+    } else {
+        Domain::open()
+    };
+    let search = NeighborSearch::within(&particles, cutoff).in_domain(&domain);
+    let mut detector =
+        Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(1))?;
+    let mut list = NeighborList::default();
+    for line in stdin().lock().lines() {
+        line?;
+        let start = Instant::now();
+        detector.find_neighbors_into(&search, &mut list)?;
+        let searched = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        anyhow::ensure!(list.is_valid_for(&search), "the list must be valid");
+        let checked = start.elapsed().as_secs_f64();
+        println!("{searched} {checked} {}", list.pairs.len());
+        stdout().flush()?;
+    }
+    Ok(())
+}
