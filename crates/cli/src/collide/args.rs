@@ -1,4 +1,4 @@
-//! The command line of `carom collide`.
+//! Command-line options of `carom collide`, and their checks.
 
 use std::path::{Path, PathBuf};
 
@@ -12,31 +12,31 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, is_array, time_step};
 
-/// The arguments of `carom collide`. The description of the subcommand is in `main.rs`.
+/// Command-line arguments of `carom collide`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// File with the spheres: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
-    /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if
-    /// the spheres move, also vx, vy, vz. Other columns are ignored.
+    /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if the spheres
+    /// move, also vx, vy, vz. Other columns of a CSV file are ignored.
     ///
     /// LAMMPS text dump (*.lammpstrj, *.dump, dump.*): columns x y z, and radius or diameter; if
     /// the spheres move, also vx vy vz. Coordinates may be unwrapped (xu yu zu), scaled (xs ys zs)
     /// or both (xsu ysu zsu) instead.
     ///
-    /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres
-    /// move, also velo or vel. `Lattice`, `Origin` and `pbc` give the periodic box.
+    /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres move, also
+    /// velo or vel. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
     ///
-    /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z
-    /// radius for spheres at rest. With --radius, the rows are x y z vx vy vz or x y z.
+    /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z radius for
+    /// spheres at rest. If the option --radius is given, the rows are x y z vx vy vz or x y z.
     ///
-    /// NumPy archive (*.npz): arrays position (N, 3), radius (N,), and velocity (N, 3) if the
-    /// spheres move.
+    /// NumPy archive (*.npz): arrays named position (N, 3), radius (N,), and velocity (N, 3) if the spheres
+    /// move.
     ///
-    /// Missing velocities are 0. Give missing radii with --radius or --radius-by-type. All files
-    /// but .npz may be compressed with gzip, with .gz after their names. Standard input is CSV
-    /// unless --format names another format.
+    /// Velocities that the file lacks are 0. Give radii that the file lacks with --radius or
+    /// --radius-by-type. All files but .npz may be compressed with gzip, with .gz after their names. Standard
+    /// input is CSV unless --format names another format.
     #[arg(value_name = "INPUT")]
     path: PathBuf,
 
@@ -49,11 +49,11 @@ pub(crate) struct Args {
 
     /// Frames of a LAMMPS dump or XYZ file to read: a number, `last`, `all`, or a range START:END
     ///
-    /// Frames are numbered from 0 in the order of the file, whatever their timesteps. Negative
-    /// numbers count from the end. Ranges work as in Python: START:END leaves out END,
-    /// START:END:STEP goes from frame to frame in steps of STEP, and an omitted START or END means
-    /// the beginning or the end of the file. With a range or `all`, each frame is searched and
-    /// printed by itself. The list that --output writes then has a first column `frame`.
+    /// Frames are numbered from 0 in the order of the file, independent of their timesteps. Negative numbers
+    /// count from the end. Ranges of frames work as in Python: START:END leaves out END, START:END:STEP takes
+    /// every STEPth frame, and an omitted START or END means the beginning or the end of the file. With a
+    /// range or `all`, each frame is searched and printed separately, and the list that --output writes has a
+    /// first column `frame`.
     #[arg(
         long,
         visible_alias = "frames",
@@ -66,55 +66,58 @@ pub(crate) struct Args {
 
     /// Identify spheres by the column id of the file instead of their rows
     ///
-    /// LAMMPS may write its atoms in a different order in each frame, so that only ids identify a
-    /// sphere across frames. `a` is the smaller id of a pair. Two spheres with the same id are an
-    /// error. This option is for CSV, LAMMPS dumps and XYZ.
+    /// LAMMPS may write its atoms in a different order in each frame, so only an id identifies a sphere in
+    /// several frames. In the list of pairs, `a` is the smaller id of a pair. Two spheres with the same id
+    /// are an error. The option --ids is for CSV, LAMMPS dumps and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
     /// Copy the column type of the file to the list of pairs, as columns `type_a` and `type_b`
     ///
-    /// Types are whole numbers from 0 to 2147483647. This option is for CSV, LAMMPS dumps and XYZ.
+    /// Types of spheres are whole numbers from 0 to 2147483647. The option --types is for CSV, LAMMPS dumps
+    /// and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
-    /// Without this option, a step has the box of a LAMMPS dump or of an extended XYZ file. The file
-    /// says which boundaries are periodic; all others are open.
+    /// Without the option --open, the simulation box is the box of the LAMMPS dump or extended XYZ file. The
+    /// file says which boundaries of the box are periodic. All other boundaries are open.
     #[arg(long, help_heading = "Domain")]
     pub(crate) open: bool,
 
     /// Edges of the box along which the world is periodic: any of the letters a, b and c
     ///
-    /// The edges of a rectangular box along x, y and z are a, b and c. The option replaces what the
-    /// file says about its boundaries. (LAMMPS dumps of two-dimensional worlds say that z is
-    /// periodic; use `--periodic ab` for them.)
+    /// In a rectangular box, the edges a, b and c are along x, y and z. The option --periodic replaces the
+    /// boundary conditions that the file states. (LAMMPS dumps of two-dimensional worlds say that z is
+    /// periodic; use `--periodic ab` for such dumps.)
     #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
     periodic: Option<[bool; 3]>,
 
-    /// Box of a file without one: "x y z lx ly lz", or "x y z" and the three edges as vectors
+    /// Simulation box of a file without a box: "x y z lx ly lz", or "x y z" and the three edges as vectors
     ///
-    /// The first three numbers are a corner of the box. With three more numbers, they are the
-    /// lengths of the edges along x, y and z. With nine more numbers, they are the edges a, b and c.
-    /// --periodic says along which edges the world is periodic. With --open, the option replaces
+    /// The first three numbers are a corner of the box. If three more numbers follow, they are the lengths of
+    /// the edges along x, y and z. If nine more numbers follow, they are the edge vectors a, b and c. The
+    /// option --periodic says along which edges the world is periodic. With --open, the option --box replaces
     /// the box of the file.
     #[arg(long = "box", value_name = "NUMBERS", allow_hyphen_values = true, value_parser = box_of,
         requires = "periodic", help_heading = "Domain")]
     given: Option<Domain>,
 
-    /// Processor to run on
+    /// Processor that searches for the pairs
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
 
     /// Write all pairs to this file: a,b,toi,depth as CSV (*.csv) or NumPy arrays (*.npy, *.npz)
     ///
-    /// `a` and `b` are rows of the input, counted from 0. `toi` is the time of impact, 0 for pairs
-    /// that touch at the start of the step. `depth` is the penetration depth at the start, 0 for
-    /// pairs that meet later. Numbers have enough digits to read back unchanged. A .npy file is one
-    /// array of records, a .npz file has one array for each column. The file appears only when it
-    /// is complete. With -, the list goes to standard output as CSV, frame by frame, and the
-    /// summary goes to standard error. Without this option, the first ten pairs are printed.
+    /// The columns `a` and `b` are rows of the input, counted from 0. `toi` is the time of impact, 0 for
+    /// pairs that touch at the start of the step. `depth` is the penetration depth at the start, 0 for pairs
+    /// that meet later. Numbers have enough digits to read back unchanged.
+    ///
+    /// A .npy file is one array of records, a .npz file has one array for each column. The output file
+    /// appears only when it is complete. With `--output -`, the list goes to standard output as CSV, frame by
+    /// frame, and the summary goes to standard error. Without the option --output, the first ten pairs are
+    /// printed.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
@@ -124,29 +127,30 @@ pub(crate) struct Args {
 
     /// Draw the spheres and the pairs of one frame into this PNG file
     ///
-    /// The picture shows the spheres at the start of the step, to scale, seen along z. If the world
-    /// is less than half as thick along x or y as along z, it is seen along the thinner of x and y
-    /// instead. The colour of a sphere shows how many other spheres it touches at the start. A line
-    /// joins the centres of each pair. The line is black if the pair touches at the start, and
-    /// orange if it meets later. The file appears only when it is complete.
+    /// The picture shows the spheres at the start of the step, to scale, seen along z. If the world is less
+    /// than half as thick along x or y as along z, it is seen along the thinner of x and y instead. The
+    /// colour of a sphere shows how many other spheres it touches at the start.
+    ///
+    /// In the picture, a line joins the centres of each pair. The line is black if the pair touches at the
+    /// start, and orange if it meets later. The PNG file appears only when it is complete.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
     /// Check the list of pairs by testing every pair of spheres in exact arithmetic
     ///
-    /// With more than 20000 spheres, the other backend makes a second list instead, and the two
-    /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be
-    /// made. After such an error, no output file is written.
+    /// With more than 20000 spheres, the other backend (GPU or CPU) makes a second list instead, and the two
+    /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be made. After
+    /// such an error, no output file is written.
     #[arg(long)]
     pub(crate) verify: bool,
 
     /// Print one JSON object for each frame, on one line, instead of the summary
     ///
-    /// Keys: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres, pairs, grazing,
-    /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on the CPU),
-    /// reason (for the choice of the backend), seconds (time of the search, without reading the
-    /// input and starting the device), stages (a list of objects with name and seconds) and, with
-    /// --verify, verify.
+    /// The keys of the JSON object are: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres,
+    /// periodic (in a periodic box), pairs, grazing, `grazing_by_integers`, candidates, proxies, levels,
+    /// backend, adapter (null on the CPU), reason (for the choice of the backend), seconds (time of the
+    /// search, without reading the input and starting the device), stages (a list of objects with name and
+    /// seconds) and, with --verify, verify.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -176,15 +180,15 @@ Exit codes:
   2  wrong usage";
 
 impl Args {
-    /// Ends the process with a message and exit code 2 if the arguments contradict each other.
+    /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
     pub(crate) fn check(&self) {
         if let Err(what) = self.conflict() {
             exit_with_usage_error("collide", what);
         }
     }
 
-    /// Returns the input: a file or standard input. [`Args::check`] has already rejected an invalid
-    /// name.
+    /// Returns the input of `carom collide`: a file or standard input. [`Args::check`] has already rejected
+    /// an invalid file name.
     pub(crate) fn input(&self) -> Input {
         self.reading
             .input(&self.path)
@@ -195,10 +199,12 @@ impl Args {
         self.reading.options(self.ids, self.types)
     }
 
-    /// Returns the domain of a step: the box of the file or of the command line.
+    /// Returns the domain of the time step: the simulation box of the file or of the option `--box`, or open
+    /// space if neither gives a box.
     ///
     /// # Errors
-    /// Returns an error if the options do not fit the file: if both have a box, or neither.
+    /// Returns an error if both the file and `--box` give a simulation box, or if `--periodic` is given and
+    /// there is no box.
     pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
         let source = &world.source;
         let of_file = world.domain.filter(|_| !self.open);
@@ -218,7 +224,7 @@ impl Args {
         })
     }
 
-    /// Returns an error message if the arguments contradict each other.
+    /// Returns an error message if the command-line arguments contradict each other.
     fn conflict(&self) -> Result<(), String> {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
@@ -267,7 +273,7 @@ impl Args {
     }
 }
 
-/// The values of the option `--sort`: orders of the list of pairs.
+/// Values of the option `--sort`: orders of the list of pairs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Sort {
     /// Sort the pairs by their first sphere a, then by their second sphere b
@@ -285,14 +291,14 @@ impl From<Sort> for Order {
     }
 }
 
-/// The values of the option `--backend`.
+/// Values of the option `--backend`: the processor that searches for pairs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {
-    /// A hardware GPU if there is one, otherwise the CPU
+    /// Run on a hardware GPU if there is one, otherwise on the CPU
     Auto,
-    /// A GPU or a software adapter; an error if there is neither
+    /// Run on a GPU or a software adapter; an error if there is neither
     Gpu,
-    /// The CPU
+    /// Run on the CPU
     Cpu,
 }
 
@@ -306,7 +312,7 @@ impl From<Where> for Backend {
     }
 }
 
-/// Parses the letters of the edges along which a box is periodic.
+/// Parses the value of `--periodic`: the letters of the box edges along which the world is periodic.
 fn edges(text: &str) -> Result<[bool; 3], String> {
     let mut periodic = [false; 3];
     for letter in text.chars() {
@@ -322,7 +328,6 @@ fn edges(text: &str) -> Result<[bool; 3], String> {
     Ok(periodic)
 }
 
-/// Parses the numbers of a box.
 fn box_of(text: &str) -> Result<Domain, String> {
     read::box_of(text)
 }
@@ -338,7 +343,7 @@ fn png_path(path: PathBuf) -> Result<PathBuf, &'static str> {
     }
 }
 
-/// Whether two paths lead to the same existing file.
+/// Returns whether two paths lead to the same existing file.
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
