@@ -85,7 +85,6 @@ impl Cell {
         }
     }
 
-    /// Creates a simulation box from its corner and its three edge vectors.
     pub(crate) fn new(origin: [f64; 3], edges: [[f64; 3]; 3]) -> Self {
         Self { origin, edges }
     }

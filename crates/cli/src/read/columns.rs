@@ -52,16 +52,13 @@ pub(crate) struct Columns {
     cell: Option<Cell>,
 }
 
-/// Source of the radii of the spheres: a column of the input file, or a command-line option.
+/// Source of the radii: the position of a column with radii or diameters, one radius for all spheres, or the
+/// position of a column with types and a radius for each type.
 #[derive(Debug)]
 enum Size {
-    /// Position of the column that holds the radii.
     Radius(usize),
-    /// Position of the column that holds the diameters.
     Diameter(usize),
-    /// Radius of all spheres.
     Constant(f32),
-    /// Position of the column that holds the types of the spheres, and the radius of each type.
     Kind(usize, Radii),
 }
 

@@ -91,7 +91,6 @@ pub(crate) struct Span {
     pub(crate) start: u64,
     /// Number of the frame after the end of the range. The number may be past the end of the file.
     pub(crate) end: u64,
-    /// Difference between the numbers of consecutive frames in the range.
     pub(crate) step: u64,
 }
 

@@ -35,7 +35,6 @@ pub(crate) struct Head {
     periodic: Option<[bool; 3]>,
     /// Line number of `ITEM: ATOMS` in the LAMMPS dump.
     line: u64,
-    /// Names of the columns in the lines of the atoms.
     pub(crate) names: Vec<String>,
 }
 
