@@ -1,41 +1,42 @@
-//! Pairs in the form in which they are printed and listed: rows or ids identify their spheres.
+//! Colliding pairs in the form in which they are printed and written to files, with spheres identified by
+//! rows or ids.
 
 use carom::{Collision, Collisions};
 
 use crate::read::World;
 
-/// A pair of spheres that touch, in the form in which it is printed and listed.
+/// A pair of spheres that touch, in the form in which pairs are printed and written to files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// Row or id of one sphere of the pair. It is not larger than `b`.
+    /// Row or id of one sphere of the pair, not larger than `b`.
     pub a: i64,
     /// Row or id of the other sphere of the pair.
     pub b: i64,
-    /// Image of sphere `b`, in a periodic domain; 0 in open space.
+    /// Periodic image of sphere `b` that touches sphere `a`: how many times each edge of the domain displaces
+    /// sphere `b`. 0, 0, 0 in open space.
     pub image: [i32; 3],
-    /// Types of the spheres `a` and `b`, or 0 if the world has no types.
+    /// Types of the spheres `a` and `b`, or 0 if the input has no types.
     pub types: [i32; 2],
-    /// Time of impact, from 0 to the length of the step. It is 0 for spheres that touch at the
-    /// start of the step.
+    /// Time of impact, from 0 to the length of the time step. 0 for spheres that touch at the start of the
+    /// step.
     pub toi: f32,
-    /// Penetration depth at the start of the step. It is 0 for spheres that meet later.
+    /// Penetration depth at the start of the time step. 0 for spheres that meet later.
     pub depth: f32,
 }
 
-/// The order of the pairs in a list.
+/// Order of the pairs in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Pairs are sorted by `a`, then by `b`, then by their images.
+    /// Pairs are sorted by `a`, then by `b`, then by the periodic image of `b`.
     #[default]
     Pair,
-    /// Pairs are sorted by the time of impact, then by `a`, by `b` and by their images.
+    /// Pairs are sorted by the time of impact, then by `a`, by `b` and by the periodic image of `b`.
     Time,
 }
 
-/// Returns the pairs in the given order. If the world has ids, they identify the spheres instead of
-/// rows. The smaller id of a pair is `a`, so that lists of different frames can be compared
-/// although LAMMPS changes the order of its atoms. If this exchanges the two spheres of a pair, its
-/// image is negated.
+/// Returns the colliding pairs of a step in the given order, with rows or, if the input has ids, ids for the
+/// spheres. The smaller id of a pair is `a`, because LAMMPS changes the order of atoms between frames. If `a`
+/// and `b` are exchanged for this, the periodic image is negated.
 pub fn named<'a>(
     found: &'a Collisions,
     world: &'a World,
@@ -44,7 +45,7 @@ pub fn named<'a>(
     let image = |index: usize| found.images.get(index).copied().unwrap_or_default();
     let pairs = found.pairs.iter().enumerate();
     let pairs = pairs.map(move |(index, collision)| name(collision, image(index), world));
-    // The library returns the pairs sorted by rows, so they need not be sorted again.
+    // The library returns the pairs sorted by rows, so a list of rows in this order needs no sorting.
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
     }
