@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|error| {
-        // A broken pipe is no failure: a program such as `head` closes the pipe when it has read enough.
+        // A broken pipe is no failure: a program such as `head` closes its input when it has read enough.
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }

@@ -5,9 +5,9 @@ use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Maximum number of pairs of spheres that one check tests, which takes some seconds. In a world of up to 14
-/// 142 spheres, the number suffices to test every sphere against all others. In a larger world, only some
-/// spheres are tested.
+/// Maximum number of pairs of spheres that the option `--check` tests in one scene or file, which takes some
+/// seconds. In a world of up to 14 142 spheres, every sphere is tested against all others. In a larger world,
+/// only some spheres are tested.
 const TRIED: usize = 200_000_000;
 
 /// Checks a list of colliding pairs by testing randomly chosen spheres against all spheres in exact

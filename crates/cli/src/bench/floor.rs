@@ -91,8 +91,8 @@ const STAGES: [Stage; 5] = [
     },
     // For each proxy (a time segment of a moving sphere), the stage `pairs` reads its bounding sphere, tag
     // and slot, and the bounds of five rows of grid cells. For each candidate pair, the stage reads another
-    // bounding sphere. The model assumes two more records only for each final pair. Each pair is written, and
-    // sorted by bucket.
+    // bounding sphere. For each pair that is found, the stage reads two records, writes the pair, and sorts
+    // the pair by bucket.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,

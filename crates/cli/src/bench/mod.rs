@@ -19,7 +19,8 @@ use floor::{Counts, Moved};
 use crate::progress::Progress;
 use crate::say;
 
-/// Result of timing one world. `carom bench` prints the result as a JSON object on one line.
+/// Result of timing one benchmark scene or file. `carom bench` prints the result as a JSON object on one
+/// line.
 #[derive(Serialize)]
 struct Run {
     #[serde(flatten)]

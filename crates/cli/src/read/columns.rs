@@ -94,9 +94,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // The error message names a missing coordinate column. If some columns of a set of coordinate
-            // names exist, the missing column is from this set. Otherwise the missing column is from the
-            // first set.
+            // If no set of coordinate names is complete, the error message names one missing column. This
+            // column is from a set of names that is partly there, if such a set exists.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
@@ -123,8 +122,8 @@ impl Columns {
         })
     }
 
-    /// Returns the same columns, with coordinates that are read as fractions of the edges of the simulation
-    /// box `cell`.
+    /// Marks the coordinates in these columns as scaled: as fractions of the edges of the simulation box
+    /// `cell`.
     pub(crate) fn within(self, cell: Cell) -> Self {
         Self {
             cell: Some(cell),

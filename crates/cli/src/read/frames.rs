@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// the end of the file: -1 is the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// Number of a single frame.
+    /// A single frame, given by its number.
     One(i64),
     /// A range of frames with the rules of Python's slices: every `step`th frame from `start` up to, but not
     /// including, `end`. Numbers of frames that do not exist are ignored.

@@ -21,7 +21,7 @@ pub struct ReadOptions {
 /// Source of the radii of the spheres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {
-    /// Radii are in the input file.
+    /// The input file has radii or diameters.
     #[default]
     InFile,
     /// Radius of all spheres of an input file without radii.

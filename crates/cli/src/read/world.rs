@@ -43,8 +43,8 @@ pub struct Frame {
 }
 
 impl World {
-    /// Creates a world (a list of spheres from an input) without spheres. `names` are the names that the
-    /// fields of a sphere have in the input. `unit` says whether errors count lines or rows.
+    /// Creates an empty list of spheres for an input. `names` are the names that the fields of a sphere have
+    /// in the input. `unit` says whether errors count lines or rows.
     pub(crate) fn new(source: &str, names: Names, unit: &'static str) -> Self {
         Self {
             source: source.into(),

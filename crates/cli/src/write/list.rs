@@ -76,7 +76,7 @@ pub struct List {
 
 /// Writer of the rows of a list of pairs, for each file format.
 enum Rows {
-    /// Writes the rows of the list as lines of CSV. The header has been written.
+    /// Writes the rows of the list as lines of CSV, below a header line that is already written.
     Csv(Box<dyn Write>),
     /// Writes the rows of the list as records of one NumPy array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),

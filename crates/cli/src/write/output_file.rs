@@ -48,7 +48,7 @@ impl OutputFile {
         let temporary = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| cannot_write(path))?;
-        // The temporary file gets the permissions of the file that it will replace.
+        // If the output file already exists, the temporary file gets its permissions.
         if let Some(old) = old {
             let same = temporary.as_file().set_permissions(old.permissions());
             same.with_context(|| cannot_write(path))?;

@@ -41,9 +41,8 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // The pairs of all spheres at one depth are drawn before these spheres, and so in front of them.
-    // Otherwise, a sphere could hide the pair of another sphere at the same depth, as in a two-dimensional
-    // world.
+    // Shapes are painted from front to back, so the line of a pair is drawn before all spheres at the same
+    // depth. Otherwise, a sphere could hide the line of another pair, as in a two-dimensional world.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
