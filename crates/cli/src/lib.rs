@@ -10,9 +10,9 @@
 //! # anyhow::Ok(())
 //! ```
 //!
-//! A reader allocates memory only for the spheres that it has read, whatever number of spheres the
-//! file claims to hold. If it cannot read a file correctly, it returns an error that names the
-//! file, the line (in an array, the row) and the field.
+//! A reader allocates memory only for the spheres that it has read, even if the file claims to hold more
+//! spheres. If a reader cannot read a file correctly, it returns an error that names the file, the line (in
+//! an array, the row) and the field.
 
 pub mod read;
 pub mod write;

@@ -1,4 +1,4 @@
-//! The command-line tool `carom`: finds the colliding spheres in a file, and times the library.
+//! The command-line tool `carom`, which finds the colliding spheres in a file, and times the library.
 
 mod bench;
 mod collide;
@@ -22,9 +22,9 @@ use progress::Progress;
 enum Command {
     /// Find the colliding pairs in a file: CSV, LAMMPS dump, XYZ or NumPy arrays
     ///
-    /// Every sphere moves with constant velocity during the time step. A pair counts if its two
-    /// spheres touch or overlap at any time from 0 to the end of the step, both included. Numbers
-    /// are rounded once, to the nearest float32, and the pairs are exact for the rounded numbers.
+    /// Every sphere moves with constant velocity during the time step. A pair counts if its two spheres touch
+    /// or overlap at any time from 0 to the end of the step, both included. Numbers are rounded once, to the
+    /// nearest float32, and the pairs are exact for the rounded numbers.
     Collide(Box<collide::Args>),
     /// List the neighbours of each particle in a file: all pairs within a cutoff
     ///
@@ -34,14 +34,14 @@ enum Command {
     Neighbors(Box<neighbors::Args>),
     /// Measure how fast carom runs on this machine
     ///
-    /// Times carom on its benchmark scenes, or on a file. A table goes to standard error, and one
-    /// JSON object for each run goes to standard output. A run consists of one call to warm up,
-    /// which also grows the buffers, and the timed calls. Compare only times measured on the same
-    /// machine. Times on a software adapter (llvmpipe, lavapipe, WARP) say nothing about any GPU.
+    /// Times carom on its benchmark scenes, or on a file. A table goes to standard error, and one JSON object
+    /// for each run goes to standard output. A run of the benchmark consists of one call to warm up, which
+    /// also grows the buffers, and the timed calls. Compare only times measured on the same machine. Times on
+    /// a software adapter (llvmpipe, lavapipe, WARP) say nothing about any GPU.
     ///
-    /// The floor is the time in which the memory can move the bytes that any method must move: each
-    /// sphere is read (32 bytes), a sorted copy of it is written and read (64 bytes), and each pair
-    /// is written (16 bytes).
+    /// The floor of a time step is the time in which the memory can move the bytes that any method must move.
+    /// Any method reads each sphere (32 bytes), writes and reads a sorted copy of each sphere (64 bytes), and
+    /// writes each pair (16 bytes).
     Bench(Box<bench::Args>),
 }
 
@@ -69,14 +69,14 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|error| {
-        // A broken pipe is no failure: a reader such as `head` closes the pipe when it has read
-        // enough.
+        // A broken pipe is no failure: a program such as `head` closes its input when it has read enough.
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
         let message = format!("error: {error:#}");
         say(&message);
-        // The library's errors name its own options.
+        // Error messages of the library name options of the Rust interface. A note then gives the option of
+        // the tool.
         if message.contains("`Backend::Cpu`") {
             say("note: in this tool, `Backend::Cpu` is the option `--backend cpu`");
         }
@@ -84,8 +84,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Prints the error message `what` about wrong usage of a subcommand, and ends the process with
-/// exit code 2.
+/// Prints the error message `what` about wrong usage of a subcommand, and ends the process with exit code 2.
 fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     use clap::CommandFactory;
 
@@ -99,14 +98,14 @@ fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     }
 }
 
-/// Whether the error is a failed write to a pipe that its reader has closed.
+/// Returns whether an error is a failed write to a pipe that its reader has closed.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<std::io::Error>();
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a line to standard error. A failure to write is ignored, because it cannot be reported
-/// anywhere. `eprintln!` would panic instead.
+/// Writes a line to standard error. A failure to write is ignored, because there is no place left to report
+/// the failure. `eprintln!` would panic instead.
 fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use carom_cli::read;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Delay before the progress bar appears. Most runs end sooner and show no bar.
+/// Delay before the progress bar appears. Most runs of carom end sooner and show no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A progress bar on standard error, shown only if standard error is a terminal. Dropping this
-/// value removes the bar.
+/// A progress bar on standard error, shown only if standard error is a terminal. Dropping the value removes
+/// the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -29,8 +29,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Hides the progress bar, calls `print`, shows the bar again, and returns the result of
-    /// `print`.
+    /// Hides the progress bar, calls `print`, shows the bar again, and returns the result of `print`.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.0.suspend(print)
     }

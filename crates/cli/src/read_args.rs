@@ -1,28 +1,28 @@
-//! The command-line options that control how an input is read. Both subcommands have them.
+//! Command-line options of both subcommands that control how an input file is read.
 
 use std::path::Path;
 
 use carom_cli::read::{self, Input, Radii, ReadOptions};
 use clap::{Args, ValueEnum};
 
-/// The command-line options that control how an input is read.
+/// Command-line options that control how an input file is read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Format of the input, if it does not follow from the name of the input
+    /// Format of the input, if the file name does not tell the format
     #[arg(long, value_enum, help_heading = "Reading")]
     pub(crate) format: Option<Format>,
 
-    /// Radius of all spheres, for an input without radii
+    /// Radius of all spheres, for an input file without radii
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = radius,
         conflicts_with = "radius_by_type", help_heading = "Reading")]
     radius: Option<f32>,
 
-    /// Radius of each type (1=0.5,2=0.8), for an input with a column type but without radii
+    /// Radius of each type of sphere (1=0.5,2=0.8), for an input file with a column type but without radii
     #[arg(long, value_name = "TYPE=R,...", value_parser = Radii::by_type, help_heading = "Reading")]
     radius_by_type: Option<Radii>,
 }
 
-/// The values of the option `--format`.
+/// Values of the option `--format`: the format of the input file.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
     /// Comma-separated values with a header line
@@ -50,13 +50,13 @@ impl From<Format> for read::Format {
 }
 
 impl ReadArgs {
-    /// Whether the command line has any of the options that control how an input is read.
+    /// Returns whether the command line has any option that controls how an input file is read.
     pub(crate) fn is_given(&self) -> bool {
         self.format.is_some() || self.radius.is_some() || self.radius_by_type.is_some()
     }
 
-    /// Returns the input at a path, or an error message if the options for reading do not fit the
-    /// format of the input.
+    /// Returns the input at a path, or an error message if the options for reading do not fit the file
+    /// format.
     pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
         let input = Input::new(path, self.format.map(Into::into))?;
         if self.radius_by_type.is_some() && is_array(&input) {
@@ -82,7 +82,7 @@ impl ReadArgs {
     }
 }
 
-/// Whether an input consists of NumPy arrays, which have neither ids nor types.
+/// Returns whether an input consists of NumPy arrays, which have neither ids nor types of spheres.
 pub(crate) fn is_array(input: &Input) -> bool {
     matches!(input.format, read::Format::Npy | read::Format::Npz)
 }

@@ -15,11 +15,11 @@ use crate::read_args::is_array;
 pub(crate) struct WorldArgs {
     /// Frames of a LAMMPS dump or XYZ file to read: a number, `last`, `all`, or a range START:END
     ///
-    /// Frames are numbered from 0 in the order of the file, whatever their timesteps. Negative
-    /// numbers count from the end. Ranges work as in Python: START:END leaves out END,
-    /// START:END:STEP goes from frame to frame in steps of STEP, and an omitted START or END means
-    /// the beginning or the end of the file. With a range or `all`, each frame is searched and
-    /// printed by itself. The list that --output writes then has a first column `frame`.
+    /// Frames are numbered from 0 in the order of the file, independent of their timesteps. Negative numbers
+    /// count from the end. Ranges of frames work as in Python: START:END leaves out END, START:END:STEP
+    /// goes on in steps of STEP, and an omitted START or END means the beginning or the end of the file. With a
+    /// range or `all`, each frame is searched and printed separately, and the list that --output writes has a
+    /// first column `frame`.
     #[arg(
         long,
         visible_alias = "frames",
@@ -32,39 +32,40 @@ pub(crate) struct WorldArgs {
 
     /// Identify spheres by the column id of the file instead of their rows
     ///
-    /// LAMMPS may write its atoms in a different order in each frame, so that only ids identify a
-    /// sphere across frames. `a` is the smaller id of a pair. Two spheres with the same id are an
-    /// error. This option is for CSV, LAMMPS dumps and XYZ.
+    /// LAMMPS may write its atoms in a different order in each frame, so only an id identifies a sphere in
+    /// several frames. In the list of pairs, `a` is the smaller id of a pair. Two spheres with the same id
+    /// are an error. The option --ids is for CSV, LAMMPS dumps and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
     /// Copy the column type of the file to the list of pairs, as columns `type_a` and `type_b` (or `type_i` and
     /// `type_j`)
     ///
-    /// Types are whole numbers from 0 to 2147483647. This option is for CSV, LAMMPS dumps and XYZ.
+    /// Types of spheres are whole numbers from 0 to 2147483647. The option --types is for CSV, LAMMPS dumps
+    /// and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
-    /// Without this option, a step has the box of a LAMMPS dump or of an extended XYZ file. The file
-    /// says which boundaries are periodic; all others are open.
+    /// Without the option --open, the simulation box is the box of the LAMMPS dump or extended XYZ file. The
+    /// file says which boundaries of the box are periodic. All other boundaries are open.
     #[arg(long, help_heading = "Domain")]
     pub(crate) open: bool,
 
     /// Edges of the box along which the world is periodic: any of the letters a, b and c
     ///
-    /// The edges of a rectangular box along x, y and z are a, b and c. The option replaces what the
-    /// file says about its boundaries. (LAMMPS dumps of two-dimensional worlds say that z is
-    /// periodic; use `--periodic ab` for them.)
+    /// In a rectangular box, the edges a, b and c are along x, y and z. The option --periodic replaces the
+    /// boundary conditions that the file states. (LAMMPS dumps of two-dimensional worlds say that z is
+    /// periodic; use `--periodic ab` for such dumps.)
     #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
     periodic: Option<[bool; 3]>,
 
-    /// Box of a file without one: "x y z lx ly lz", or "x y z" and the three edges as vectors
+    /// Simulation box of a file without a box: "x y z lx ly lz", or "x y z" and the three edges as vectors
     ///
-    /// The first three numbers are a corner of the box. With three more numbers, they are the
-    /// lengths of the edges along x, y and z. With nine more numbers, they are the edges a, b and c.
-    /// --periodic says along which edges the world is periodic. With --open, the option replaces
+    /// The first three numbers are a corner of the box. If three more numbers follow, they are the lengths of
+    /// the edges along x, y and z. If nine more numbers follow, they are the edge vectors a, b and c. The
+    /// option --periodic says along which edges the world is periodic. With --open, the option --box replaces
     /// the box of the file.
     #[arg(long = "box", value_name = "NUMBERS", allow_hyphen_values = true, value_parser = box_of,
         requires = "periodic", help_heading = "Domain")]
@@ -72,10 +73,12 @@ pub(crate) struct WorldArgs {
 }
 
 impl WorldArgs {
-    /// Returns the domain of a step: the box of the file or of the command line.
+    /// Returns the domain of the time step: the simulation box of the file or of the option `--box`, or open
+    /// space if neither gives a box.
     ///
     /// # Errors
-    /// Returns an error if the options do not fit the file: if both have a box, or neither.
+    /// Returns an error if both the file and `--box` give a simulation box, or if `--periodic` is given and
+    /// there is no box.
     pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
         let source = &world.source;
         let of_file = world.domain.filter(|_| !self.open);
@@ -121,14 +124,14 @@ impl WorldArgs {
     }
 }
 
-/// The values of the option `--backend`.
+/// Values of the option `--backend`: the processor that searches for pairs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {
-    /// A hardware GPU if there is one, otherwise the CPU
+    /// Run on a hardware GPU if there is one, otherwise on the CPU
     Auto,
-    /// A GPU or a software adapter; an error if there is neither
+    /// Run on a GPU or a software adapter; an error if there is neither
     Gpu,
-    /// The CPU
+    /// Run on the CPU
     Cpu,
 }
 
@@ -142,7 +145,7 @@ impl From<Where> for Backend {
     }
 }
 
-/// Parses the letters of the edges along which a box is periodic.
+/// Parses the value of `--periodic`: the letters of the box edges along which the world is periodic.
 fn edges(text: &str) -> Result<[bool; 3], String> {
     let mut periodic = [false; 3];
     for letter in text.chars() {
@@ -158,7 +161,6 @@ fn edges(text: &str) -> Result<[bool; 3], String> {
     Ok(periodic)
 }
 
-/// Parses the numbers of a box.
 fn box_of(text: &str) -> Result<Domain, String> {
     read::box_of(text)
 }
@@ -181,7 +183,7 @@ pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Re
     Ok(())
 }
 
-/// Whether two paths lead to the same existing file.
+/// Returns whether two paths lead to the same existing file.
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -1,4 +1,4 @@
-//! The command line of `carom bench`, and the benchmark scenes that it selects.
+//! The command line of `carom bench`, and the benchmark scenes that the command line selects.
 
 use std::path::PathBuf;
 
@@ -10,75 +10,76 @@ use clap::ValueEnum;
 use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, time_step};
 
-/// The arguments of `carom bench`. The description of the subcommand is in `main.rs`.
+/// Command-line arguments of `carom bench`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// Scenes to time: gas, dense, polydisperse, fast, clustered, lattice, touching, thermal, or
+    /// Benchmark scenes to time: gas, dense, polydisperse, fast, clustered, lattice, touching, thermal, or
     /// all
     ///
-    /// To give several values of this option, or of one of the options --n, --density, --ratio and
-    /// --bullets, separate the values by commas. All combinations of the values are timed.
+    /// All combinations of the given scenes, numbers of spheres and parameters are timed. Separate several
+    /// values of --scene, --n, --density, --ratio or --bullets by commas.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
-    /// Numbers of spheres to time each scene with
+    /// Numbers of spheres in each benchmark scene
     #[arg(long, default_value = "100000", value_delimiter = ',', value_parser = count)]
     n: Vec<usize>,
-    /// Densities to time, such as 0.3, instead of the scene's own density
+    /// Densities of the benchmark scenes, such as 0.3, instead of each scene's own density
     ///
-    /// The density is the sum of the volumes of the spheres, divided by the volume of the cube that
-    /// the scene fills. The scenes lattice and touching have a fixed density.
+    /// The density of a scene is the sum of the volumes of the spheres, divided by the volume of the cube
+    /// that the scene fills. The scenes lattice and touching have a fixed density.
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = density)]
     density: Vec<f64>,
-    /// Ratios of the largest to the smallest radius to time, instead of the scene's own ratio
+    /// Ratios of the largest to the smallest radius in the benchmark scenes, instead of each scene's own
+    /// ratio
     ///
-    /// Only the scenes polydisperse and thermal have spheres of different radii.
+    /// Only the benchmark scenes polydisperse and thermal have spheres of different radii.
     #[arg(long, value_name = "R", value_delimiter = ',', value_parser = ratio)]
     ratio: Vec<f32>,
     /// Distances that the bullets of the scene fast move, in sphere diameters, instead of 50
     ///
-    /// Bullets are fast spheres. One sphere in a hundred is a bullet.
+    /// Bullets are fast spheres. In the scene fast, one sphere in a hundred is a bullet.
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = bullets)]
     bullets: Vec<f32>,
-    /// Time a step of the spheres in this file instead of scenes; needs --dt
+    /// Time the spheres in this file instead of benchmark scenes; needs --dt
     ///
-    /// The file is CSV, a LAMMPS dump or XYZ (the last frame is timed) or NumPy arrays, as for `carom
+    /// The file to time is CSV, a LAMMPS dump or XYZ (the last frame is timed) or NumPy arrays, as for `carom
     /// collide`.
     #[arg(long, value_name = "FILE", requires = "dt",
         conflicts_with_all = ["scene", "n", "density", "ratio", "bullets", "seed"])]
     input: Option<PathBuf>,
     #[command(flatten)]
     reading: ReadArgs,
-    /// Length of the time step; 1 for scenes if not given
+    /// Length of the time step; without this option, 1 for benchmark scenes
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
     dt: Option<f32>,
-    /// Set all velocities to 0
+    /// Set the velocities of all spheres to 0
     #[arg(long)]
     pub(crate) at_rest: bool,
-    /// Seed of the random numbers of the scenes
+    /// Seed of the random numbers from which benchmark scenes are made
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Processor to run on
+    /// Processor that searches for the pairs
     #[arg(long, default_value = "auto")]
     backend: Where,
     /// Number of threads of the CPU backend; 0 means one for each core
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Number of timed calls in each run, after one call to warm up
+    /// Number of timed calls of carom in each run, after one call to warm up
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
     /// Check the pairs found in each world in exact arithmetic before the world is timed
     ///
-    /// The check tests randomly chosen spheres against all others. In a world of up to 14142
-    /// spheres, it chooses every sphere. In a larger world, it chooses so many spheres that it
-    /// tests 200 million pairs. This takes some seconds.
+    /// The option --check tests randomly chosen spheres against all others. In a world of up to 14142
+    /// spheres, every sphere is tested. In a larger world, only as many spheres are tested as make 200
+    /// million pairs. The tests take some seconds.
     #[arg(long)]
     pub(crate) check: bool,
     /// Bandwidth of the memory from which the floor is computed, instead of a measured bandwidth
     ///
-    /// The floor is the least time in which the memory can move the bytes of a step. Without this
-    /// option, the bandwidth is that of a copy of 512 MiB on the same number of threads. The
-    /// bandwidth of a GPU is not measured, so runs on a GPU have no floor without this option.
+    /// The floor is the least time in which the memory can move the bytes of a step. Without the option
+    /// --bandwidth, the bandwidth is that of a copy of 512 MiB on the same number of threads. The bandwidth
+    /// of a GPU is not measured, so runs on a GPU have no floor without --bandwidth.
     #[arg(long, value_name = "GB/s", value_parser = bandwidth)]
     pub(crate) bandwidth: Option<f64>,
 }
@@ -110,20 +111,20 @@ Examples of how the cost grows (for one thread of the CPU, add --backend cpu --t
   carom bench --input grains.csv --dt 1e-4 --check
 Redirect standard output to a file to plot the results with `plot` of the package carom-peers.";
 
-/// The benchmark scenes that one value of `--scene` selects: a single scene, or all scenes.
+/// Benchmark scenes that one value of the option `--scene` selects: a single scene, or all scenes.
 type Scenes = Vec<Scene>;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Where {
-    /// A hardware GPU if there is one, otherwise the CPU
+    /// Run on a hardware GPU if there is one, otherwise on the CPU
     Auto,
-    /// A GPU or a software adapter; an error if there is neither
+    /// Run on a GPU or a software adapter; an error if there is neither
     Gpu,
-    /// The CPU
+    /// Run on the CPU
     Cpu,
 }
 
-/// A benchmark scene, with the number of spheres and the parameters from which it is generated.
+/// A benchmark scene to time, with its number of spheres and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) scene: Scene,
@@ -132,7 +133,7 @@ pub(crate) struct Case {
 }
 
 impl Args {
-    /// Ends the process with a message and exit code 2 if the arguments contradict each other.
+    /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
     pub(crate) fn check(&self) {
         if let Err(what) = self.cases() {
             exit_with_usage_error("bench", what);
@@ -167,7 +168,7 @@ impl Args {
         }
     }
 
-    /// Returns every combination of the requested scenes, numbers of spheres and parameters. If a
+    /// Returns every combination of the requested benchmark scenes, numbers of spheres and parameters. If a
     /// scene lacks one of the given parameters, returns an error message.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, String> {
         let mut cases = Vec::new();
@@ -207,7 +208,7 @@ impl Args {
     }
 }
 
-/// Returns the values given for a parameter of a scene, or only the scene's own value if none was
+/// Returns the values given for a parameter of a benchmark scene, or only the scene's own value if none was
 /// given.
 fn or<T: Copy>(asked: &[T], own: T) -> Vec<T> {
     if asked.is_empty() {
@@ -224,7 +225,7 @@ fn scenes_of(name: &str) -> Result<Scenes, String> {
     }
 }
 
-/// Parses a number of spheres, which may be at most 2³⁰, the limit of the library.
+/// Parses a number of spheres, at most 2³⁰, the limit of the library.
 fn count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= 1 << 30 => Ok(n),
@@ -253,7 +254,7 @@ fn bullets(text: &str) -> Result<f32, String> {
     }
 }
 
-/// Parses a bandwidth in GB/s, and returns it in bytes per second.
+/// Parses a memory bandwidth in GB/s. Returns the bandwidth in bytes per second.
 fn bandwidth(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && (x * 1e9).is_finite() => Ok(x * 1e9),

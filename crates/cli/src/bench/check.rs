@@ -1,17 +1,17 @@
-//! The option `--check` of `carom bench`: checks the list of pairs of a world in exact arithmetic
-//! before the world is timed.
+//! The option `--check` of `carom bench`, which checks a list of colliding pairs in exact arithmetic before
+//! the timing.
 
 use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Maximum number of pairs of spheres that a check tests, which takes some seconds. The number
-/// suffices to test every sphere of a world of up to 14 142 spheres against all others. In a larger
-/// world, only some of the spheres are tested.
+/// Maximum number of pairs of spheres that the option `--check` tests in one scene or file, which takes some
+/// seconds. In a world of up to 14 142 spheres, every sphere is tested against all others. In a larger world,
+/// only some spheres are tested.
 const TRIED: usize = 200_000_000;
 
-/// Checks a list of pairs: tests randomly chosen spheres against all spheres in exact arithmetic.
-/// Returns the number of pairs tested, or an error if the list has a mistake.
+/// Checks a list of colliding pairs by testing randomly chosen spheres against all spheres in exact
+/// arithmetic. Returns the number of pairs tested, or an error if the list has a mistake.
 pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::Result<u64> {
     let in_order = list
         .windows(2)
@@ -21,7 +21,7 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
         "the check failed: the list is not sorted, or has a pair twice"
     );
     let count = (TRIED / spheres.len().max(1)).clamp(1, spheres.len().max(1));
-    // The library has accepted the spheres, so their number is at most 2³⁰ and fits into `u32`.
+    // The number of spheres fits into `u32`, because the library accepts at most 2³⁰ spheres.
     let rows = 0..u32::try_from(spheres.len())?;
     let mut chosen = Rng::with_seed(0).choose_multiple(rows, count);
     chosen.sort_unstable();
@@ -49,10 +49,9 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// Converts the list of pairs of one set to the list of a step between two sets: the chosen
-/// spheres, and all spheres. A pair of two chosen spheres occurs twice in the converted list. Each
-/// chosen sphere also touches itself, because it is in both sets, unless its collision groups make
-/// it ignore itself.
+/// Converts a list of colliding pairs to the list of a step between two sets: the chosen spheres, and all
+/// spheres. A pair of two chosen spheres occurs twice in the converted list. Each chosen sphere is in both
+/// sets and so touches itself, unless its collision groups exclude this.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

@@ -1,5 +1,5 @@
-//! Memory traffic of a step: the bytes that any method must move, the bytes that carom's stages
-//! move, and a measurement of the memory's bandwidth.
+//! Memory traffic of a time step: the bytes that any method must move, the bytes that the stages of carom's
+//! CPU backend move according to a model, and a measurement of the memory bandwidth.
 
 use std::time::Instant;
 
@@ -7,12 +7,12 @@ use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Size of an input sphere, in bytes.
+/// Size of a sphere in the input, in bytes.
 const SPHERE: u64 = 32;
-/// Size of a pair in the returned list, in bytes.
+/// Size of a pair of spheres in the returned list, in bytes.
 const PAIR: u64 = 16;
 
-/// The counts that determine how many bytes a step moves.
+/// Counts that determine how many bytes a time step moves in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) spheres: u64,
@@ -22,14 +22,14 @@ pub(crate) struct Counts {
     pub(crate) pairs: u64,
 }
 
-/// Returns the number of bytes that any method must move in a step: it reads each sphere, writes a
-/// copy of it in sorted order, reads this copy, and writes each pair.
+/// Returns the number of bytes that any method must move in a time step. Any method reads each sphere, writes
+/// and reads a copy of each sphere in sorted order, and writes each pair.
 pub(crate) fn least_bytes(spheres: u64, pairs: u64) -> u64 {
     spheres * (SPHERE + 2 * SPHERE) + pairs * PAIR
 }
 
-/// Name of a stage, and the number of bytes that the stage reads and writes for each sphere, proxy,
-/// slot, candidate and pair.
+/// Bytes that a stage of the CPU backend reads and writes for each sphere, proxy (time segment of a moving
+/// sphere), slot (entry in the table of grid cells), candidate (pair of proxies to test) and pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
     name: &'static str,
@@ -40,59 +40,59 @@ struct Stage {
     pair: u64,
 }
 
-/// Size of the record of a sorted proxy, in bytes. The record describes the sphere of the proxy. It
-/// is read only for candidates whose bounding spheres touch.
+/// Size of the record of a sorted proxy (a time segment of a moving sphere), in bytes. The record describes
+/// the sphere. Only candidates with touching bounding spheres need the record.
 const RECORD: u64 = 32;
-/// Size of the bounding sphere of a sorted proxy, in bytes. The first test of a candidate reads it.
+/// Size of the bounding sphere of a sorted proxy (a time segment of a moving sphere), in bytes. The first
+/// test of a candidate pair reads only bounding spheres.
 const BALL: u64 = 16;
-/// Size of the tag of a proxy (its level and time segment), in bytes.
+/// Size of the tag of a proxy, in bytes. The tag says in which grid a proxy (a time segment of a moving
+/// sphere) is, and which time segment it is.
 const TAG: u64 = 4;
-/// Size of a proxy before it is sorted, in bytes: its slot, the index of its sphere, and its tag.
+/// Size of a proxy (a time segment of a moving sphere) before sorting, in bytes: the number of its slot (the
+/// entry of its grid cell in a table), the index of its sphere, and its tag.
 const ENTRY: u64 = 12;
-/// Size of a proxy's entry in the sorted order, in bytes: the index at which to read its sphere,
-/// the index of the sphere in the input, and its tag.
+/// Size of the entry of a proxy (a time segment of a moving sphere) in the sorted order, in bytes: the index
+/// at which to read its sphere, the index of the sphere in the input, and its tag.
 const ORDER: u64 = 12;
-/// Size of the number of a sphere's size class, in bytes.
+/// Size of the number of a size class (a range of sphere sizes), in bytes.
 const SIZE_CLASS: u64 = 2;
-/// Size of a word of the slot table, or of the number of a proxy's slot, in bytes.
+/// Size of an entry of the slot table (the table of grid cells), and of the number of such an entry, in
+/// bytes.
 const SLOT: u64 = 4;
 
-/// The stages of the CPU backend, and the bytes that they move. Incrementing a word counts as one
-/// read and one write. Of a cache line, only the bytes that are used count. A repeated read counts
-/// again, even if the cache holds the data. The sample of `measure` and the stage `plan` move few
-/// bytes, and are left out.
+/// Bytes that each stage of the CPU backend reads and writes. Incrementing a word counts as one read and one
+/// write. Of a cache line, only the bytes that are used count. A repeated read counts again, even if the
+/// cache holds the data. The sampling in `measure` and the stage `plan` move few bytes, and are left out.
 const STAGES: [Stage; 5] = [
-    // Each sphere is read once to validate it, and once more to measure its size. The number of its
-    // size class is written.
+    // The stage `measure` reads each sphere twice, once to validate it and once to measure its size, and
+    // writes the number of its size class.
     Stage {
         name: "measure",
         sphere: 2 * SPHERE + SIZE_CLASS,
         ..NOTHING
     },
-    // For each proxy, its sphere and size class are read and an entry is written. Sorting the
-    // entries by bucket reads and writes each entry once more.
+    // The stage `bin` reads the sphere and the size class of each proxy (a time segment of a moving sphere),
+    // and writes an entry. Sorting the entries by bucket reads and writes each entry once more.
     Stage {
         name: "bin",
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The slot table is cleared, and its prefix sums are computed. Each proxy is read, counted in
-    // its slot and placed in the sorted order. Its record, tag and slot are written. Its bounding
-    // sphere is computed from the record and the tag, and written. The terms hold for large worlds
-    // whose spheres lie in random order in memory. There, each record is first written to the
-    // bucket of its proxy, and copied before the bucket is sorted. In other worlds, the stage moves
-    // one entry and four records less for each proxy.
+    // The stage `scatter` sorts the proxies (time segments of moving spheres) by grid cell. The number of
+    // bytes is for large worlds with spheres in random order in memory: each record is first written to a
+    // bucket, and copied before the bucket is sorted. In other worlds, the stage moves one entry and four
+    // records less for each proxy.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },
-    // For each proxy, the stage reads its bounding sphere, tag and slot, and where five rows of
-    // cells begin and end in the slot table. For each candidate, it reads one more bounding sphere.
-    // If the two bounding spheres touch, it also reads two records. The model takes the number of
-    // pairs for the number of such candidates. The stage writes each pair, and sorts the pairs by
-    // bucket.
+    // For each proxy (a time segment of a moving sphere), the stage `pairs` reads its bounding sphere, tag
+    // and slot, and the bounds of five rows of grid cells. For each candidate pair, the stage reads another
+    // bounding sphere. For each pair that is found, the stage reads two records, writes the pair, and sorts
+    // the pair by bucket.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,
@@ -100,8 +100,8 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // Each pair is read once to count the pairs of its sphere, and read and written once to place
-    // it in the sorted list.
+    // The stage `decide` reads each pair once to count the pairs of each sphere, and reads and writes each
+    // pair once more to place it in the sorted list.
     Stage {
         name: "decide",
         pair: 3 * PAIR,
@@ -118,14 +118,14 @@ const NOTHING: Stage = Stage {
     pair: 0,
 };
 
-/// Name of a stage, and the number of bytes that the stage moves in a step.
+/// Number of bytes that a stage of the CPU backend reads and writes in a time step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Moved {
     pub(crate) name: &'static str,
     pub(crate) bytes: u64,
 }
 
-/// Returns the number of bytes that each stage of the CPU backend moves in a step, according to the
+/// Returns the number of bytes that each stage of the CPU backend moves in a time step, according to the
 /// model [`STAGES`].
 pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     let of_stage = |stage: &Stage| Moved {
@@ -139,16 +139,16 @@ pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     STAGES.iter().map(of_stage).collect()
 }
 
-/// Number of 8-byte words in each of the two buffers between which the measurement of the bandwidth
-/// copies: 512 MiB, more than the caches of a processor hold.
+/// Number of 8-byte words in each of the two buffers of the memory bandwidth measurement. One buffer is 512
+/// MiB, more than the caches of a processor hold.
 const WORDS: usize = 1 << 26;
 /// Number of 8-byte words that one parallel task of the bandwidth measurement copies.
 const TASK: usize = 1 << 16;
-/// Number of copies that the bandwidth measurement makes. It uses the time of the fastest copy.
+/// Number of copies that the memory bandwidth measurement makes. Only the time of the fastest copy counts.
 const COPIES: usize = 5;
 
-/// Measures the bandwidth of the memory with a large copy on `threads` threads. Returns the number
-/// of bytes that all threads together read and write per second.
+/// Measures the memory bandwidth with a large copy on `threads` threads. Returns the number of bytes that all
+/// threads together read and write per second.
 pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -165,7 +165,7 @@ pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
         });
         least = least.min(start.elapsed().as_secs_f64());
     }
-    // `black_box` keeps the compiler from removing the copies as unused.
+    // `black_box` keeps the compiler from removing the copies of the bandwidth measurement as unused.
     std::hint::black_box(&to);
     Ok((2 * WORDS * size_of::<u64>()) as f64 / least.max(f64::MIN_POSITIVE))
 }

@@ -1,4 +1,4 @@
-//! `carom bench`: times the library on the benchmark scenes, or on a file.
+//! The subcommand `carom bench`, which times the library on the benchmark scenes, or on a file.
 
 mod args;
 mod check;
@@ -19,7 +19,8 @@ use floor::{Counts, Moved};
 use crate::progress::Progress;
 use crate::say;
 
-/// The result of timing one world. It is printed as a JSON object on one line.
+/// Result of timing one benchmark scene or file. `carom bench` prints the result as a JSON object on one
+/// line.
 #[derive(Serialize)]
 struct Run {
     #[serde(flatten)]
@@ -28,7 +29,7 @@ struct Run {
     adapter: Option<String>,
     threads: usize,
     repeats: u32,
-    /// Number of pairs that the check tested, or `None` without the option `--check`.
+    /// Number of pairs of spheres that the option `--check` tested, or `None` without this option.
     checked: Option<u64>,
     median_seconds: f64,
     min_seconds: f64,
@@ -42,26 +43,25 @@ struct Run {
     memory: u64,
     grazing: u64,
     grazing_by_integers: u64,
-    /// Number of bytes that any method must move in the step.
+    /// Number of bytes that any method must move in memory in the time step.
     floor_bytes: u64,
-    /// Bandwidth of the memory in bytes per second, or `None` if it is neither given nor measured.
+    /// Memory bandwidth in bytes per second, or `None` if the bandwidth is neither given nor measured.
     bandwidth: Option<f64>,
     floor_seconds: Option<f64>,
-    /// Median time of a call, divided by the floor: the time in which the memory can move the bytes
+    /// Median time of a call divided by the floor, which is the time in which the memory can move the bytes
     /// that any method must move.
     over_floor: Option<f64>,
-    /// Number of bytes that each of carom's stages moves, according to the model of the CPU
-    /// backend, or `None` on a GPU.
+    /// Number of bytes that each stage moves, according to a model of the CPU backend, or `None` on a GPU.
     moved: Option<Vec<Moved>>,
-    /// The stages of the step, in the order in which they ran.
+    /// Stages of the time step, in the order in which the stages ran.
     stages: Vec<Stage>,
 }
 
-/// The world that was timed: a benchmark scene with its parameters, or a file.
+/// The spheres that were timed: a benchmark scene with its parameters, or a file.
 #[derive(Serialize)]
 struct World {
-    /// Name of the benchmark scene. If a file was timed, `scene`, `seed`, `density`, `ratio` and
-    /// `bullets` are `None`.
+    /// Name of the benchmark scene, or `None` if a file was timed. For a file, `seed`, `density`, `ratio` and
+    /// `bullets` are `None` too.
     scene: Option<&'static str>,
     input: Option<String>,
     n: usize,
@@ -73,7 +73,7 @@ struct World {
     bullets: Option<f32>,
 }
 
-/// Name of a stage, and the median of its times over the timed calls.
+/// Name of a stage of the time step, and the median of its times over the timed calls.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -103,12 +103,12 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The arguments and the state that all runs of `carom bench` share.
+/// Arguments and state that all runs of `carom bench` share.
 struct Bench {
     arguments: Args,
     threads: usize,
-    /// Bandwidth of the memory in bytes per second. It is given by `--bandwidth`, or measured by
-    /// the first run on the CPU.
+    /// Memory bandwidth in bytes per second: given by the option `--bandwidth`, or measured by the first run
+    /// on the CPU.
     bandwidth: Option<f64>,
 }
 
@@ -164,13 +164,14 @@ impl Bench {
         self.time(scene.generate_with(&parameters, n, seed), world)
     }
 
-    /// Measures the time that a step of one world takes, and prints the results.
+    /// Times one step of a list of spheres, and prints the results.
     fn time(&mut self, mut spheres: Vec<Sphere>, world: World) -> anyhow::Result<()> {
         let (dt, repeats) = (self.arguments.dt(), self.arguments.repeats);
         if world.at_rest {
             spheres = carom_scenes::at_rest(spheres);
         }
-        // Each world gets a new detector, so that `memory` counts only the buffers for this world.
+        // Each world gets a new detector, so that the reported memory does not include buffers for earlier
+        // worlds.
         let mut detector = Detector::new(
             Options::new()
                 .with_backend(self.arguments.backend())
@@ -203,14 +204,14 @@ impl Bench {
             name,
             median_seconds: median_of_stage(name, &calls),
         });
-        // Whether this step ran on the CPU. The backend of the detector does not decide this: with
-        // `Backend::Auto`, the detector may fall back to the CPU for a single world.
+        // With `Backend::Auto`, a detector may fall back to the CPU for a single step. So the statistics of
+        // the step, and not the detector, say whether the step ran on the CPU.
         let on_cpu = facts.backend == ActiveBackend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth(self.threads)?);
         }
-        // A measured bandwidth is that of the host's memory, so it applies only to a step on the
-        // CPU. A bandwidth given with `--bandwidth` applies to any backend.
+        // A measured memory bandwidth is for the memory of the host, so it applies only to steps on the CPU.
+        // A bandwidth given with `--bandwidth` applies to any backend.
         let bandwidth = self
             .bandwidth
             .filter(|_| on_cpu || self.arguments.bandwidth.is_some());
@@ -258,7 +259,7 @@ impl Bench {
     }
 }
 
-/// Returns the quotient `a / b`, or `None` if it is not finite.
+/// Returns the quotient `a / b`, or `None` if the quotient is not finite.
 fn over(a: f64, b: f64) -> Option<f64> {
     Some(a / b).filter(|quotient| quotient.is_finite())
 }
@@ -307,8 +308,8 @@ fn print_row(run: &Run) {
 }
 
 impl World {
-    /// Returns the name of the benchmark scene, followed by the parameters that differ from the
-    /// published ones. If a file was timed, returns its name.
+    /// Returns the name of a benchmark scene and the parameters that differ from the published parameters of
+    /// the scene. If a file was timed, returns the name of the file.
     fn name(&self) -> String {
         let (Some(name), Some(density), Some(ratio), Some(bullets)) =
             (self.scene, self.density, self.ratio, self.bullets)
@@ -333,8 +334,8 @@ impl World {
     }
 }
 
-/// Returns the median time of a stage over several calls, in seconds. If the stage ran more than
-/// once in a call, its times in this call are added up.
+/// Returns the median time of a stage over several calls, in seconds. If a stage ran more than once in a
+/// call, the times in this call are added up.
 fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     let of_call = |call: &Statistics| {
         let runs = call.stages.iter().filter(|(stage, _)| *stage == name);
@@ -343,8 +344,8 @@ fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     median(calls.iter().map(of_call).collect())
 }
 
-/// Returns the median of the values: the middle value, or the mean of the two middle values. The
-/// median of no values is 0.
+/// Returns the median of a list of values: the middle value, or the mean of the two middle values. The median
+/// of an empty list is 0.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,4 +1,4 @@
-//! The command line of `carom collide`.
+//! Command-line options of `carom collide`, and their checks.
 
 use std::path::PathBuf;
 
@@ -11,31 +11,31 @@ use crate::exit_with_usage_error;
 use crate::read_args::{ReadArgs, time_step};
 use crate::world_args::{Where, WorldArgs, keep_input};
 
-/// The arguments of `carom collide`. The description of the subcommand is in `main.rs`.
+/// Command-line arguments of `carom collide`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// File with the spheres: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
-    /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if
-    /// the spheres move, also vx, vy, vz. Other columns are ignored.
+    /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if the spheres
+    /// move, also vx, vy, vz. Other columns of a CSV file are ignored.
     ///
     /// LAMMPS text dump (*.lammpstrj, *.dump, dump.*): columns x y z, and radius or diameter; if
     /// the spheres move, also vx vy vz. Coordinates may be unwrapped (xu yu zu), scaled (xs ys zs)
     /// or both (xsu ysu zsu) instead.
     ///
-    /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres
-    /// move, also velo or vel. `Lattice`, `Origin` and `pbc` give the periodic box.
+    /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres move, also
+    /// velo or vel. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
     ///
-    /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z
-    /// radius for spheres at rest. With --radius, the rows are x y z vx vy vz or x y z.
+    /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z radius for
+    /// spheres at rest. If the option --radius is given, the rows are x y z vx vy vz or x y z.
     ///
-    /// NumPy archive (*.npz): arrays position (N, 3), radius (N,), and velocity (N, 3) if the
-    /// spheres move.
+    /// NumPy archive (*.npz): arrays named position (N, 3), radius (N,), and velocity (N, 3) if the spheres
+    /// move.
     ///
-    /// Missing velocities are 0. Give missing radii with --radius or --radius-by-type. All files
-    /// but .npz may be compressed with gzip, with .gz after their names. Standard input is CSV
-    /// unless --format names another format.
+    /// Velocities that the file lacks are 0. Give radii that the file lacks with --radius or
+    /// --radius-by-type. All files but .npz may be compressed with gzip, with .gz after their names. Standard
+    /// input is CSV unless --format names another format.
     #[arg(value_name = "INPUT")]
     path: PathBuf,
 
@@ -49,18 +49,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
 
-    /// Processor to run on
+    /// Processor that searches for the pairs
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
 
     /// Write all pairs to this file: a,b,toi,depth as CSV (*.csv) or NumPy arrays (*.npy, *.npz)
     ///
-    /// `a` and `b` are rows of the input, counted from 0. `toi` is the time of impact, 0 for pairs
-    /// that touch at the start of the step. `depth` is the penetration depth at the start, 0 for
-    /// pairs that meet later. Numbers have enough digits to read back unchanged. A .npy file is one
-    /// array of records, a .npz file has one array for each column. The file appears only when it
-    /// is complete. With -, the list goes to standard output as CSV, frame by frame, and the
-    /// summary goes to standard error. Without this option, the first ten pairs are printed.
+    /// The columns `a` and `b` are rows of the input, counted from 0. `toi` is the time of impact, 0 for
+    /// pairs that touch at the start of the step. `depth` is the penetration depth at the start, 0 for pairs
+    /// that meet later. Numbers have enough digits to read back unchanged.
+    ///
+    /// A .npy file is one array of records, a .npz file has one array for each column. The output file
+    /// appears only when it is complete. With `--output -`, the list goes to standard output as CSV, frame by
+    /// frame, and the summary goes to standard error. Without the option --output, the first ten pairs are
+    /// printed.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
@@ -70,29 +72,30 @@ pub(crate) struct Args {
 
     /// Draw the spheres and the pairs of one frame into this PNG file
     ///
-    /// The picture shows the spheres at the start of the step, to scale, seen along z. If the world
-    /// is less than half as thick along x or y as along z, it is seen along the thinner of x and y
-    /// instead. The colour of a sphere shows how many other spheres it touches at the start. A line
-    /// joins the centres of each pair. The line is black if the pair touches at the start, and
-    /// orange if it meets later. The file appears only when it is complete.
+    /// The picture shows the spheres at the start of the step, to scale, seen along z. If the world is less
+    /// than half as thick along x or y as along z, it is seen along the thinner of x and y instead. The
+    /// colour of a sphere shows how many other spheres it touches at the start.
+    ///
+    /// In the picture, a line joins the centres of each pair. The line is black if the pair touches at the
+    /// start, and orange if it meets later. The PNG file appears only when it is complete.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
     /// Check the list of pairs by testing every pair of spheres in exact arithmetic
     ///
-    /// With more than 20000 spheres, the other backend makes a second list instead, and the two
-    /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be
-    /// made. After such an error, no output file is written.
+    /// With more than 20000 spheres, the other backend (GPU or CPU) makes a second list instead, and the two
+    /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be made. After
+    /// such an error, no output file is written.
     #[arg(long)]
     pub(crate) verify: bool,
 
     /// Print one JSON object for each frame, on one line, instead of the summary
     ///
-    /// Keys: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres, pairs, grazing,
-    /// `grazing_by_integers`, candidates, proxies, levels, backend, adapter (null on the CPU),
-    /// reason (for the choice of the backend), seconds (time of the search, without reading the
-    /// input and starting the device), stages (a list of objects with name and seconds) and, with
-    /// --verify, verify.
+    /// The keys of the JSON object are: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres,
+    /// periodic (in a periodic box), pairs, grazing, `grazing_by_integers`, candidates, proxies, levels,
+    /// backend, adapter (null on the CPU), reason (for the choice of the backend), seconds (time of the
+    /// search, without reading the input and starting the device), stages (a list of objects with name and
+    /// seconds) and, with --verify, verify.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -122,15 +125,15 @@ Exit codes:
   2  wrong usage";
 
 impl Args {
-    /// Ends the process with a message and exit code 2 if the arguments contradict each other.
+    /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
     pub(crate) fn check(&self) {
         if let Err(what) = self.conflict() {
             exit_with_usage_error("collide", what);
         }
     }
 
-    /// Returns the input: a file or standard input. [`Args::check`] has already rejected an invalid
-    /// name.
+    /// Returns the input of `carom collide`: a file or standard input. [`Args::check`] has already rejected
+    /// an invalid file name.
     pub(crate) fn input(&self) -> Input {
         self.reading
             .input(&self.path)
@@ -141,7 +144,7 @@ impl Args {
         self.reading.options(self.world.ids, self.world.types)
     }
 
-    /// Returns an error message if the arguments contradict each other.
+    /// Returns an error message if the command-line arguments contradict each other.
     fn conflict(&self) -> Result<(), String> {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
@@ -163,7 +166,7 @@ impl Args {
     }
 }
 
-/// The values of the option `--sort`: orders of the list of pairs.
+/// Values of the option `--sort`: orders of the list of pairs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Sort {
     /// Sort the pairs by their first sphere a, then by their second sphere b

@@ -1,4 +1,4 @@
-//! `carom collide`: finds the colliding pairs in a file.
+//! The subcommand `carom collide`, which finds the colliding pairs of spheres in a file.
 
 mod args;
 mod compare;
@@ -71,8 +71,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let start = Instant::now();
         let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // With `--verify`, the detector is dropped before the check, which may need its device
-        // memory.
+        // With `--verify`, the detector is dropped before the check, because the check may need the device
+        // memory that the detector holds.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &step, &collisions, &progress)?;
         let report = Report {
@@ -86,15 +86,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         let mut heard = is_heard(progress.aside(|| print(args, &report)))?;
         if let Some(failure) = verdict.as_ref().and_then(Verdict::failure) {
-            // `list` and `plot` are dropped by this return before their files are complete. So no
-            // file with wrong pairs appears.
+            // After a failed check, the unfinished output files are dropped, so that no file with wrong pairs
+            // appears.
             progress.aside(|| say(&format!("error: {failure}")));
             return Ok(ExitCode::FAILURE);
         }
         if let Some(list) = &mut list {
             progress.begin("writing", None);
             let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-            // The columns of the list were chosen for the first frame.
+            // The first frame decides whether the list of pairs has columns for periodic images. All other
+            // frames must fit.
             if images == domain.is_open() && !collisions.pairs.is_empty() {
                 bail!(
                     "{}: frame {frame} is {}, unlike the first frame of the list; write it to a \
@@ -125,12 +126,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             drawn.with_context(|| file.cannot_write())?;
             file.finish()?;
         }
-        // The remaining frames are not searched, because the reader has closed standard output, and
-        // neither an output file nor a check was requested.
+        // The remaining frames are not searched if the reader of standard output has closed the pipe, unless
+        // an output file or a check was requested.
         if !heard && file.is_none() && !args.verify {
             return Ok(ExitCode::SUCCESS);
         }
-        // The world is dropped before the next one is read, so that only one world is in memory.
+        // The spheres of a frame are dropped before the next frame is read, so that only one frame is in
+        // memory.
         drop((world, collisions));
         next = worlds.next().transpose()?;
     }
@@ -140,7 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the list of pairs if `--verify` is given. Returns the result of the check.
+/// Checks the list of colliding pairs if the option `--verify` is given. Returns the result of the check.
 fn check(
     args: &Args,
     step: &Step<'_>,
@@ -154,9 +156,8 @@ fn check(
     verify::verify(step, collisions).map(Some)
 }
 
-/// Prints the report to standard output. If the list of pairs goes to standard output, the report
-/// goes to standard error instead. A closed standard error is then ignored, because the list must
-/// still be written.
+/// Prints the report of a search to standard output, or to standard error if the list of pairs goes to
+/// standard output. A closed standard error is then ignored, because the list must still be written.
 fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     if let Some(Target::StandardOutput) = args.output {
         let printed = report.text(stderr().lock());

@@ -1,4 +1,4 @@
-//! The printed results of `carom collide`: a summary for people, or JSON for programs.
+//! Prints the results of `carom collide`: a summary for people, or JSON for programs.
 
 use std::io::{self, BufWriter, Write};
 
@@ -10,25 +10,24 @@ use serde::Serialize;
 use super::verify::Verdict;
 use crate::summary::{backend_line, backend_name, periodic_edges};
 
-/// Maximum number of pairs that the summary lists.
+/// Maximum number of pairs that the printed summary lists.
 const SHOWN: usize = 10;
 
-/// The results of the search for pairs in one world.
+/// Results of the search for colliding pairs in one frame or file.
 pub(crate) struct Report<'a> {
     pub(crate) world: &'a World,
-    /// The domain of the step.
     pub(crate) domain: &'a Domain,
     pub(crate) collisions: &'a Collisions,
-    /// Time that the detector took to find the pairs, in seconds.
+    /// Time of the search for pairs, in seconds.
     pub(crate) seconds: f64,
     pub(crate) verdict: Option<&'a Verdict>,
-    /// Order in which the summary lists the pairs.
+    /// Order of the pairs in the printed summary.
     pub(crate) order: Order,
-    /// Whether the summary lists the first pairs.
+    /// Whether the printed summary lists the first pairs.
     pub(crate) with_pairs: bool,
 }
 
-/// The JSON object that `--json` prints for each world.
+/// JSON object that `carom collide --json` prints for each frame or file.
 #[derive(Serialize)]
 struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,8 +52,8 @@ struct Object<'a> {
     verify: Option<&'a Verdict>,
 }
 
-/// Name and time of a stage, as an element of the JSON list `stages`. `stages` is a list, not an
-/// object, because the stages have an order.
+/// Name and time of a stage of the search, as an element of the JSON list `stages`. A list keeps the order of
+/// the stages, and a JSON object would not.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -109,7 +108,7 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints the summary of the results.
+    /// Prints the summary of the search.
     pub(crate) fn text(&self, out: impl Write) -> io::Result<()> {
         let statistics = &self.collisions.statistics;
         let pairs = &self.collisions.pairs;
@@ -147,7 +146,7 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints a table of the first pairs.
+    /// Prints a table of the first colliding pairs.
     fn table(&self, out: &mut impl Write) -> io::Result<()> {
         let pairs = &self.collisions.pairs;
         let with_types = self.world.types.is_some();

@@ -1,21 +1,21 @@
-//! A note to the user about float32 coordinates that are coarse compared to the spheres.
+//! A note for the user about float32 coordinates that are coarse compared to the radii of the spheres.
 
 use carom_cli::read::World;
 
-/// Largest distance between neighbouring float32 coordinates that yields no note, as a fraction of
-/// the smallest radius.
+/// Largest distance between neighbouring float32 coordinates for which the user gets no note, as a fraction
+/// of the smallest radius.
 const TOLERATED: f32 = 0.01;
 
-/// Returns a note if float32 rounds coordinates to steps that are not much smaller than the
-/// spheres. The pairs are then exact for the rounded coordinates, but the rounded coordinates may
-/// differ from the intended ones.
+/// Returns a note for the user if float32 rounds coordinates to steps larger than a hundredth of the smallest
+/// radius. The pairs are exact for the rounded coordinates, which may differ noticeably from the coordinates
+/// in the file.
 pub(crate) fn note(world: &World) -> Option<String> {
     let spheres = &world.spheres;
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // Spheres of radius 0 are left out. Such a sphere is a point, and whether another sphere
-    // touches it depends only on the radius of the other sphere.
+    // Spheres of radius 0 are left out. Whether another sphere touches such a point depends only on the
+    // radius of the other sphere.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);
@@ -44,7 +44,8 @@ mod tests {
         let told = note_of("5,0,0,4e-9\n").unwrap();
         assert!(told.contains("4.8e-7") && told.contains("4e-9"), "{told}");
         assert!(note_of("1e6,0,0,0.1\n").is_some());
-        // Spheres with a radius of a millimetre, some metres from the origin, yield no note.
+        // Spheres with a radius of a millimetre, some metres from the origin, get no note on coarse
+        // coordinates.
         assert_eq!(note_of("5,-7,2,1e-3\n0,0,0,0\n"), None);
         assert_eq!(note_of("0,0,0,1e-45\n"), None);
         assert_eq!(note_of(""), None);

@@ -1,24 +1,23 @@
-//! The simulation box of a file: the cell to which scaled coordinates refer, and along whose edges
-//! the world may be periodic.
+//! The simulation box of an input file: a corner and three edge vectors, which form a parallelepiped.
 
 use carom::Domain;
 
 use crate::read::number;
 
-/// A simulation box: a parallelepiped whose edges may have any directions.
+/// A simulation box: a corner and three edge vectors of any direction, which form a parallelepiped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    /// Corner of the box that has the scaled coordinates 0, 0, 0.
+    /// Corner of the simulation box, with the scaled coordinates (0, 0, 0).
     origin: [f64; 3],
-    /// Vectors of the three edges that begin at the corner `origin`.
+    /// Edge vectors of the simulation box, from the corner `origin`.
     edges: [[f64; 3]; 3],
 }
 
 impl Cell {
-    /// Parses the three lines after the line `ITEM: BOX BOUNDS`. Their form follows from `heading`,
-    /// the rest of the line `ITEM: BOX BOUNDS`: orthogonal, triclinic (`xy xz yz`) or general
-    /// triclinic (`abc origin`). An error consists of the index of the invalid line, from 0 to 2,
-    /// and a message.
+    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`.
+    /// `heading`, the rest of the line `ITEM: BOX BOUNDS`, gives the form of the box: orthogonal, triclinic
+    /// (`xy xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line, from 0 to
+    /// 2, and a message.
     pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let words = |text: &[u8]| -> Vec<Vec<u8>> {
             let words = text
@@ -63,10 +62,9 @@ impl Cell {
         })
     }
 
-    /// Returns a triclinic simulation box. `x`, `y` and `z` are the numbers on the three lines
-    /// after the line `ITEM: BOX BOUNDS`. Each line has the low and the high bound of the
-    /// axis-aligned box around the triclinic box, and a tilt factor: xy, xz or yz. See
-    /// <https://docs.lammps.org/Howto_triclinic.html>.
+    /// Returns a triclinic simulation box from the three lines of a LAMMPS dump that describe the box. Each
+    /// line has the low and the high bound of the axis-aligned box around the triclinic box, and a tilt
+    /// factor: xy, xz or yz. LAMMPS explains these numbers at <https://docs.lammps.org/Howto_triclinic.html>.
     fn tilted([x, y, z]: [[f64; 4]; 3]) -> Self {
         let [xy, xz, yz] = [x[2], y[2], z[2]];
         let reach = [0.0, xy, xz, xy + xz];
@@ -87,13 +85,13 @@ impl Cell {
         }
     }
 
-    /// Creates a box from its origin and its edges.
     pub(crate) fn new(origin: [f64; 3], edges: [[f64; 3]; 3]) -> Self {
         Self { origin, edges }
     }
 
-    /// Returns the box as a domain that is periodic along the given edges. Its numbers are rounded
-    /// once to the nearest float32. An error is a message that names the number that is too large.
+    /// Converts a simulation box to a carom domain that is periodic along the edges selected by `periodic`.
+    /// Each number is rounded once to the nearest float32. If a number is too large, returns an error message
+    /// with the number.
     pub(crate) fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
         let narrow = |x: f64| {
             number::narrow(x).map_err(|what| format!("a number of the simulation box {what}"))
@@ -109,8 +107,9 @@ impl Cell {
         Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
     }
 
-    /// Like [`domain`](Self::domain), but returns `None` for an open box whose numbers are too large.
-    /// Such a box has no influence on the spheres.
+    /// Converts a simulation box to a carom domain like [`domain`](Self::domain), but returns `None` if the
+    /// box is open along all edges and has a number that is too large. An open box has no influence on the
+    /// spheres.
     pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {
             Ok(domain) => Ok(Some(domain)),
@@ -119,8 +118,7 @@ impl Cell {
         }
     }
 
-    /// Returns the point with the scaled coordinates `parts`, which are fractions of the edges of
-    /// the box.
+    /// Converts scaled coordinates, which are fractions of the edges of the simulation box, to a position.
     pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {
         let [a, b, c] = self.edges;
         std::array::from_fn(|k| {

@@ -1,32 +1,33 @@
-//! Finds the columns of a text file that hold the fields of a sphere, and reads the rows.
+//! Finds the columns of a CSV, LAMMPS or XYZ file that hold positions, radii and velocities of spheres, and
+//! reads the rows of the file.
 
 use carom::{Field, Sphere};
 
 use crate::read::cell::Cell;
 use crate::read::{Radii, ReadOptions, number};
 
-/// Maximum number of characters of the column names that an error message quotes.
+/// Maximum number of characters of column names that an error message quotes.
 const MOST_SHOWN: usize = 200;
 
-/// Names that the fields of a sphere have in a file.
+/// Names that the coordinates, the radius and the velocity of a sphere have in an input file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     pub(crate) center: [&'static str; 3],
-    /// Name of the field that determines the radius: `radius` or `diameter`, or `type` if radii are
-    /// given by type.
+    /// Name of the column that determines the radius of a sphere: `radius`, `diameter`, or `type` if radii
+    /// are given by type.
     pub(crate) size: &'static str,
     pub(crate) velocity: [&'static str; 3],
 }
 
 impl Names {
-    /// The preferred names of the fields of a sphere.
+    /// The usual column names of a sphere: x, y, z, radius, vx, vy, vz.
     pub(crate) const PLAIN: Self = Self {
         center: ["x", "y", "z"],
         size: "radius",
         velocity: ["vx", "vy", "vz"],
     };
 
-    /// Returns the name that a field of a sphere has in the file.
+    /// Returns the name of the column that holds a field of a sphere.
     pub(crate) fn of(&self, field: Field) -> &'static str {
         let (names, axis) = match field {
             Field::Radius => return self.size,
@@ -37,57 +38,52 @@ impl Names {
     }
 }
 
-/// The columns of a file that are read, each by its position, counted from 0.
+/// Positions of the columns of an input file that are read. Columns are counted from 0.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: Names,
     center: [usize; 3],
     size: Size,
-    /// Column of each velocity component, or `None` for a component that has no column. Such a
-    /// component is 0.
+    /// Column of each component of the velocity. A component without a column is `None`, and is read as 0.
     velocity: [Option<usize>; 3],
     /// Whether radii and velocities are not read.
     centers_only: bool,
     id: Option<usize>,
     kind: Option<usize>,
-    /// Simulation box that scaled coordinates refer to, or `None` if the coordinates are not
-    /// scaled.
+    /// Simulation box to which scaled coordinates refer, or `None` if the coordinates are not scaled.
     cell: Option<Cell>,
 }
 
-/// The source of the radii of the spheres.
+/// Source of the radii: the position of a column with radii or diameters, one radius for all spheres, or the
+/// position of a column with types and a radius for each type.
 #[derive(Debug)]
 enum Size {
-    /// The column at this position holds the radii.
     Radius(usize),
-    /// The column at this position holds the diameters.
     Diameter(usize),
-    /// All spheres have this radius.
     Constant(f32),
-    /// The column at this position holds the types, each of which has its own radius.
     Kind(usize, Radii),
 }
 
-/// The contents of a row of a file: a sphere and, if they are read, its id and type.
+/// Contents of a row of an input file: a sphere, and its id and type if the options request them.
 pub(crate) struct Row {
     pub(crate) sphere: Sphere,
     pub(crate) id: Option<i64>,
     pub(crate) kind: Option<i32>,
 }
 
-/// An error about an invalid field of a row.
+/// Error about an invalid field in a row of an input file.
 #[derive(Debug)]
 pub(crate) struct BadField {
     pub(crate) name: &'static str,
-    /// Description of the error, written to follow the field's name: "is `abc`, but must be a
+    /// Description of the error, written to follow the name of the field, such as "is `abc`, but must be a
     /// finite number".
     pub(crate) what: String,
 }
 
 impl Columns {
-    /// Finds the columns to read. `names` are the names of all columns of the file. Each entry of
-    /// `centers` is a set of names that the three coordinates may have, such as x, y, z. The first
-    /// entry with a column for each of its three names is used.
+    /// Finds the columns to read, given the names of all columns of an input file. Each entry of `centers` is
+    /// a set of names that the three coordinates may have, such as x, y, z. The first set with a column for
+    /// each of its three names is used.
     pub(crate) fn find(
         names: &[String],
         centers: &[[&'static str; 3]],
@@ -100,8 +96,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // The error message names a missing column. It is from an entry of `centers` of which
-            // some columns exist, if there is such an entry.
+            // If no set of coordinate names is complete, the error message names one missing column. This
+            // column is from a set of names that is partly there, if such a set exists.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
@@ -137,7 +133,7 @@ impl Columns {
         })
     }
 
-    /// Returns the same columns, with coordinates that are read as scaled to the simulation box
+    /// Marks the coordinates in these columns as scaled: as fractions of the edges of the simulation box
     /// `cell`.
     pub(crate) fn within(self, cell: Cell) -> Self {
         Self {
@@ -146,7 +142,7 @@ impl Columns {
         }
     }
 
-    /// Reads the sphere in a row. `field` returns the text in the column at a position.
+    /// Reads the sphere in a row of an input file. `field` returns the text in the column at a position.
     pub(crate) fn row<'a>(
         &self,
         field: impl Fn(usize) -> Option<&'a [u8]>,
@@ -197,7 +193,7 @@ impl Columns {
         })
     }
 
-    /// Returns a note for the user if there are velocity components without a column.
+    /// Returns a note for the user if the input file lacks columns for some velocity components.
     pub(crate) fn note(&self) -> Option<String> {
         if self.centers_only {
             return None;
@@ -217,7 +213,7 @@ impl Columns {
     }
 }
 
-/// Returns the source of the radii, and the name of the field that determines the radii.
+/// Returns the source of the radii of the spheres, and the name of the column that determines the radii.
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
     let diameter = position(names, "diameter")?.map(|at| ("diameter", Size::Diameter(at)));
@@ -256,8 +252,8 @@ fn missing(what: &str, names: &[String]) -> String {
     format!("there is no column {what}; the columns are {cut}{more}")
 }
 
-/// Returns the positions of three column names among all `names`, or `None` for a name that is
-/// missing. A name that occurs twice is an error.
+/// Returns the positions of three named columns among all columns of a file, or `None` for a column that is
+/// missing. Two columns with the same name are an error.
 fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], String> {
     let [x, y, z] = three;
     Ok([
@@ -267,8 +263,8 @@ fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], S
     ])
 }
 
-/// Returns the position of a column name among all `names`, or `None` if it is missing. A name that
-/// occurs twice is an error.
+/// Returns the position of a named column among all columns of a file, or `None` if the column is missing.
+/// Two columns with the same name are an error.
 fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
     let mut found = names
         .iter()

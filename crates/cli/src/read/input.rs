@@ -1,24 +1,24 @@
-//! The name and the format of an input.
+//! Name and format of an input file.
 
 use std::path::{Path, PathBuf};
 
 use crate::read::number;
 
-/// An input: a file or standard input, and its format.
+/// An input with spheres: a file or standard input, and its format.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Name of the input that messages use.
+    /// Name of the input in messages.
     pub name: String,
-    /// Path of the file, or `None` for standard input.
+    /// Path of the input file, or `None` for standard input.
     pub path: Option<PathBuf>,
-    /// Format of the input.
+    /// File format of the input.
     pub format: Format,
 }
 
-/// The format of an input.
+/// File formats from which spheres are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// CSV with a header.
+    /// CSV with a header line.
     Csv,
     /// A LAMMPS text dump.
     Lammps,
@@ -31,11 +31,11 @@ pub enum Format {
 }
 
 impl Input {
-    /// Returns the input at a path, or standard input for the path `-`. If `format` is `None`, the
-    /// name of the file determines the format, and standard input is CSV.
+    /// Returns the input at a path, or standard input for the path `-`. If `format` is `None`, the name of
+    /// the file determines the file format, and standard input is CSV.
     ///
     /// # Errors
-    /// Returns a message if `format` is `None` and the name of the file does not imply a format.
+    /// Returns a message if `format` is `None` and the name of the file does not imply a file format.
     pub fn new(path: &Path, format: Option<Format>) -> Result<Self, String> {
         if path.as_os_str() == "-" {
             return Ok(Self {
@@ -61,12 +61,12 @@ impl Input {
 }
 
 impl Format {
-    /// Whether a file of this format is a trajectory, which has frames.
+    /// Returns whether a file of this format is a trajectory, which has frames.
     pub fn has_frames(self) -> bool {
         matches!(self, Self::Lammps | Self::Xyz)
     }
 
-    /// Returns the format that the name of a file implies, or `None` if it implies none.
+    /// Returns the file format that the name of a file implies, or `None` if the name implies no format.
     pub fn from_name(path: &Path) -> Option<Self> {
         let packed = extension(path) == "gz";
         let plain = if packed {
@@ -80,8 +80,7 @@ impl Format {
             "xyz" | "extxyz" => Some(Self::Xyz),
             "npy" => Some(Self::Npy),
             "npz" if !packed => Some(Self::Npz),
-            // A file with a name `dump.*` is taken for a LAMMPS dump, because LAMMPS's own examples
-            // use such names.
+            // A file named `dump.*` counts as a LAMMPS dump, because LAMMPS's own examples use such names.
             _ => plain
                 .file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with("dump."))
@@ -90,7 +89,7 @@ impl Format {
     }
 }
 
-/// Returns the extension of a file name in lower case, or an empty string if there is none.
+/// Returns the extension of a file name in lower case, or an empty string if the name has no extension.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension()
         .unwrap_or_default()

@@ -1,18 +1,18 @@
-//! The line number of each row of a file.
+//! Line number of each row of an input file, for error messages.
 
-/// The line number of each row of a file. Most rows are on consecutive lines, so only the first row
-/// of each run of consecutive lines is stored.
+/// Line number of each row of an input file. Most rows are on consecutive lines, so only the first row of
+/// each run of consecutive lines is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     rows: usize,
-    /// Number of the line after the line of the last row.
+    /// Number of the line after the last row.
     next: u64,
-    /// For each run of rows on consecutive lines: its first row, and the line of this row.
+    /// For each run of rows on consecutive lines: index of the first row, and line number of the first row.
     runs: Vec<(usize, u64)>,
 }
 
 impl Lines {
-    /// Appends a row, which is on the line with the number `line`.
+    /// Appends a row on the line with the number `line` of the input file.
     pub(crate) fn push(&mut self, line: u64) {
         if self.rows == 0 || line != self.next {
             self.runs.push((self.rows, line));
@@ -21,7 +21,7 @@ impl Lines {
         self.next = line + 1;
     }
 
-    /// Returns the line number of a row, as given to [`Lines::push`], or `None` past the last row.
+    /// Returns the line number of a row of the input file, or `None` past the last row.
     pub(crate) fn of(&self, row: usize) -> Option<u64> {
         let run = self.runs.partition_point(|&(first, _)| first <= row);
         let &(first, line) = self.runs.get(run.checked_sub(1)?)?;

@@ -1,4 +1,4 @@
-//! Reader of NumPy's archives of named arrays, `.npz`.
+//! Reader of NumPy archives of named arrays (`.npz`).
 
 use std::io::{Read, Seek};
 
@@ -9,19 +9,20 @@ use crate::read::columns::Names;
 use crate::read::npy::Array;
 use crate::read::{ReadOptions, World};
 
-/// Names that the fields of a sphere have in messages about an archive of NumPy arrays.
+/// Names of the coordinates, the radius and the velocity of a sphere in messages about an archive of NumPy
+/// arrays.
 const NAMES: Names = Names {
     center: ["position[0]", "position[1]", "position[2]"],
     size: "radius",
     velocity: ["velocity[0]", "velocity[1]", "velocity[2]"],
 };
 
-/// Reads spheres from the arrays of an archive: `position` (N, 3), `radius` (N,) unless the options
-/// give the radius, and `velocity` (N, 3) if the spheres move. Other arrays are ignored. `source`
-/// names the archive in messages.
+/// Reads spheres from the arrays of a NumPy archive: `position` (N, 3), `radius` (N,) unless the options give
+/// the radius, and `velocity` (N, 3) if the spheres move. Other arrays are ignored. `source` is the name of
+/// the archive in messages.
 ///
 /// # Errors
-/// Returns an error that names the array and the row if the archive cannot be read.
+/// Returns an error if the archive cannot be read. An error about a number names the array and the row.
 pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> anyhow::Result<World> {
     let mut archive = ZipArchive::new(input).with_context(|| {
         format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
@@ -69,8 +70,8 @@ fn has(archive: &ZipArchive<impl Read + Seek>, name: &str) -> bool {
     archive.index_for_name(&format!("{name}.npy")).is_some()
 }
 
-/// Returns a clause which says that an array is missing from an archive, and names the arrays that
-/// exist.
+/// Returns a clause of an error message which says that an array is missing from a NumPy archive, and names
+/// the arrays that exist.
 fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     let names = archive.file_names().take(10).filter_map(Result::ok);
     let mut names: Vec<String> = names
@@ -83,9 +84,9 @@ fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     )
 }
 
-/// Reads an array of an archive into consecutive fields of the spheres, beginning with `field`. The
-/// array must have two dimensions and `columns` columns, or one dimension if `columns` is `None`.
-/// It must have `rows` rows, or any number of rows if `rows` is `None`.
+/// Reads an array of a NumPy archive into consecutive fields of the spheres, from `field` on. Fields 0 to 6
+/// are x, y, z, radius, vx, vy and vz. The array must have `columns` columns, or one dimension if `columns`
+/// is `None`, and `rows` rows, or any number of rows if `rows` is `None`.
 fn array(
     source: &str,
     archive: &mut ZipArchive<impl Read + Seek>,

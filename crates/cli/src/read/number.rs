@@ -1,18 +1,18 @@
-//! Parses numbers in the text of a file.
+//! Parses numbers in the text of an input file.
 
 use std::str::FromStr;
 
 /// Maximum number of characters of an invalid field that an error message quotes.
 const SHOWN: usize = 40;
 
-/// Parses a decimal number and rounds it once, to the nearest float32. The error message quotes the
-/// field, and is written to follow the field's name: "is `abc`, but must be a finite number".
+/// Parses a decimal number and rounds it once, to the nearest float32. The error message quotes the field,
+/// and is written to follow the name of the field: "is `abc`, but must be a finite number".
 pub(crate) fn parse(field: &[u8]) -> Result<f32, String> {
     decimal(field, f32::is_finite, "a float32 holds at most 3.4e38")
 }
 
-/// Parses a decimal number as a float64, for a computation whose result is rounded to float32. The
-/// error is as in [`parse`].
+/// Parses a decimal number as a float64, for a computation with a result that is rounded to float32. The
+/// error message is written to follow the name of the field.
 pub(crate) fn parse_wide(field: &[u8]) -> Result<f64, String> {
     decimal(field, f64::is_finite, "a float64 holds at most 1.8e308")
 }
@@ -27,8 +27,8 @@ where
     }
     match std::str::from_utf8(field).map(str::parse::<T>) {
         Ok(Ok(x)) if finite(x) => Ok(x),
-        // Rust also parses `inf` and `nan` as numbers. If the field contains digits, it is neither
-        // of them, but a number that is too large.
+        // Rust also parses `inf` and `nan` as numbers. A field with digits is neither `inf` nor `nan`, but a
+        // number that is too large.
         Ok(Ok(_)) if field.iter().any(u8::is_ascii_digit) => {
             Err(format!("is `{}`, but {most}", shown(field)))
         }
@@ -39,7 +39,8 @@ where
     }
 }
 
-/// Rounds a number to the nearest float32. The error is as in [`parse`].
+/// Rounds a float64 to the nearest float32. The error message for a number that is too large or not finite is
+/// written to follow the name of the field.
 pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -58,8 +59,8 @@ pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     }
 }
 
-/// Parses an id, which identifies a sphere. `7.0e+00` is accepted as 7, because NumPy's `savetxt`
-/// writes integers in this form. The error is as in [`parse`].
+/// Parses the id of a sphere, a whole number from 0 to 2^63 - 1. `7.0e+00` is accepted as 7, because NumPy's
+/// `savetxt` writes integers in this form.
 pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     let field = field.trim_ascii();
     let text = std::str::from_utf8(field).unwrap_or_default();
@@ -77,14 +78,14 @@ pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     })
 }
 
-/// Parses the type of a sphere, a whole number. The error is as in [`parse`].
+/// Parses the type of a sphere, a whole number from 0 to 2^31 - 1.
 pub(crate) fn kind(field: &[u8]) -> Result<i32, String> {
     let kind = id(field)?;
     i32::try_from(kind).map_err(|_| format!("is {kind}, but must be at most {}", i32::MAX))
 }
 
-/// Returns exactly half of a diameter. If the diameter is subnormal, float32 may not be able to
-/// represent half of it. This is an error as in [`parse`].
+/// Returns exactly half of a diameter. Half of a subnormal diameter may have no exact float32, which is an
+/// error.
 pub(crate) fn halve(diameter: f32) -> Result<f32, String> {
     let radius = diameter / 2.0;
     if (radius * 2.0).to_bits() == diameter.to_bits() {
@@ -96,14 +97,14 @@ pub(crate) fn halve(diameter: f32) -> Result<f32, String> {
     }
 }
 
-/// Returns the first characters of a field or line of a file, to be quoted in an error message.
+/// Returns the first characters of a field or line of an input file, to be quoted in an error message.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let begin = &bytes[..bytes.len().min(4 * SHOWN)];
     printable(&String::from_utf8_lossy(begin), SHOWN)
 }
 
-/// Returns the first `most` characters of a text. Control characters, which could change the state
-/// of a terminal, are replaced by U+FFFD.
+/// Returns the first `most` characters of a text. Control characters, which could change the state of a
+/// terminal, are replaced by U+FFFD.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().take(most).map(printable).collect()

@@ -1,5 +1,4 @@
-//! Opens an input, and reads its worlds one after another. A world consists of the spheres of a
-//! file, or of one frame of a trajectory.
+//! Opens an input file, and reads its spheres: all at once, or frame by frame from a trajectory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -11,20 +10,20 @@ use flate2::bufread::MultiGzDecoder;
 use crate::read::frames::Span;
 use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
 
-/// The bytes with which every gzip file begins.
+/// The two bytes with which every gzip file begins.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// Size of a read buffer, in bytes.
+/// Size of the buffer for reading a file, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Receives reports on the progress of reading. The implementation for `()` ignores the reports.
+/// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
 pub trait Progress {
-    /// Reports that an activity begins. `what` describes the activity, and `bytes` is the number of
-    /// bytes to read, if known.
+    /// Reports that an activity, such as reading a file, begins. `what` describes the activity, and `bytes`
+    /// is the number of bytes to read, if known.
     fn begin(&self, what: &'static str, bytes: Option<u64>) {
         let _ = (what, bytes);
     }
 
-    /// Reports that `bytes` more bytes have been read.
+    /// Reports that `bytes` more bytes of a file have been read.
     fn advance(&self, bytes: u64) {
         let _ = bytes;
     }
@@ -32,18 +31,18 @@ pub trait Progress {
 
 impl Progress for () {}
 
-/// An iterator over the worlds of an input. If a world cannot be read, the iterator yields an error
-/// that names the file, the line (or row) and the field. If the input has none of the requested
-/// frames, the iterator yields an error too.
+/// An iterator over the worlds of an input. A world consists of the spheres of a file, or of one frame of a
+/// trajectory. The iterator yields an error if a world cannot be read, or if the input has none of the
+/// requested frames. An error about a world names the file, the line (or row) and the field.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }
 
-/// The worlds of an input that the iterator has not yielded yet.
+/// Part of an input that the iterator has not yielded yet.
 enum Rest<'a> {
-    /// The only world of an input without frames, or `None` after the iterator has yielded it.
+    /// Spheres of an input without frames, or `None` after the iterator has yielded them.
     World(Option<Box<World>>),
-    /// The selected frames of a trajectory.
+    /// Selected frames of a trajectory file.
     Frames {
         trajectory: Box<Trajectory<'a, Box<dyn BufRead + 'a>>>,
         frames: Frames,
@@ -89,12 +88,12 @@ impl Iterator for Worlds<'_> {
     }
 }
 
-/// Opens an input. A trajectory is read frame by frame, by the returned iterator. An input in any other
-/// format holds one world, which this function reads.
+/// Opens an input. A trajectory is read frame by frame, by the returned iterator. A file in any other format
+/// is read at once.
 ///
 /// # Errors
-/// Returns an error that names the file, and where possible the line (or row) and the field, if the
-/// input cannot be opened or read.
+/// Returns an error if the input cannot be opened or read. The error names the file, and where possible the
+/// line (or row) and the field.
 pub fn open<'a>(
     input: &'a Input,
     frames: Frames,
@@ -166,7 +165,7 @@ fn open_frames<'a>(
     })
 }
 
-/// The source of the bytes of an input.
+/// Source of the bytes of an input: a file or a stream.
 enum Source {
     /// A regular file, which can be read more than once.
     File(File),
@@ -189,8 +188,8 @@ impl Source {
         )
     }
 
-    /// Returns a file with the bytes of the input, which can be read more than once. If the input
-    /// is a stream, copies it to a temporary file first.
+    /// Returns a file with the bytes of the input, which can be read more than once. If the input is a
+    /// stream, copies the stream to a temporary file first.
     fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
         if let Self::Stream(stream) = self {
             progress.begin("waiting for the input", None);
@@ -212,8 +211,8 @@ impl Source {
         }
     }
 
-    /// Returns the text of the input from byte `begin` on, decompressed if the input is a gzip
-    /// file. A stream can be read only once, and only from its beginning.
+    /// Returns the text of the input from byte `begin` on, decompressed if the input is a gzip file. A stream
+    /// can be read only once, and only from its beginning.
     fn text<'a>(
         &mut self,
         begin: u64,
@@ -229,7 +228,7 @@ impl Source {
         }
     }
 
-    /// Returns a reader of the input's bytes that can seek.
+    /// Returns a reader of the bytes of an input that can seek. A stream is copied to a temporary file first.
     fn seekable<'a>(
         &mut self,
         what: &'static str,
@@ -245,14 +244,15 @@ impl Source {
 
 /// Opens a file for reading. A directory is an error.
 fn open_file(path: &Path) -> anyhow::Result<File> {
-    // A directory is rejected here: on Unix, it can be opened, and only reading it fails.
+    // Directories are rejected before opening, because Unix opens a directory like a file, and fails only
+    // when reading.
     if path.is_dir() {
         bail!("{} is a directory, not a file", path.display());
     }
     File::open(path).with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Returns a file's text from byte `begin` on, decompressed if it is a gzip file. `begin` counts
+/// Returns the text of a file from byte `begin` on, decompressed if the file is a gzip file. `begin` counts
 /// decompressed bytes.
 fn text_of<'a>(
     file: File,
@@ -270,10 +270,10 @@ fn text_of<'a>(
     Ok(Box::new(input))
 }
 
-/// Returns the decompressed contents if the input is a gzip file, and the input itself otherwise.
+/// Returns the decompressed contents of a gzip file, and the unchanged contents of any other file.
 fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
-    // `read_to_end` reads until it has both bytes that mark a gzip file. A single read from a pipe
-    // may return only one byte.
+    // `read_to_end` reads both bytes that mark a gzip file. A single read from a pipe may return only one
+    // byte.
     let mut begin = Vec::new();
     (&mut input)
         .take(GZIP.len() as u64)

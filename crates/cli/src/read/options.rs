@@ -1,4 +1,4 @@
-//! Options of the readers of files.
+//! Options for reading an input file.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,7 @@ use carom::Domain;
 use crate::read::cell::Cell;
 use crate::read::number;
 
-/// Options of a reader: which columns it reads besides centres and velocities, and the source of
-/// the radii.
+/// Options for reading an input file: whether to read ids and types of spheres, and the source of the radii.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether to read the ids of the spheres from the column `id`.
@@ -21,23 +20,23 @@ pub struct ReadOptions {
     pub centers_only: bool,
 }
 
-/// The source of the radii of the spheres.
+/// Source of the radii of the spheres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {
-    /// The file has radii.
+    /// The input file has radii or diameters.
     #[default]
     InFile,
-    /// The file has no radii. All spheres have this radius.
+    /// Radius of all spheres of an input file without radii.
     Constant(f32),
-    /// The file has no radii. Each type in the column `type` has its own radius.
+    /// Radius of each type of sphere, for an input file with a column `type` but without radii.
     ByType(BTreeMap<i32, f32>),
 }
 
 impl Radii {
-    /// Parses a radius for each type, from a text such as `1=0.5,2=0.8`.
+    /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8`.
     ///
     /// # Errors
-    /// Returns a message that says what is wrong with the text.
+    /// Returns an error message if the text is invalid or a number in the text is out of range.
     pub fn by_type(text: &str) -> Result<Self, String> {
         let mut radii = BTreeMap::new();
         for part in text.split(',') {
@@ -55,8 +54,8 @@ impl Radii {
         Ok(Self::ByType(radii))
     }
 
-    /// Returns the radius that all spheres in NumPy arrays have, or `None` if the file has radii.
-    /// Radii by type are an error, because arrays have no types.
+    /// Returns the radius that all spheres of a NumPy array have, or `None` if the file has radii. Radii by
+    /// type are an error, because NumPy arrays have no types.
     pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
         match *self {
             Self::InFile => Ok(None),
@@ -74,10 +73,11 @@ impl Radii {
     }
 }
 
-/// Parses a number from 0 to [`carom::MAX_MAGNITUDE`]. `name` names the quantity in messages.
+/// Parses a number from 0 to [`carom::MAX_MAGNITUDE`], such as a radius. `name` is the name of the quantity
+/// in messages.
 ///
 /// # Errors
-/// Returns a message that says what is wrong with the text.
+/// Returns an error message if the text is invalid or a number in the text is out of range.
 pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
     let x = number::parse(text.as_bytes()).map_err(|what| format!("the {name} {what}"))?;
     if (0.0..=carom::MAX_MAGNITUDE).contains(&x) {
@@ -90,11 +90,12 @@ pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
     }
 }
 
-/// Parses a box from numbers that are separated by spaces or commas: the corner from which its edges
-/// start, and then either the lengths of its edges along x, y and z, or the three edges as vectors.
+/// Parses a simulation box from numbers that are separated by spaces or commas: a corner, and then either the
+/// lengths of the edges along x, y and z, or the three edges as vectors. The returned domain is periodic
+/// along all edges.
 ///
 /// # Errors
-/// Returns a message that says what is wrong with the text.
+/// Returns an error message if the text is invalid or a number in the text is out of range.
 pub fn box_of(text: &str) -> Result<Domain, String> {
     let fields = text
         .split([' ', ',', '\t'])

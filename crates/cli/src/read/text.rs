@@ -1,4 +1,4 @@
-//! Reads a text line by line.
+//! Reads a text file line by line.
 
 use std::io::{BufRead, Read};
 
@@ -6,11 +6,11 @@ use anyhow::{Context, Error};
 
 use crate::read::world::at;
 
-/// Maximum number of bytes in a line of a text. The limit keeps a file without line ends from
-/// filling the memory.
+/// Maximum length of a line in a text file, in bytes. The limit keeps a file without line ends from filling
+/// the memory.
 const LONGEST: u64 = 1 << 20;
 
-/// A text that is read line by line.
+/// A text file that is read line by line.
 pub(crate) struct Text<'a, R> {
     source: &'a str,
     input: R,
@@ -18,19 +18,19 @@ pub(crate) struct Text<'a, R> {
     line: Vec<u8>,
 }
 
-/// A position in a text, between two lines.
+/// A position in a text file, between two lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
-    /// Number of lines before this position. It is also the number, counted from 1, of the line
+    /// Number of lines before this position in the text. Counted from 1, this is also the number of the line
     /// that ends at this position.
     pub line: u64,
-    /// Number of bytes of the text before this position.
+    /// Number of bytes before this position in the text.
     pub byte: u64,
 }
 
 impl<'a, R: BufRead> Text<'a, R> {
-    /// Creates a reader of a text. `input` begins at the position `place` of the text. `source`
-    /// names the text in messages.
+    /// Creates a reader of a text file. `input` begins at the position `place` of the file. `source` is the
+    /// name of the file in messages.
     pub(crate) fn new(source: &'a str, input: R, place: Place) -> Self {
         Self {
             source,
@@ -40,12 +40,12 @@ impl<'a, R: BufRead> Text<'a, R> {
         }
     }
 
-    /// Declares that the input begins at the position `place` of the text.
+    /// Declares that the input begins at the position `place` of the text file.
     pub(crate) fn start_at(&mut self, place: Place) {
         self.place = place;
     }
 
-    /// Reads the next line. Returns false at the end of the text.
+    /// Reads the next line of the text file. Returns false at the end of the file.
     pub(crate) fn next(&mut self) -> anyhow::Result<bool> {
         self.line.clear();
         let read = (&mut self.input)
@@ -67,16 +67,16 @@ impl<'a, R: BufRead> Text<'a, R> {
         if self.place.line == 1 {
             self.mark()?;
         }
-        // A CR within a line is an error, even in a quoted field. Otherwise, a file whose lines end
-        // with CR alone would be read as one line.
+        // A carriage return (CR) within a line is an error, even in a quoted field. Otherwise, a file with
+        // lines that end with CR alone would be read as one line.
         if self.line.trim_ascii_end().contains(&b'\r') {
             return Err(self.wrong("a line ends with CR alone; save the file with LF or CRLF"));
         }
         Ok(true)
     }
 
-    /// Removes a UTF-8 byte-order mark from the first line of the text. Returns an error if the
-    /// line begins with a UTF-16 byte-order mark.
+    /// Removes a UTF-8 byte-order mark from the first line of a text file. Returns an error if the line
+    /// begins with a UTF-16 byte-order mark.
     fn mark(&mut self) -> anyhow::Result<()> {
         if self.line.starts_with(b"\xff\xfe") || self.line.starts_with(b"\xfe\xff") {
             return Err(self.wrong("the text is UTF-16; save the file as UTF-8"));
@@ -87,17 +87,18 @@ impl<'a, R: BufRead> Text<'a, R> {
         Ok(())
     }
 
-    /// Returns the line last read, without leading and trailing white space.
+    /// Returns the line last read from the text file, without leading and trailing white space.
     pub(crate) fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
 
-    /// Whether the line last read ends with a line feed. If not, the line may have been cut off.
+    /// Returns whether the line last read ends with a line feed. A line without a line feed may have been cut
+    /// off.
     pub(crate) fn is_ended(&self) -> bool {
         self.line.ends_with(b"\n")
     }
 
-    /// Returns the note about a last line that does not end with a line feed.
+    /// Returns the note for the user about a text file without a line feed at the end of its last line.
     pub(crate) fn unended(&self) -> String {
         format!(
             "the last line of {} has no line end; check that the file was not cut off",
@@ -105,17 +106,16 @@ impl<'a, R: BufRead> Text<'a, R> {
         )
     }
 
-    /// Returns the position after the line last read.
+    /// Returns the position in the text file after the line last read.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
 
-    /// Returns the name of the text that messages use.
     pub(crate) fn source(&self) -> &'a str {
         self.source
     }
 
-    /// Returns an error about the line last read. `what` says what is wrong.
+    /// Returns an error about the line last read from the text file. `what` describes the error.
     pub(crate) fn wrong(&self, what: &str) -> Error {
         at(self.source, "line", self.place.line, what)
     }

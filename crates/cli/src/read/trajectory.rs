@@ -1,4 +1,4 @@
-//! A file with frames, such as a LAMMPS dump or an extended XYZ file. It is read frame by frame.
+//! Reads trajectory files (LAMMPS dumps and XYZ files) frame by frame.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -10,16 +10,17 @@ use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
 
-/// A file with frames. Each frame has the spheres of one moment, with the same fields as a CSV file.
+/// A reader of a trajectory file. Each frame has the spheres of one moment, with the same fields as a CSV
+/// file.
 pub struct Trajectory<'a, R> {
     text: FrameText<'a, R>,
     layout: Layout,
-    /// Position in the text at which the next frame begins.
+    /// Position in the trajectory file at which the next frame begins.
     begin: Place,
     options: ReadOptions,
 }
 
-/// The formats of trajectories.
+/// File formats of trajectories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// A LAMMPS text dump.
@@ -28,30 +29,30 @@ pub enum Layout {
     Xyz,
 }
 
-/// The beginning of a frame in a trajectory.
+/// Number and position of a frame in a trajectory file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
-    /// Number of the frame in the file, counted from 0.
+    /// Number of the frame in the trajectory file, counted from 0.
     pub number: u64,
-    /// Position in the text at which the frame begins.
+    /// Position in the trajectory file at which the frame begins.
     pub place: Place,
 }
 
-/// The text of a trajectory, and the number of the frame at which it is.
+/// Text of a trajectory file, and the number of the next frame.
 pub(crate) struct FrameText<'a, R> {
     pub(crate) text: Text<'a, R>,
     /// Number of the next frame to read, counted from 0.
     pub(crate) next: u64,
 }
 
-/// The header of a frame: all lines before the lines of its atoms.
+/// Header of a frame in a trajectory file: all lines before the lines of the atoms.
 enum Head {
     Lammps(lammps::Head),
     Xyz(xyz::Head),
 }
 
 impl<'a, R: BufRead> Trajectory<'a, R> {
-    /// Creates a reader of the trajectory in `input`. `source` names the file in messages.
+    /// Creates a reader of the trajectory in `input`. `source` is the name of the file in messages.
     pub fn new(layout: Layout, source: &'a str, input: R, options: &ReadOptions) -> Self {
         Self {
             text: FrameText {
@@ -64,18 +65,18 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Declares that the input begins at the frame `mark`, and not at the beginning of the file.
+    /// Declares that the input begins at the frame `mark`, and not at the beginning of the trajectory file.
     pub fn start_at(&mut self, mark: Mark) {
         self.text.text.start_at(mark.place);
         self.text.next = mark.number;
         self.begin = mark.place;
     }
 
-    /// Skips all frames of the file without parsing their atoms. Returns the number of frames, and
+    /// Counts the frames of a trajectory file without parsing the atoms. Returns the number of frames, and
     /// the beginning of each of the last `most` frames.
     ///
     /// # Errors
-    /// Returns an error that names the line if a frame is malformed or incomplete.
+    /// Returns an error with the line number if a frame of the trajectory file is malformed or incomplete.
     pub fn count(mut self, most: u64) -> anyhow::Result<(u64, VecDeque<Mark>)> {
         let mut marks = VecDeque::new();
         loop {
@@ -93,17 +94,17 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Skips all frames before the frame `number`, without parsing their atoms.
+    /// Skips all frames of a trajectory file before the frame `number`, without parsing the atoms.
     ///
     /// # Errors
-    /// Returns an error that names the line if a frame is malformed or incomplete.
+    /// Returns an error with the line number if a frame of the trajectory file is malformed or incomplete.
     pub fn skip_to(&mut self, number: u64) -> anyhow::Result<()> {
         while self.text.next < number && self.skip()? {}
         Ok(())
     }
 
-    /// Returns the error for a selection `frames` that has no frame in the file. Reads to the end
-    /// of the file to count its frames.
+    /// Returns the error for a selection `frames` that has no frame in the trajectory file. Reads to the end
+    /// of the file to count the frames.
     pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
         while self.skip()? {}
         let (source, count) = (self.text.text.source(), self.text.next);
@@ -114,7 +115,7 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         ))
     }
 
-    /// Skips the next frame. Returns false at the end of the file.
+    /// Skips the next frame of the trajectory file. Returns false at the end of the file.
     fn skip(&mut self) -> anyhow::Result<bool> {
         let Some(head) = self.head()? else {
             return Ok(false);
@@ -126,10 +127,10 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         Ok(true)
     }
 
-    /// Reads the next frame. Returns `None` at the end of the file.
+    /// Reads the next frame of the trajectory file. Returns `None` at the end of the file.
     ///
     /// # Errors
-    /// Returns an error that names the line and the field if the frame cannot be read.
+    /// Returns an error with the line number and the field if the frame cannot be read.
     pub fn read(&mut self) -> anyhow::Result<Option<World>> {
         let Some(head) = self.head()? else {
             return Ok(None);
@@ -164,15 +165,13 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         Ok(Some(world))
     }
 
-    /// Ends a frame: counts the frame, and notes the current position in the text as the beginning
-    /// of the next frame.
+    /// Counts the frame just read, and notes the current position in the trajectory file as the beginning of
+    /// the next frame.
     fn step(&mut self) {
         self.text.next += 1;
         self.begin = self.text.text.place();
     }
 
-    /// Reads the header of the next frame. Returns `None` at the end of the file. A file without
-    /// any frame is an error.
     fn head(&mut self) -> anyhow::Result<Option<Head>> {
         Ok(match self.layout {
             Layout::Lammps => lammps::head(&mut self.text)?.map(Head::Lammps),
@@ -180,8 +179,6 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         })
     }
 
-    /// Reads the line of an atom. `read` is the number of atoms of the frame that have been read
-    /// before.
     fn atom(&mut self, head: &Head, read: u64) -> anyhow::Result<()> {
         match head {
             Head::Lammps(head) => lammps::atom(&mut self.text, head, read),
@@ -189,7 +186,6 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Returns the world of a frame, without spheres, and the columns to read.
     fn world(&self, head: &Head) -> anyhow::Result<(World, Columns)> {
         match head {
             Head::Lammps(head) => lammps::world(&self.text, head, &self.options),
@@ -199,7 +195,6 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
 }
 
 impl Head {
-    /// Returns the number of atoms of the frame.
     fn count(&self) -> u64 {
         match self {
             Self::Lammps(head) => head.count.unwrap_or_default(),
@@ -207,7 +202,7 @@ impl Head {
         }
     }
 
-    /// Returns the timestep of the frame, if the header states it.
+    /// Returns the timestep of a frame, or `None` if the header of the frame does not state a timestep.
     fn step(&self) -> Option<i64> {
         match self {
             Self::Lammps(head) => head.step,
@@ -215,7 +210,8 @@ impl Head {
         }
     }
 
-    /// Returns the names of the columns of the atoms, and the part of the header that has them.
+    /// Returns the names of the columns in the lines of the atoms, and the part of the header that has the
+    /// names.
     fn names(&self) -> (&[String], &'static str) {
         match self {
             Self::Lammps(head) => (&head.names, "ITEM: ATOMS"),
@@ -225,7 +221,7 @@ impl Head {
 }
 
 impl<R: BufRead> FrameText<'_, R> {
-    /// Returns the error for a file that ends too early. `what` describes where it ends.
+    /// Returns the error for a trajectory file that ends too early. `what` describes where the file ends.
     pub(crate) fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),
@@ -235,8 +231,8 @@ impl<R: BufRead> FrameText<'_, R> {
             .wrong(&format!("{what}; was it cut off?{way_out}"))
     }
 
-    /// Returns the number on the line last read, which must contain only an integer. `what` names
-    /// the integer in messages.
+    /// Parses the line last read, which must contain only an integer. `what` is the name of the integer in
+    /// messages.
     pub(crate) fn whole<T: std::str::FromStr>(&self, what: &str) -> anyhow::Result<T> {
         let text = self.text.line();
         let number = std::str::from_utf8(text)
@@ -251,7 +247,7 @@ impl<R: BufRead> FrameText<'_, R> {
     }
 }
 
-/// Splits a line into its fields, which are separated by white space.
+/// Splits a line into fields that are separated by white space.
 pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)
         .filter(|field| !field.is_empty())

@@ -1,4 +1,4 @@
-//! The spheres read from an input, and the line or row of each sphere.
+//! The spheres read from an input file, and the line or row of each sphere for error messages.
 
 use anyhow::{Error, anyhow};
 use carom::{Domain, Sphere};
@@ -7,37 +7,38 @@ use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
 use crate::read::number;
 
-/// The spheres read from an input, or from one frame of it.
+/// Spheres read from an input file, or from one frame of a trajectory.
 #[derive(Debug)]
 pub struct World {
-    /// Name of the input that messages use.
+    /// Name of the input in messages.
     pub source: String,
-    /// Spheres, one for each row, in the order of the rows.
+    /// Spheres of the input, one for each row, in the order of the rows.
     pub spheres: Vec<Sphere>,
-    /// Id of each sphere, if ids were requested and there are spheres.
+    /// Id of each sphere, or `None` if ids were not requested or there are no spheres.
     pub ids: Option<Vec<i64>>,
-    /// Type of each sphere, if types were requested and there are spheres.
+    /// Type of each sphere, or `None` if types were not requested or there are no spheres.
     pub types: Option<Vec<i32>>,
-    /// The box of the input, periodic as the input says. `None` if the input has no box.
+    /// Simulation box of the input, with periodic or open boundaries as the input says, or `None` if the
+    /// input has no box.
     pub domain: Option<Domain>,
-    /// The frame that was read from a trajectory, or `None` for other formats.
+    /// Frame of a trajectory from which the spheres were read, or `None` for other file formats.
     pub frame: Option<Frame>,
     /// Messages that tell the user how the input was interpreted.
     pub notes: Vec<String>,
-    /// Names that the fields of a sphere have in the input.
+    /// Names of the coordinates, the radius and the velocity of a sphere in the input.
     names: Names,
-    /// Place in the input of each sphere: a line number or a row number, as `unit` says.
+    /// Line number or row number of each sphere in the input.
     lines: Lines,
-    /// Kind of the numbers in `lines`: `line` or `row`.
+    /// Whether spheres are located by line numbers or by row numbers: `line` or `row`.
     unit: &'static str,
 }
 
-/// A frame of a trajectory.
+/// Number and timestep of a frame in a trajectory file.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Number of the frame in the file, from 0.
+    /// Number of the frame in the trajectory file, counted from 0.
     pub number: u64,
-    /// Timestep of the simulation that the frame shows, if the frame states it.
+    /// Timestep of the simulation that the frame shows, or `None` if the file does not state the timestep.
     pub step: Option<i64>,
 }
 
@@ -45,8 +46,8 @@ pub struct Frame {
 pub(crate) const UNREAD: usize = 7;
 
 impl World {
-    /// Creates a world without spheres. `names` are the names that the fields of a sphere have in
-    /// the input. `unit` says whether errors count lines or rows.
+    /// Creates an empty list of spheres for an input. `names` are the names that the fields of a sphere have
+    /// in the input. `unit` says whether errors count lines or rows.
     pub(crate) fn new(source: &str, names: Names, unit: &'static str) -> Self {
         Self {
             source: source.into(),
@@ -62,7 +63,7 @@ impl World {
         }
     }
 
-    /// Adds a sphere. `row` is its line number or row number in the input.
+    /// Adds a sphere. `row` is the line number or row number of the sphere in the input.
     pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
         if !push(&mut self.spheres, sphere) {
             return Err(self.full(row));
@@ -71,7 +72,8 @@ impl World {
         Ok(())
     }
 
-    /// Returns the error for a row whose sphere does not fit in memory.
+    /// Returns the error for a sphere that does not fit in memory. `row` is the line number or row number of
+    /// the sphere in the input.
     fn full(&self, row: u64) -> Error {
         let what = format!(
             "there is not enough memory for more than {} spheres",
@@ -117,15 +119,14 @@ impl World {
         Ok(())
     }
 
-    /// Sets the radius of all spheres.
     pub(crate) fn set_radii(&mut self, radius: f32) {
         self.spheres
             .iter_mut()
             .for_each(|sphere| sphere.radius = radius);
     }
 
-    /// Parses a line of the input, and adds its sphere. `field` returns the text in the column at a
-    /// position.
+    /// Parses a line of the input, and adds the sphere on this line. `field` returns the text in the column
+    /// at a position.
     pub(crate) fn parse<'a>(
         &mut self,
         line: u64,
@@ -170,9 +171,8 @@ impl World {
         Err(at(&self.source, self.unit, second, &what))
     }
 
-    /// Adds the place in the input to an error of the library about a sphere. The library
-    /// identifies a sphere by its index, whereas users need the line or row, and the name of the
-    /// field.
+    /// Adds the line or row of a sphere, and the name of the invalid field, to an error of the library about
+    /// the sphere. The error of the library has only the index of the sphere.
     pub fn explain(&self, error: carom::Error) -> Error {
         if let carom::Error::InvalidSphere { index, field, .. } = error
             && let Some(line) = self.lines.of(index)
@@ -205,8 +205,8 @@ fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     fits
 }
 
-/// Returns an error about a place in an input: the line, the row or the byte with the number
-/// `place`, as `unit` says.
+/// Returns an error about a place in an input file. `unit` is `line`, `row` or `byte`, and `place` is the
+/// number of this line, row or byte.
 pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
     anyhow!("{source}, {unit} {place}: {what}")
 }

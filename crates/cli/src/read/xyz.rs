@@ -1,7 +1,7 @@
-//! XYZ and extended XYZ files: <https://github.com/libAtoms/extxyz>. Each frame has a line with the
-//! number of atoms, a comment line, and a line for each atom. In extended XYZ, the comment consists
-//! of pairs `key=value`. Four keys are read: `Lattice` (the three edges of the box), `Origin` (its
-//! corner), `pbc` (the edges along which the world is periodic) and `Properties` (the columns).
+//! Reader of XYZ and extended XYZ files: <https://github.com/libAtoms/extxyz>. Each frame has a line with the
+//! number of atoms, a comment line, and a line for each atom. In extended XYZ, the comment consists of pairs
+//! `key=value`. Four keys are read: `Lattice` (the three edges of the box), `Origin` (the corner of the box),
+//! `pbc` (the edges along which the world is periodic) and `Properties` (the columns).
 
 use std::io::BufRead;
 
@@ -12,27 +12,28 @@ use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
 use crate::read::{ReadOptions, World, number};
 
-/// Largest number of columns of the atoms. The limit keeps a false `Properties` from filling the
-/// memory.
+/// Maximum number of columns in the lines of the atoms of an XYZ file. The limit keeps an invalid value of
+/// `Properties` from filling the memory.
 const MOST_COLUMNS: usize = 1 << 16;
 
-/// The header of a frame: the number of atoms, and the comment.
+/// Header of a frame in an XYZ file: the number of atoms, and the comment.
 pub(crate) struct Head {
-    /// Line number of the number of atoms.
+    /// Number of the line in the XYZ file that holds the number of atoms, counted from 1.
     line: u64,
     pub(crate) count: u64,
     cell: Option<Cell>,
-    /// For each edge of the box, whether the world is periodic along it, if the comment says so.
+    /// For each edge of the simulation box, whether the world is periodic along the edge, or `None` if the
+    /// comment of the XYZ file does not say.
     periodic: Option<[bool; 3]>,
-    /// Whether the comment names the columns of the atoms.
+    /// Whether the comment of the XYZ file names the columns in the lines of the atoms.
     is_extended: bool,
-    /// Names of the columns of the atoms. The columns of positions and velocities have the names
-    /// that they have in other formats: `x`, `y`, `z`, `vx`, `vy`, `vz`.
+    /// Names of the columns in the lines of the atoms of an XYZ file. The columns of positions and velocities
+    /// have the usual names `x`, `y`, `z`, `vx`, `vy`, `vz`.
     pub(crate) names: Vec<String>,
 }
 
 impl Head {
-    /// Returns the source of the names of the columns, for messages.
+    /// Returns the part of an XYZ file from which the names of the columns come, for messages.
     pub(crate) fn names_from(&self) -> &'static str {
         if self.is_extended {
             "Properties"
@@ -46,8 +47,8 @@ impl Head {
     }
 }
 
-/// Reads the header of the next frame. Returns `None` at the end of the file. A file without any
-/// frame is an error.
+/// Reads the header of the next frame of an XYZ file. Returns `None` at the end of the file. A file without
+/// any frame is an error.
 pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
     loop {
         if !from.text.next()? {
@@ -80,7 +81,7 @@ pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Opt
     }))
 }
 
-/// Returns the message for a line that should have the number of atoms of frame `next`.
+/// Returns the error message for a line of an XYZ file that should have the number of atoms of frame `next`.
 fn stray(line: &[u8], next: u64) -> String {
     let line = number::shown(line);
     if next == 0 {
@@ -95,7 +96,8 @@ fn stray(line: &[u8], next: u64) -> String {
     }
 }
 
-/// Reads the line of an atom. `read` is the number of atoms of the frame that have been read before.
+/// Reads the line of the next atom in an XYZ file. `read` is the number of atoms of the frame that were read
+/// before.
 pub(crate) fn atom(
     from: &mut FrameText<'_, impl BufRead>,
     head: &Head,
@@ -110,7 +112,8 @@ pub(crate) fn atom(
     )))
 }
 
-/// Returns the world of a frame, without spheres, and the columns to read.
+/// Returns a [`World`] for a frame of an XYZ file, with the simulation box but without spheres yet, and the
+/// columns to read.
 pub(crate) fn world(
     from: &FrameText<'_, impl BufRead>,
     head: &Head,
@@ -148,7 +151,7 @@ pub(crate) fn world(
     Ok((world, columns))
 }
 
-/// Reads the comment line of a frame. The number of atoms of the returned header is 0.
+/// Parses the comment line of a frame in an XYZ file. The number of atoms in the returned header is 0.
 fn read_comment(comment: &[u8]) -> Result<Head, String> {
     let pairs = match pairs(comment) {
         Ok(pairs) => pairs,
@@ -185,7 +188,8 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
     })
 }
 
-/// Whether a comment that cannot be parsed was meant as the comment of an extended XYZ file.
+/// Returns whether a comment that cannot be parsed was meant as the comment of an extended XYZ file. Such a
+/// comment contains `Lattice`, `Properties` or `pbc`.
 fn is_extended(comment: &[u8]) -> bool {
     ["Lattice", "Properties", "pbc"].into_iter().any(|key| {
         let key = key.as_bytes();
@@ -193,13 +197,12 @@ fn is_extended(comment: &[u8]) -> bool {
     })
 }
 
-/// A pair `key=value` of a comment. A key without a value has the value `T`.
+/// A pair `key=value` in the comment of an XYZ file. A key without a value has the value `T`.
 struct Pair {
     key: Vec<u8>,
     value: Vec<u8>,
 }
 
-/// Splits a comment into its pairs.
 fn pairs(comment: &[u8]) -> Result<Vec<Pair>, String> {
     let mut rest = comment.trim_ascii();
     let mut pairs = Vec::new();
@@ -217,9 +220,8 @@ fn pairs(comment: &[u8]) -> Result<Vec<Pair>, String> {
     Ok(pairs)
 }
 
-/// Splits off the first word of a text: a word in quotes or brackets, or all bytes up to white space
-/// or one of the bytes in `ends`. Returns the word without its quotes or outer brackets, and the rest
-/// of the text.
+/// Splits off the first word of a text: a word in quotes or brackets, or all bytes up to white space or one
+/// of the bytes in `ends`. Returns the word without its quotes or outer brackets, and the rest of the text.
 fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> {
     let close = match text.first() {
         Some(&quote @ (b'"' | b'\'')) => quote,
@@ -238,7 +240,7 @@ fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> 
         if byte == close && depth == 0 {
             return Ok((word, &text[at + 1..]));
         }
-        // Quotes do not nest: there, `open` is `close`.
+        // Brackets may nest. Quotes cannot nest, because the opening and the closing quote are the same byte.
         match byte {
             b'\\' => {
                 word.extend(bytes.next().map(|(_, &byte)| byte));
@@ -257,7 +259,7 @@ fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> 
     ))
 }
 
-/// Parses a value that consists of `N` numbers.
+/// Parses the value of a key in the comment of an XYZ file, if the value consists of `N` numbers.
 fn numbers<const N: usize>(key: &str, text: &[u8]) -> Result<[f64; N], String> {
     let fields: Vec<&[u8]> = fields(text).collect();
     let fields: [&[u8]; N] = fields.try_into().map_err(|fields: Vec<_>| {
@@ -270,7 +272,7 @@ fn numbers<const N: usize>(key: &str, text: &[u8]) -> Result<[f64; N], String> {
     Ok(numbers)
 }
 
-/// Parses the value of `pbc`: three words that each mean true or false.
+/// Parses the value of the key `pbc` in the comment of an XYZ file: three words that each mean true or false.
 fn flags(text: &[u8]) -> Result<[bool; 3], String> {
     let flag = |word: &[u8]| match word {
         b"T" | b"True" | b"true" | b"TRUE" | b"1" => Some(true),
@@ -289,7 +291,8 @@ fn flags(text: &[u8]) -> Result<[bool; 3], String> {
     })
 }
 
-/// Parses the value of `Properties`, such as `species:S:1:pos:R:3`. Returns the names of the columns.
+/// Parses the value of the key `Properties` in the comment of an XYZ file, such as `species:S:1:pos:R:3`.
+/// Returns the names of the columns.
 fn names(text: &[u8]) -> Result<Vec<String>, String> {
     let text = String::from_utf8_lossy(text);
     let parts: Vec<&str> = text.split(':').collect();

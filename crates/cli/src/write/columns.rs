@@ -1,4 +1,4 @@
-//! The columns of a list of pairs.
+//! Columns of a written list of colliding pairs.
 
 use crate::write::pairs::Pair;
 
@@ -24,12 +24,12 @@ pub struct Columns {
     pub ids: bool,
     /// Whether the list has columns with the types of both spheres.
     pub types: bool,
-    /// Whether the list has columns `n1`, `n2` and `n3`, the image of sphere b. The columns of the
-    /// types then come last.
+    /// Whether the list of pairs has columns `n1`, `n2` and `n3`, which give the periodic image of sphere b.
+    /// The columns `type_a` and `type_b` then come last.
     pub images: bool,
 }
 
-/// A column of a list of pairs.
+/// A column of a written list of colliding pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Frame,
@@ -43,8 +43,8 @@ pub(crate) enum Column {
     Image(usize),
 }
 
-/// The value that a pair has in a column of the list. Integers are signed, so that the difference
-/// of two integers in NumPy cannot wrap around.
+/// Value of a pair in a column of the list of pairs. Integers are signed, so that the difference of two
+/// integers in NumPy cannot wrap around.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Short(i32),
@@ -53,7 +53,7 @@ pub(crate) enum Value {
 }
 
 impl Columns {
-    /// Returns the columns of the list from left to right.
+    /// Returns the columns of the list of pairs, from left to right.
     pub(crate) fn list(self) -> impl Iterator<Item = Column> {
         let neighbors = self.subject == Subject::Neighbors;
         let types_are_last = self.images || neighbors;
@@ -74,9 +74,10 @@ impl Columns {
         all.filter(|(there, _)| *there).map(|(_, column)| column)
     }
 
-    /// Returns the value that a pair of the frame `frame` has in a column of the list.
+    /// Returns the value of a pair in a column of the list of pairs. `frame` is the number of the frame of
+    /// the pair.
     pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
-        // Row numbers are below 2^30, so they fit into 32 bits.
+        // Row numbers of spheres are below 2^30, so row numbers fit into 32 bits.
         let short = |x: i64| Value::Short(i32::try_from(x).unwrap_or(i32::MAX));
         let name = |x: i64| if self.ids { Value::Long(x) } else { short(x) };
         match column {
@@ -123,8 +124,7 @@ impl Columns {
 }
 
 impl Value {
-    /// Writes the number as a NumPy array stores it: in binary, with the least significant byte
-    /// first.
+    /// Writes a number in binary with the least significant byte first, as in a NumPy array.
     pub(crate) fn write(self, mut out: impl std::io::Write) -> std::io::Result<()> {
         match self {
             Self::Short(x) => out.write_all(&x.to_le_bytes()),
@@ -139,7 +139,7 @@ impl std::fmt::Display for Value {
         match self {
             Self::Short(x) => write!(f, "{x}"),
             Self::Long(x) => write!(f, "{x}"),
-            // `{:?}` prints the fewest digits that read back as the same float32.
+            // The format `{:?}` prints the fewest digits that read back as the same float32.
             Self::Float(x) => write!(f, "{x:?}"),
         }
     }

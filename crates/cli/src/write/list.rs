@@ -1,4 +1,4 @@
-//! A list of pairs that is written frame by frame, to a file or to standard output.
+//! Writes a list of colliding pairs frame by frame, to a file or to standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,29 +13,29 @@ use crate::write::npz::Npz;
 use crate::write::output_file::OutputFile;
 use crate::write::pairs::Pair;
 
-/// The format of a list of pairs.
+/// File format of a list of colliding pairs.
 #[derive(Clone, Copy, Debug)]
 pub enum ListFormat {
-    /// CSV with a header.
+    /// CSV with a header line.
     Csv,
-    /// One NumPy array of records, which have a field for each column.
+    /// One NumPy array of records, with a field for each column of the list.
     Npy,
-    /// An archive with one NumPy array for each column.
+    /// A NumPy archive with one array for each column of the list.
     Npz,
 }
 
-/// The destination of a list of pairs.
+/// Destination of a list of colliding pairs: a file or standard output.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// Standard output. The format is CSV.
+    /// Standard output, in CSV format.
     StandardOutput,
     /// An output file in the given format.
     File(PathBuf, ListFormat),
 }
 
 impl Target {
-    /// Returns standard output for the path `-`. For any other path, returns the file at this path,
-    /// with the format given by the extension of its name.
+    /// Returns standard output for the path `-`, and the file at `path` for any other path. The extension of
+    /// the file name determines the file format.
     ///
     /// # Errors
     /// Returns a message if the path has none of the extensions `.csv`, `.npy` and `.npz`.
@@ -65,26 +65,26 @@ impl Target {
     }
 }
 
-/// A list of pairs that is being written. A file appears under its name only when [`List::finish`]
-/// returns.
+/// A list of colliding pairs that is being written. An output file appears under its name only when
+/// [`List::finish`] returns.
 pub struct List {
-    /// The output file, or `None` for standard output.
+    /// Output file of the list, or `None` for standard output.
     file: Option<OutputFile>,
     columns: Columns,
     rows: Rows,
 }
 
-/// A writer of the rows of a list, for each format.
+/// Writer of the rows of a list of pairs, for each file format.
 enum Rows {
-    /// Writes the rows as lines of CSV. The header has been written.
+    /// Writes the rows of the list as lines of CSV, below a header line that is already written.
     Csv(Box<dyn Write>),
-    /// Writes the rows as records of one NumPy array.
+    /// Writes the rows of the list as records of one NumPy array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),
-    /// Writes each column of the rows as a NumPy array of an archive.
+    /// Writes each column of the list as a NumPy array of an archive.
     Npz(Npz),
 }
 
-/// A row of the list, which is one record of a `.npy` array.
+/// A row of a list of pairs, which is one record of a `.npy` array.
 struct Row {
     columns: Columns,
     frame: u64,
@@ -92,11 +92,10 @@ struct Row {
 }
 
 impl List {
-    /// Creates an empty list of pairs.
+    /// Creates an empty list of colliding pairs.
     ///
     /// # Errors
-    /// Returns an error if the output file, or a temporary file for its contents, cannot be
-    /// created.
+    /// Returns an error if the output file, or a temporary file for its contents, cannot be created.
     pub fn create(target: &Target, columns: Columns) -> anyhow::Result<Self> {
         let (path, format) = match target {
             Target::File(path, format) => (path, format),
@@ -139,7 +138,7 @@ impl List {
         written.with_context(what)
     }
 
-    /// Completes the list, and gives the output file its name.
+    /// Completes the list of pairs, and gives the output file its name.
     ///
     /// # Errors
     /// Returns an error if writing fails, for example because the disk is full or the reader of
@@ -215,13 +214,13 @@ impl Rows {
     }
 }
 
-/// Returns the number type that NumPy calls by this name, such as `<i4`.
+/// Returns the NumPy number type with a given name, such as `<i4`.
 pub(crate) fn plain(name: &str) -> io::Result<DType> {
     Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
-/// Writes a [`Row`] as a record of a NumPy array. Each row carries its columns, so the writer has
-/// no state.
+/// Writer of a [`Row`] as a record of a NumPy array. Each row carries its columns, so the writer has no
+/// state.
 struct RowWriter;
 
 impl Serialize for Row {

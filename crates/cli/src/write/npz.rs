@@ -1,4 +1,4 @@
-//! An `.npz` archive with one NumPy array for each column of a list of pairs.
+//! Writes a list of colliding pairs as a NumPy archive (`.npz`), with one array for each column of the list.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -11,8 +11,8 @@ use crate::write::columns::{Column, Columns};
 use crate::write::list::plain;
 use crate::write::pairs::Pair;
 
-/// An archive of NumPy arrays that is being written. The header of an array contains the length of
-/// the array, so each column is collected in a temporary file until the list of pairs is complete.
+/// A NumPy archive that is being written. Each column of the list of pairs is collected in a temporary file
+/// until the list is complete, because the header of a NumPy array contains the length of the array.
 pub(crate) struct Npz {
     out: BufWriter<File>,
     columns: Columns,
@@ -53,7 +53,7 @@ impl Npz {
 
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut archive = ZipWriter::new(self.out);
-        // The archive is uncompressed, like those of NumPy's `savez`. `large_file` allows arrays of
+        // The NumPy archive is uncompressed, like archives of NumPy's `savez`. `large_file` allows arrays of
         // more than 4 GiB.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)

@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-/// An output file. Its contents go to a temporary file in the same folder, which
-/// [`OutputFile::finish`] renames. Dropping an unfinished `OutputFile` deletes the temporary file.
+/// An output file that appears under its name only when it is complete. The contents go to a temporary file
+/// in the same folder, which [`OutputFile::finish`] renames. Dropping an unfinished `OutputFile` deletes the
+/// temporary file.
 pub struct OutputFile {
     path: PathBuf,
     temporary: NamedTempFile,
 }
 
 impl OutputFile {
-    /// Creates the temporary file that later becomes the file at `path`.
+    /// Creates the temporary file that later becomes the output file at `path`.
     ///
     /// # Errors
     /// Returns an error if the folder does not exist or is not writable, or if `path` names
     /// something other than a regular file.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
-        // If the path is a symbolic link, the link is kept, and the file that it points to is
-        // replaced.
+        // If the path of the output file is a symbolic link, the link is kept, and the file to which the link
+        // points is replaced.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
         if path.is_dir() {
@@ -40,14 +41,14 @@ impl OutputFile {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
-        // The temporary file gets the permissions of any new file, which the umask restricts. By
-        // default, `tempfile` lets only the owner read it.
+        // The temporary file gets the permissions of any new file, which the umask restricts. By default, the
+        // crate `tempfile` lets only the owner read a temporary file.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| cannot_write(path))?;
-        // The temporary file takes over the permissions of the file that it will replace.
+        // If the output file already exists, the temporary file gets its permissions.
         if let Some(old) = old {
             let same = temporary.as_file().set_permissions(old.permissions());
             same.with_context(|| cannot_write(path))?;
@@ -58,7 +59,7 @@ impl OutputFile {
         })
     }
 
-    /// Returns a handle to the temporary file, for writing the contents.
+    /// Returns a handle to the temporary file, for writing the contents of the output file.
     ///
     /// # Errors
     /// Returns an error if the system cannot open more files.
@@ -69,16 +70,15 @@ impl OutputFile {
             .with_context(|| self.cannot_write())
     }
 
-    /// Renames the temporary file to the name of the output file, and replaces an existing file of
-    /// that name.
+    /// Renames the temporary file to the name of the output file. An existing file of that name is replaced.
     ///
     /// # Errors
     /// Returns an error if the contents cannot be flushed to the disk, or the file cannot be
     /// renamed.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { path, temporary } = self;
-        // The contents must be on the disk before the file is renamed. Otherwise, after a crash,
-        // the name could refer to a file without its contents.
+        // The contents must be on the disk before the temporary file is renamed. Otherwise, a crash could
+        // leave an output file without its contents.
         temporary
             .as_file()
             .sync_all()
@@ -90,7 +90,7 @@ impl OutputFile {
         Ok(())
     }
 
-    /// Returns the error message for a failure to write this file.
+    /// Returns the error message for a failure to write the output file.
     pub fn cannot_write(&self) -> String {
         cannot_write(&self.path)
     }

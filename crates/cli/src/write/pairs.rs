@@ -1,4 +1,5 @@
-//! Pairs in the form in which they are printed and listed: rows or ids identify their spheres.
+//! Colliding pairs in the form in which they are printed and written to files, with spheres identified by
+//! rows or ids.
 
 use carom::{Collisions, NeighborList};
 
@@ -12,29 +13,29 @@ pub struct Pair {
     pub a: i64,
     /// Row or id of the other sphere of the pair.
     pub b: i64,
-    /// Image of sphere `b`, in a periodic domain; 0 in open space.
+    /// Periodic image of sphere `b` that touches sphere `a`: how many times each edge of the domain displaces
+    /// sphere `b`. 0, 0, 0 in open space.
     pub image: [i32; 3],
-    /// Types of the spheres `a` and `b`, or 0 if the world has no types.
+    /// Types of the spheres `a` and `b`, or 0 if the input has no types.
     pub types: [i32; 2],
     /// The numbers of the entry, followed by zeros: time of impact and penetration depth for spheres
     /// that touch, and the vector from `a` to the image of `b` and its length for neighbours.
     pub numbers: [f32; 4],
 }
 
-/// The order of the pairs in a list.
+/// Order of the pairs in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Pairs are sorted by `a`, then by `b`, then by their images.
+    /// Pairs are sorted by `a`, then by `b`, then by the periodic image of `b`.
     #[default]
     Pair,
-    /// Pairs are sorted by the time of impact, then by `a`, by `b` and by their images.
+    /// Pairs are sorted by the time of impact, then by `a`, by `b` and by the periodic image of `b`.
     Time,
 }
 
-/// Returns the pairs in the given order. If the world has ids, they identify the spheres instead of
-/// rows. The smaller id of a pair is `a`, so that lists of different frames can be compared
-/// although LAMMPS changes the order of its atoms. If this exchanges the two spheres of a pair, its
-/// image is negated.
+/// Returns the colliding pairs of a step in the given order, with rows or, if the input has ids, ids for the
+/// spheres. The smaller id of a pair is `a`, because LAMMPS changes the order of atoms between frames. If `a`
+/// and `b` are exchanged for this, the periodic image is negated.
 pub fn named<'a>(
     found: &'a Collisions,
     world: &'a World,

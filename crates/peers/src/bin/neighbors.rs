@@ -39,8 +39,7 @@ fn main() -> anyhow::Result<()> {
         Domain::open()
     };
     let search = NeighborSearch::within(&particles, cutoff).in_domain(&domain);
-    let mut detector =
-        Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(1))?;
+    let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(1))?;
     let mut list = NeighborList::default();
     for line in stdin().lock().lines() {
         line?;

@@ -1,5 +1,5 @@
-//! Draws the border of the plot area, and the ticks and names of the axes. The crate `plotters` is
-//! not used, because it draws no ticks for a world smaller than 1e-15.
+//! Draws the border of the plot area, and the ticks and names of the axes. The crate `plotters` is not used,
+//! because it draws no ticks if all coordinates span less than 1e-15.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -11,13 +11,14 @@ use super::text::Align;
 use super::view::View;
 use super::{BOTTOM, FAINT, INK, LEFT, RIGHT, TOP};
 
-/// Minimum distance between two ticks of an axis, in pixels. It leaves room for the longest number.
+/// Minimum distance between two ticks of an axis, in pixels. This distance leaves room for the longest
+/// number.
 const APART: f64 = 140.0;
-/// Length of the mark of a tick, in pixels.
+/// Length of the mark of a tick of an axis, in pixels.
 const TICK: f32 = 7.0;
-/// Font size of the numbers at the ticks.
+/// Font size of the numbers at the ticks of an axis, in pixels.
 const SIZE: f32 = 19.0;
-/// Font size of the names of the axes.
+/// Font size of the names of the axes, in pixels.
 const NAME: f32 = 24.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
@@ -34,8 +35,8 @@ pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
     }
 
     let ticks = Ticks::of(view.centre[1], f64::from(BOTTOM - TOP), view.scale);
-    // The name of the vertical axis is above the axis. Beside the axis, there is no room for a long
-    // name such as `x − 1e18`.
+    // The name of the vertical axis is above the axis, because a long name such as `x − 1e18` would not fit
+    // beside the axis.
     let place = [LEFT - 7.0, TOP - 13.0];
     canvas.write(&ticks.name(up), NAME, place, Align::Left);
     for (offset, number) in ticks.marks {
@@ -53,19 +54,19 @@ pub(crate) fn frame(canvas: &mut Canvas) {
     }
 }
 
-/// The ticks of an axis. They are at multiples of a round number.
+/// Ticks of an axis of the picture, at multiples of a round number.
 struct Ticks {
-    /// Coordinate that is subtracted from the numbers at the ticks. It is 0, unless the numbers
-    /// would then have too many digits.
+    /// Coordinate that is subtracted from the numbers at the ticks of an axis. The coordinate is 0, unless
+    /// the numbers would then have too many digits.
     origin: f32,
-    /// For each tick: its offset from the middle of the axis in pixels, and the number written at
-    /// it.
+    /// For each tick of an axis: offset from the middle of the axis in pixels, and the number written at the
+    /// tick.
     marks: Vec<(f32, String)>,
 }
 
 impl Ticks {
-    /// Returns the ticks of an axis. `middle` is the coordinate in the middle of the axis, `length`
-    /// the length of the axis in pixels, and `scale` the number of pixels in a unit of length.
+    /// Returns the ticks of an axis. `middle` is the coordinate in the middle of the axis, `length` is the
+    /// length of the axis in pixels, and `scale` is the number of pixels in a unit of length.
     fn of(middle: f64, length: f64, scale: f64) -> Self {
         let [apart, reach] = [APART, length / 2.0].map(|pixels| pixels / scale);
         let mut exponent = apart.log10().floor() as i32;
@@ -91,8 +92,8 @@ impl Ticks {
         Self { origin, marks }
     }
 
-    /// Returns the name that is written at the axis: `x`, or for example `x − 1e18` if 1e18 is
-    /// subtracted from the numbers at the ticks.
+    /// Returns the name that is written at an axis: `x`, or for example `x − 1e18` if 1e18 is subtracted from
+    /// the numbers at the ticks.
     fn name(&self, coordinate: &str) -> String {
         let origin = self.origin.abs();
         let sign = if self.origin > 0.0 { '−' } else { '+' };
@@ -106,8 +107,9 @@ impl Ticks {
     }
 }
 
-/// Formats the number `value` at a tick, a multiple of 10 to the power of `exponent`, with enough
-/// digits to distinguish it from the next multiple. `largest` is the largest magnitude on the axis.
+/// Formats the number `value` at a tick of an axis. The ticks are at multiples of 10 to the power of
+/// `exponent`, and the number has enough digits to distinguish neighbouring ticks. `largest` is the largest
+/// magnitude on the axis.
 fn number(value: f64, exponent: i32, largest: f64) -> String {
     let text = if value == 0.0 {
         "0".into()

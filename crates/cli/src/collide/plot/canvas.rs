@@ -1,6 +1,5 @@
-//! The pixels of the picture. Shapes are painted from front to back, and a shape covers the shapes
-//! painted after it. Hidden shapes then cost little: a million spheres take one second, whereas the
-//! crate `tiny-skia`, which paints from back to front, takes eight.
+//! Pixels of the picture. Shapes are painted from front to back, so hidden shapes cost little: a million
+//! spheres take one second. The crate `tiny-skia`, which paints from back to front, takes eight seconds.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,17 +14,16 @@ use super::{HEIGHT, WIDTH};
 
 /// A colour: red, green and blue, each from 0 to 255.
 pub(crate) type Colour = [u8; 3];
-/// A position in the picture: the distances from the top left corner in pixels, to the right and
-/// downwards.
+/// A position in the picture: the distances from the top left corner to the right and downwards, in pixels.
 pub(crate) type Place = [f32; 2];
 
-/// A pixel counts as completely covered if less than this fraction of it is still uncovered. The
-/// difference is invisible.
+/// Uncovered fraction of a pixel below which the pixel counts as completely covered. The difference is
+/// invisible.
 const NOTHING: f32 = 0.002;
 
 pub(crate) struct Canvas {
-    /// For each pixel: red, green and blue of the shapes painted so far, and the fraction of the
-    /// pixel that no shape covers yet.
+    /// For each pixel of the picture: red, green and blue of the shapes painted so far, and the fraction of
+    /// the pixel that no shape covers yet.
     pixels: Vec<[f32; 4]>,
     pub(super) font: FontRef<'static>,
 }
@@ -39,17 +37,16 @@ impl Canvas {
         })
     }
 
-    /// Paints a line with round ends, behind all shapes painted before.
+    /// Paints a line with round ends, behind all shapes that were painted before. The width is in pixels.
     pub(crate) fn line(&mut self, [from, to]: [Place; 2], width: f32, colour: Colour) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-        // The squared length of the line must not be 0, because the search for the point of the
-        // line nearest to a pixel divides by it. A disc is a line of length 0.
+        // The squared length of a line must not be 0, because the search for the point of the line nearest to
+        // a pixel divides by the squared length. A disc is painted as a line of length 0.
         let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
         let reach = width / 2.0 + 0.5;
         for row in pixels_between([from[1], to[1]], reach, HEIGHT) {
             let y = row as f32 + 0.5 - from[1];
-            // The x coordinates of the two ends of the part of the line that is at most `reach`
-            // above or below the centres of this row of pixels.
+            // Range of x in which the line is at most `reach` above or below the centres of a row of pixels.
             let part = [y - reach, y + reach].map(|y| from[0] + (y / dy).clamp(0.0, 1.0) * dx);
             for column in pixels_between(part, reach, WIDTH) {
                 let pixel = &mut self.pixels[row * WIDTH + column];
@@ -65,12 +62,12 @@ impl Canvas {
         }
     }
 
-    /// Paints a disc, behind all shapes painted before.
+    /// Paints a disc, behind all shapes that were painted before. The radius is in pixels.
     pub(crate) fn disc(&mut self, centre: Place, radius: f32, colour: Colour) {
         self.line([centre, centre], 2.0 * radius, colour);
     }
 
-    /// Paints the fraction `coverage` of one pixel. Does nothing for a place outside the picture.
+    /// Paints the fraction `coverage` of one pixel. Does nothing for a position outside the picture.
     pub(crate) fn dot(&mut self, [x, y]: Place, colour: Colour, coverage: f32) {
         if (0.0..WIDTH as f32).contains(&x) && (0.0..HEIGHT as f32).contains(&y) {
             let pixel = &mut self.pixels[y as usize * WIDTH + x as usize];
@@ -78,8 +75,7 @@ impl Canvas {
         }
     }
 
-    /// Returns the finished picture on paper of the colour `paper`: red, green and blue of each
-    /// pixel.
+    /// Returns the finished picture on paper of the colour `paper`, as red, green and blue of each pixel.
     pub(crate) fn on(&self, paper: Colour) -> Vec<u8> {
         let on_paper = |&[red, green, blue, left]: &[f32; 4]| {
             let painted = [red, green, blue];
@@ -89,7 +85,7 @@ impl Canvas {
     }
 }
 
-/// Adds a shape to a pixel, behind the shapes painted before. The shape covers the fraction
+/// Adds a shape to a pixel, behind the shapes that were painted before. The shape covers the fraction
 /// `coverage` of the part of the pixel that is still uncovered.
 fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     let left = pixel[3] * (1.0 - coverage.clamp(0.0, 1.0));
@@ -101,9 +97,9 @@ fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     pixel[3] = left;
 }
 
-/// Returns the pixels between the coordinates `a` and `b`, and those at most `reach` beyond either
-/// of them, clipped to the range from 0 to `end`.
+/// Returns the pixels between the coordinates `a` and `b`, extended by `reach` at both ends, and clipped to
+/// the range from 0 to `end`.
 fn pixels_between([a, b]: [f32; 2], reach: f32, end: usize) -> Range<usize> {
-    // The cast to `usize` clamps a negative number to 0.
+    // The cast to `usize` clamps a negative coordinate of a pixel to 0.
     (a.min(b) - reach) as usize..((a.max(b) + reach).ceil() as usize).min(end)
 }

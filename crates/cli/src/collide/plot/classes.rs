@@ -1,5 +1,5 @@
-//! Colours of the spheres in the picture. A colour stands for the number of contacts that a sphere
-//! has at the start of the step, or for a range of such numbers.
+//! Colours of the spheres in the picture. A colour shows the number of contacts of a sphere at the start of
+//! the time step, or a range of such numbers.
 
 use std::ops::RangeInclusive;
 
@@ -7,27 +7,26 @@ use carom::Collision;
 
 use super::canvas::Colour;
 
-/// Maximum number of colours for spheres with contacts. More colours could not be distinguished by
-/// eye.
+/// Maximum number of colours for spheres with contacts. The eye could not distinguish more colours.
 const MOST: u32 = 8;
 /// Colour of spheres without contacts.
 const ALONE: Colour = [204, 204, 204];
 
-/// A division of the spheres into classes by their number of contacts at the start of the step.
-/// Each class has a colour.
+/// Division of the spheres into classes by the number of contacts at the start of the time step. Each class
+/// has a colour in the picture.
 pub(crate) struct Classes {
-    /// Number of contacts of each sphere at the start of the step.
+    /// Number of contacts of each sphere at the start of the time step.
     contacts: Vec<u32>,
-    /// Smallest number of contacts in each class, in ascending order from 0. The last entry is the
-    /// largest number of contacts of all spheres, plus one.
+    /// Smallest number of contacts of a sphere in each class, in ascending order from 0. The last entry is
+    /// the largest number of contacts of any sphere, plus one.
     bounds: Vec<u32>,
 }
 
-/// A row of the legend: a class of spheres that have the same colour.
+/// A class of spheres that have the same colour in the picture. The class has a row in the legend.
 pub(crate) struct Class {
     pub(crate) contacts: RangeInclusive<u32>,
     pub(crate) colour: Colour,
-    /// Number of spheres in the class.
+    /// Number of spheres in the class of spheres with the same colour.
     pub(crate) spheres: usize,
 }
 
@@ -39,8 +38,8 @@ impl Classes {
         if end <= MOST + 1 {
             bounds.extend(1..=end);
         } else {
-            // The bounds of the classes form a geometric sequence, because small numbers of
-            // contacts are common and large numbers are rare.
+            // The smallest numbers of contacts of the classes form a geometric sequence, because spheres with
+            // few contacts are common and spheres with many contacts are rare.
             let ratio = f64::from(end).powf(1.0 / f64::from(MOST));
             for i in 0..=MOST {
                 #[allow(clippy::cast_possible_truncation, reason = "at most `end`")]
@@ -79,7 +78,7 @@ impl Classes {
         self.bounds.partition_point(|&first| first <= contacts) - 1
     }
 
-    /// Returns the colour of a class of spheres. Spheres with more contacts have a darker colour.
+    /// Returns the colour of a class of spheres. Spheres with more contacts are darker.
     fn colour(&self, class: usize) -> Colour {
         if class == 0 {
             return ALONE;
@@ -90,7 +89,7 @@ impl Classes {
     }
 }
 
-/// Returns, for each sphere, the number of pairs that contain it.
+/// Returns, for each sphere, the number of colliding pairs that contain the sphere.
 pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
     let mut contacts = vec![0; spheres];
     for pair in pairs {

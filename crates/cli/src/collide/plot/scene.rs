@@ -1,4 +1,4 @@
-//! Draws the spheres and the pairs into the picture, from front to back.
+//! Draws the spheres and the colliding pairs into the picture, from front to back.
 
 use std::f32::consts::PI;
 
@@ -10,25 +10,24 @@ use super::classes::{Classes, contacts};
 use super::view::View;
 use super::{AT_THE_START, LATER, PAPER, Picture};
 
-/// Spheres with a smaller radius than this, in pixels, are drawn as dots of a visible size.
+/// Radius in pixels below which a sphere is drawn as a dot of a visible size.
 const LEAST_RADIUS: f32 = 0.75;
-/// Total area of all dots, in square pixels, from which the radius of a dot is computed. The radius
-/// is then limited to a range from 1 to 2.5 pixels.
+/// Total area of all dots in the picture, in square pixels. A dot is a sphere that is too small to see. The
+/// radius of a dot follows from the total area, limited to a range from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Inside a large sphere of a pair, only a part of the pair's line is drawn. This is the length of
-/// the part in pixels, unless the diameter of the smaller sphere of the pair is larger. In this
-/// case, the diameter is the length.
+/// Length in pixels of the part of the line of a pair that is drawn inside a large sphere. If the diameter of
+/// the smaller sphere of the pair is larger, the diameter is the length of this part.
 const MOST_WITHIN: f32 = 12.0;
-/// Discs of at least this radius, in pixels, are drawn with a darker rim.
+/// Smallest radius in pixels of a disc that has a darker rim.
 const RIMMED: f32 = 4.0;
 
-/// Returns the number of spheres that are drawn as dots, because they would be too small to see.
+/// Returns the number of spheres that are too small to see, and so are drawn as dots.
 pub(crate) fn too_small(spheres: &[Sphere], view: &View) -> usize {
     let small = |sphere: &&Sphere| view.pixels(f64::from(sphere.radius)) < LEAST_RADIUS;
     spheres.iter().filter(small).count()
 }
 
-/// Draws the spheres and the pairs. The line of a pair is in front of the two spheres of the pair,
+/// Draws the spheres and the colliding pairs. The line of a pair is in front of the two spheres of the pair,
 /// and behind every sphere that is nearer to the viewer than both.
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
     let spheres = picture.spheres;
@@ -42,14 +41,13 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Spheres at the same depth lie side by side. In a two-dimensional world, all spheres have the
-    // same depth. The pairs of all spheres at one depth are drawn before these spheres, and so in
-    // front of them. Otherwise, a sphere could hide the pair of another.
+    // Shapes are painted from front to back, so the line of a pair is drawn before all spheres at the same
+    // depth. Otherwise, a sphere could hide the line of another pair, as in a two-dimensional world.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
             let [a, b] = [pair.a, pair.b].map(|i| i as usize);
-            // If a sphere has many pairs, their lines are thin, so that the sphere remains visible.
+            // The lines of pairs are thin if a sphere has many pairs, so that the sphere remains visible.
             let crowd = crowds[a].max(crowds[b]);
             for [a, b] in picture.ends(i as usize).iter().flatten() {
                 connect(canvas, view, [a, b], crowd, pair.toi > 0.0);
@@ -65,15 +63,15 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     }
 }
 
-/// Sorts spheres or pairs by their nearness to the viewer, the nearest first. Returns the nearness
-/// and the index of each.
+/// Sorts spheres or pairs by nearness to the viewer, the nearest first. Returns the nearness and the index of
+/// each sphere or pair.
 fn from_front(nearness: impl Iterator<Item = f32>) -> Vec<(f32, u32)> {
     let mut order: Vec<_> = nearness.zip(0..).collect();
     order.par_sort_unstable_by(|(near, i), (other, j)| other.total_cmp(near).then(i.cmp(j)));
     order
 }
 
-/// Draws a sphere as a disc, which has a darker rim if it is large enough. The radius is in pixels.
+/// Draws a sphere as a disc. A large disc has a darker rim. The radius is in pixels.
 pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colour) {
     if radius < RIMMED {
         canvas.disc(centre, radius, colour);
@@ -83,9 +81,9 @@ pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colo
     }
 }
 
-/// Draws the line of a pair from centre to centre. Inside a sphere that is much larger than the
-/// other sphere of the pair, only the part of the line near the surface is drawn. Otherwise lines
-/// would cover a large sphere that touches many small ones.
+/// Draws the line of a pair from centre to centre. Inside a sphere that is much larger than the other sphere
+/// of the pair, only the part of the line near the surface is drawn. Otherwise lines would cover a large
+/// sphere with many contacts.
 fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, later: bool) {
     let [from, to] = [view.place(a), view.place(b)];
     let radii = [a, b].map(|sphere| view.pixels(f64::from(sphere.radius)));
@@ -102,7 +100,7 @@ fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, l
     line(canvas, ends, width.max(0.7), later);
 }
 
-/// Draws the line of a pair. `later` selects the colour: that of pairs that meet later, or that of
+/// Draws the line of a pair. `later` selects the colour of pairs that meet later, instead of the colour of
 /// pairs that touch at the start.
 pub(crate) fn line(canvas: &mut Canvas, ends: [Place; 2], width: f32, later: bool) {
     canvas.line(ends, width, if later { LATER } else { AT_THE_START });

@@ -1,12 +1,13 @@
-//! Draws text. The crate `plotters` is not used, because it spaces letters unevenly: it places them
-//! on whole pixels and leaves out their left side bearings.
+//! Draws text into the picture. The crate `plotters` is not used, because it spaces letters unevenly: it
+//! places letters on whole pixels and leaves out the side bearings at their left.
 
 use ab_glyph::{Font, ScaleFont, point};
 
 use super::INK;
 use super::canvas::{Canvas, Place};
 
-/// Alignment of a text: whether its left end, its middle or its right end is at the given place.
+/// Alignment of a text: whether the left end, the middle or the right end of the text is at the given
+/// position.
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
     Left,
@@ -15,8 +16,7 @@ pub(crate) enum Align {
 }
 
 impl Canvas {
-    /// Writes a text whose baseline passes through `place`. `size` is the height of a line of text
-    /// in pixels.
+    /// Writes a text with its baseline through `place`. `size` is the height of a line of text in pixels.
     pub(crate) fn write(&mut self, text: &str, size: f32, place: Place, align: Align) {
         let font = self.font.clone().into_scaled(size);
         let mut x = match align {
@@ -38,8 +38,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a text that begins at `place`. If the text is wider than `width`, an ellipsis
-    /// replaces its beginning.
+    /// Writes a text that begins at `place`. If the text is wider than `width` pixels, an ellipsis replaces
+    /// its beginning.
     pub(crate) fn write_within(&mut self, text: &str, size: f32, place: Place, width: f32) {
         let mut shown = text.to_owned();
         let mut rest = text.chars();
