@@ -40,7 +40,6 @@ struct Asked<'a> {
     attribute: Attribute<'a>,
     /// Size in bytes of the attribute of one sphere.
     width: u64,
-    /// Number of spheres that have the attribute.
     count: u32,
 }
 

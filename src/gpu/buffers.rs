@@ -1,5 +1,5 @@
-//! The GPU buffers for one world of spheres. Their sizes follow from the world's capacity, and are
-//! checked against the device's limits.
+//! The GPU buffers for one world of spheres. Their sizes follow from the capacity of the world, and
+//! are checked against the device's limits.
 
 use wgpu::BufferUsages;
 
@@ -27,7 +27,6 @@ pub(crate) struct Capacity {
     pub(crate) pairs: u64,
 }
 
-/// The GPU buffers for one world of spheres.
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
     /// Number of slots (entries) in the slot table, which finds the spheres in a grid cell. Each

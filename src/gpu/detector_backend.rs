@@ -101,7 +101,6 @@ impl Gpu {
         })
     }
 
-    /// Returns the name and the graphics API of the graphics adapter.
     pub(crate) fn adapter(&self) -> &str {
         &self.adapter
     }
@@ -226,7 +225,6 @@ impl Gpu {
         Ok(())
     }
 
-    /// Creates the first buffers, with room for `spheres` spheres.
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
         let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;

@@ -165,7 +165,7 @@ fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set:
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
 /// Makes the dispatches that read spheres from the application's buffers, in this order: number of
-/// spheres, first set, second set if there is one, units of measure.
+/// spheres, first set, second set if there is one, unit of length.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,
