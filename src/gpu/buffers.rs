@@ -18,10 +18,11 @@ use crate::{Error, Sphere};
 /// Largest numbers of spheres, time segments and pairs that the buffers of a world can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Largest number of spheres. With two sets, the spheres of both sets together.
+    /// Largest number of spheres that the buffers can hold. With two sets, the spheres of both sets
+    /// together.
     pub(crate) spheres: u64,
-    /// Largest number of time segments beyond each sphere's first. The path of a sphere that moves
-    /// far is split into time segments.
+    /// Largest number of time segments beyond each sphere's first that the buffers can hold. The
+    /// path of a sphere that moves far is split into time segments.
     pub(crate) segments: u64,
     /// Largest number of pairs of spheres that the buffer of pairs can hold.
     pub(crate) pairs: u64,

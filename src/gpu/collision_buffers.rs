@@ -40,7 +40,7 @@ pub struct CollisionBuffers {
     /// Last recorded step; `None` before the first step, and after the buffers have grown.
     pub(super) recorded: Option<Recorded>,
     pub(super) known_pairs: KnownPairs,
-    /// Number of steps recorded so far, modulo 2³².
+    /// Number of time steps recorded so far, modulo 2³².
     pub(super) serial: u32,
     /// Shortest permitted length of time segments (the distance that a sphere moves in one
     /// segment), in the unit of length of the grids.

@@ -211,8 +211,8 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        // This call passes `Sets::One`, which leaves the index b of each pair unchanged. With two
-        // sets of spheres, the index b already counts from the start of the second set.
+        // With two sets of spheres, the index b of a pair already counts from the start of the
+        // second set. `Sets::One` leaves this index unchanged.
         let grazing = decide_reported_with(
             spheres,
             Sets::One,

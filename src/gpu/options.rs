@@ -79,7 +79,7 @@ impl BufferOptions {
         }
     }
 
-    /// Returns the options with a capacity of `pairs` pairs: see [`pairs`](Self::pairs).
+    /// Returns the options with room for `pairs` pairs of spheres: see [`pairs`](Self::pairs).
     #[must_use]
     pub fn with_pairs(mut self, pairs: u32) -> Self {
         self.pairs = Some(pairs);

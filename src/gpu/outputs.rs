@@ -86,8 +86,8 @@ impl CollisionBuffers {
 
     /// Returns the GPU buffer of the contacts of each sphere: an `array<u32>` of indices into the
     /// [`sorted`](Self::sorted) list of pairs. The contacts of one sphere follow each other,
-    /// ordered by the index of the other sphere. The spheres are in order of their indices. The
-    /// buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// ordered by the index of the other sphere. The contacts of different spheres are in the order
+    /// of the spheres' indices. The buffer has the usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was

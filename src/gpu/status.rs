@@ -21,7 +21,7 @@ bitflags::bitflags! {
         /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so none
         /// of them was tested.
         const TOO_CROWDED = 4;
-        /// A number of spheres in a GPU buffer is larger than its
+        /// The number of spheres that the GPU read from a buffer is larger than the permitted
         /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps larger than the capacity
         /// of carom's buffers, so no pairs were searched for.
         const TOO_MANY_SPHERES = 8;

@@ -94,8 +94,8 @@ pub struct StepSummary {
     /// the device has no timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres, if a count in a GPU buffer exceeds its `at_most` but the capacity of
-    /// carom's buffers suffices; otherwise `None`.
+    /// Number of spheres, if the count that the application keeps in a GPU buffer exceeds the
+    /// permitted `at_most` but not the capacity of carom's buffers; otherwise `None`.
     pub(super) past_at_most: Option<u64>,
 }
 
@@ -152,9 +152,9 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed, if the buffers were too small; otherwise `None`.
     ///
-    /// A count of spheres that exceeds its `at_most` but not the capacity of the buffers does not
-    /// make the buffers too small. Such a step has [`Status::TOO_MANY_SPHERES`], and this method
-    /// returns `None`.
+    /// If the number of spheres that the GPU reads from a buffer exceeds the permitted `at_most`,
+    /// but not the capacity of carom's buffers, the step has [`Status::TOO_MANY_SPHERES`], and this
+    /// method returns `None`.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

@@ -96,8 +96,8 @@ impl<T> Ticket<T> {
     ///
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs of grid entries to
     ///   test) than [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
-    /// - [`Error::SourceBuffer`] if a number of spheres in a GPU buffer exceeds its `at_most`
-    ///   although carom's buffers have room for all spheres.
+    /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
+    ///   the permitted `at_most`, although carom's buffers have room for all spheres.
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read
     ///   back.
     /// - [`Error::Device`] if the GPU driver ended loops of a shader early.
