@@ -54,11 +54,11 @@ pub(super) struct Read {
 }
 
 /// Returns the name and the duration of each stage. `ticks` has two timestamps for each stage:
-/// begin and end. `period` is in nanoseconds per tick.
+/// start and end. `period` is in nanoseconds per tick.
 fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
         // On some devices the timestamp at the end of a stage can be less than the timestamp at its
-        // begin. The duration of the stage is then 0.
+        // start. The duration of the stage is then 0.
         let ticks = ticks[1].saturating_sub(ticks[0]);
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))

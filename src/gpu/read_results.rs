@@ -15,7 +15,7 @@ use crate::Error;
 /// step.
 const FIRST_READ: u64 = 1 << 17;
 
-/// Size in bytes of the two timestamps (begin and end) of a stage.
+/// Size in bytes of the two timestamps (start and end) of a stage.
 const TICKS: u64 = 16;
 
 impl CollisionBuffers {

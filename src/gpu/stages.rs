@@ -90,7 +90,7 @@ impl Recording {
     }
 
     /// Records all stages of a step. The query set `timestamps` must have two queries per stage,
-    /// for the begin and the end of the stage.
+    /// for the start and the end of the stage.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -8,7 +8,6 @@ use std::task::Waker;
 use super::context::Context;
 use crate::Error;
 
-
 /// State of a staging buffer that is not mapped, and is available for a copy.
 const FREE: u8 = 0;
 /// State of a staging buffer while a copy to it is in flight.
@@ -19,8 +18,8 @@ const MAPPED: u8 = 2;
 const NEVER: u8 = 3;
 /// State of a staging buffer that could not be mapped.
 const FAILED: u8 = 4;
-/// State of a staging buffer while a copy to it is in flight, but the ticket that would read the
-/// copy has been dropped.
+/// State of a staging buffer while a copy to it is in flight, but the application has dropped the
+/// ticket that would read the copy.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
@@ -37,7 +36,8 @@ impl StagingBuffer {
         self.state.load(SeqCst) == state
     }
 
-    /// Returns whether this staging buffer has no copy in flight, and no ticket needs its contents.
+    /// Returns whether this staging buffer has no copy in flight, and no readback needs its
+    /// contents.
     fn is_idle(&self) -> bool {
         self.is(FREE) || self.is(FAILED)
     }
@@ -66,12 +66,14 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the state of this staging buffer to the outcome of the copy. Frees the buffer if the
-    /// ticket for the copy was dropped. Wakes the task that waits for the copy.
+    /// Sets the state of this staging buffer to the outcome of the copy, or frees the buffer if the
+    /// application dropped the ticket that would read the copy. Wakes the task that waits for the
+    /// copy.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
-            // The state of the staging buffer is `ABANDONED`, because the ticket was dropped.
+            // The state of the staging buffer is `ABANDONED`, because the application dropped the
+            // ticket that would read the copy.
             match outcome {
                 MAPPED => self.unmap(context),
                 FAILED => self.state.store(FAILED, SeqCst),
@@ -231,7 +233,7 @@ pub(super) struct Copied {
     size: u64,
 }
 
-/// The state of a copy of results to a staging buffer, for the ticket of the copy.
+/// The state of a copy of results to a staging buffer, as the ticket that reads the copy sees it.
 pub(super) enum CopyState {
     UnderWay,
     NeverSubmitted,

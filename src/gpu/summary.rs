@@ -47,8 +47,8 @@ pub struct StepSummary {
     /// Status bits of the step: whether and why pairs may be missing, and whether there are invalid
     /// spheres.
     pub status: Status,
-    /// Number of pairs that the GPU found. Grazing pairs may be counted several times: see [the
-    /// module](super).
+    /// Number of pairs that the GPU found. Grazing pairs (too close to call in float32) may be
+    /// counted several times: see [the module](super).
     pub found: u64,
     /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small for
     /// all pairs.

@@ -1,4 +1,4 @@
-//! GPU timestamps at the begin and the end of each stage of a step.
+//! GPU timestamps at the start and the end of each stage of a step.
 
 /// Largest number of stages of a step that can be timed. No step has more stages.
 pub(super) const MOST_STAGES: u32 = 16;
