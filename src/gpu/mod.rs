@@ -266,8 +266,8 @@ pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
-/// WGSL text with the structs and functions for shaders that read carom's results: see [the
-/// module](self).
+/// WGSL text with the structs and functions for shaders that read carom's results: see
+/// [the module](self).
 ///
 /// Append this text to the end of the shader's own text. Then compile errors show the shader's own
 /// line numbers, and the shader's directives stay at the beginning of the module. The text of this
