@@ -1,5 +1,5 @@
-//! Creates storage buffers, checks their sizes against the device's limits, and records which
-//! shader variable each buffer is bound to.
+//! Creates GPU storage buffers, checks their sizes against the device's limits, and records the
+//! shader variable to which each buffer is bound.
 
 use wgpu::BufferUsages;
 
@@ -8,31 +8,32 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of 32-bit words, and the buffers that the computation of its prefix sum (scan) needs.
+/// A table of 32-bit words in a GPU buffer, with the further buffers that the computation of its
+/// prefix sum (scan) needs.
 pub(crate) struct ScanTable {
-    /// The first level holds the words of the table. Each further level holds the sum of each block
-    /// of the level before. The last level is at most one block long. There are at least two
-    /// levels.
+    /// Levels of the prefix sum of a table, at least two. The first level holds the words of the
+    /// table. Each further level holds the sum of each block of the level before. The last level is
+    /// at most one block long.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
-/// One level of a table: the words of the table, or the sums of the blocks of the level before.
+/// One level of the prefix sum of a table: the words of the table, or the sums of the blocks of the
+/// level before.
 pub(crate) struct ScanLevel {
-    /// Number of words of this level, without padding.
+    /// Number of 32-bit words of this level of a prefix sum, without padding.
     pub(crate) words: u64,
-    /// The words of this level, padded to a multiple of four words.
+    /// GPU buffer of the words of this level of a prefix sum, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
-/// Creates storage buffers, and records which shader variable each buffer is bound to.
 pub(crate) struct Allocator<'a> {
     pub(crate) device: &'a wgpu::Device,
     pub(crate) limits: &'a wgpu::Limits,
-    /// The buffers created so far that have the name of a shader variable.
+    /// GPU buffers created so far that have the name of a shader variable.
     pub(crate) named: NamedBuffers,
-    /// Total size in bytes of all buffers created so far.
+    /// Total size in bytes of all GPU buffers created so far.
     pub(crate) bytes: u64,
-    /// All buffers created so far, which tests fill with noise.
+    /// All GPU buffers created so far, which tests fill with random noise.
     #[cfg(test)]
     pub(crate) all: Vec<wgpu::Buffer>,
 }
@@ -78,7 +79,7 @@ impl<'a> Allocator<'a> {
         // wgpu does not allow an empty binding, so the buffer has room for at least one value.
         let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
-        // Tests write noise into the buffers and read the buffers back.
+        // Tests write random noise into the GPU buffers and read the buffers back.
         let for_tests = if cfg!(test) {
             BufferUsages::COPY_SRC | BufferUsages::COPY_DST
         } else {
@@ -96,8 +97,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a buffer of `count` values without the name of a shader variable. `what` describes
-    /// the buffer in its label and in error messages.
+    /// Creates a GPU buffer of `count` values without the name of a shader variable. `what`
+    /// describes the buffer in its label and in error messages.
     pub(crate) fn nameless<T: Element>(
         &mut self,
         what: &'static str,
@@ -106,7 +107,7 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a buffer of `count` values for the shader variable `name`. `what` describes the
+    /// Creates a GPU buffer of `count` values for the shader variable `name`. `what` describes the
     /// buffer in its label and in error messages.
     pub(crate) fn array<T: Element>(
         &mut self,
@@ -120,8 +121,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a buffer of one value for the shader variable `name`. `what` describes the buffer in
-    /// its label and in error messages.
+    /// Creates a GPU buffer of one value for the shader variable `name`. `what` describes the
+    /// buffer in its label and in error messages.
     pub(crate) fn one<T: Element>(
         &mut self,
         name: &'static str,
@@ -133,9 +134,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a table of `words` words, and the buffers of sums that the computation of its prefix
-    /// sum needs. The shader variable `name` is bound to the words of the table without the
-    /// padding.
+    /// Creates a table of `words` 32-bit words, and the buffers that its prefix sum needs. The
+    /// shader variable `name` is bound to the words of the table without the padding.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -148,8 +148,8 @@ impl<'a> Allocator<'a> {
         self.named.words(name, &table.buffer, [0, bytes]);
         let mut levels = vec![table];
         let mut length = words;
-        // A workgroup of `scan_apply` reads the sums of the blocks before its own block. So even a
-        // table of one block needs a buffer of sums to bind.
+        // In a prefix sum, a workgroup of the shader `scan_apply` reads the sums of the blocks
+        // before its own block. So even a table of one block needs a buffer of sums to bind.
         loop {
             length = length.div_ceil(SCAN_BLOCK.into());
             levels.push(self.scan_level(what, length, usage)?);
@@ -159,7 +159,6 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Creates the buffer of one level of a table, with room for `words` words.
     fn scan_level(
         &mut self,
         what: &'static str,

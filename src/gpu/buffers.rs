@@ -1,4 +1,4 @@
-//! The buffers that the stages of one world use. Their sizes follow from the world's capacity, and
+//! The GPU buffers for one world of spheres. Their sizes follow from the capacity of the world, and
 //! are checked against the device's limits.
 
 use wgpu::BufferUsages;
@@ -15,41 +15,42 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
-/// Largest numbers of items that the buffers of a world can hold.
+/// Largest numbers of spheres, time segments and pairs that the buffers of a world can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Number of spheres, in both sets together if there are two.
+    /// Largest number of spheres that the buffers can hold. With two sets, the spheres of both sets
+    /// together.
     pub(crate) spheres: u64,
-    /// Number of time segments beyond each sphere's first. A sphere that moves far is split in time
-    /// into segments.
+    /// Largest number of time segments beyond each sphere's first that the buffers can hold. The
+    /// path of a sphere that moves far is split into time segments.
     pub(crate) segments: u64,
-    /// Number of pairs.
+    /// Largest number of pairs of spheres that the buffer of pairs can hold.
     pub(crate) pairs: u64,
 }
 
-/// The buffers that the stages of one world use.
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
-    /// Number of slots in the slot table. Each grid cell that contains proxies has a slot, which it
-    /// may share with other cells.
+    /// Number of slots (entries) in the slot table, which finds the spheres in a grid cell. Each
+    /// occupied cell has a slot, which it may share with other cells.
     pub(crate) slots: u32,
-    /// The buffers, each with the name of the shader variable that it is bound to.
+    /// The GPU buffers, each with the name of the shader variable to which it is bound.
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Uniform buffer of the layouts in which the application's buffers hold the spheres'
-    /// attributes. It has one layout for each of two sets, at [`UploadLayout::source_offset`].
+    /// Uniform buffer that describes where the application's buffers hold the attributes of the
+    /// spheres. It has one description for each of two sets of spheres, at
+    /// [`UploadLayout::source_offset`].
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table: for each slot, the index of its first proxy (entry of a grid) among the
-    /// proxies sorted by slot.
+    /// The slot table: for each slot (a grid cell or several), the index of its first proxy among
+    /// the sorted proxies. A proxy is a sphere, or one time segment of a fast sphere.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
-    /// Arguments of an indirect dispatch over the pairs.
+    /// Arguments of an indirect dispatch over the pairs of spheres.
     pub(crate) pairs_dispatch: wgpu::Buffer,
     /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
     pub(crate) working: u64,
-    /// All storage buffers, for tests to fill with noise.
+    /// All storage buffers, which tests fill with random noise.
     #[cfg(test)]
     pub(crate) storage: Vec<wgpu::Buffer>,
 }
@@ -61,8 +62,9 @@ fn largest(limits: &wgpu::Limits) -> u64 {
         .min(limits.max_buffer_size)
 }
 
-/// Returns the number of slots in the slot table for `proxies` proxies (entries of the grids). The
-/// device's limits bound this number.
+/// Returns the number of entries in the slot table, which finds the spheres in a grid cell.
+/// `proxies` is the number of grid entries: one per sphere, or one per time segment of a fast
+/// sphere. The device's limits bound the result.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -85,7 +87,7 @@ fn uniform(
     })
 }
 
-/// Creates the buffers that only the shaders read and write.
+/// Creates the GPU buffers that only carom's shaders read and write.
 fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
@@ -109,8 +111,8 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
 }
 
 impl Buffers {
-    /// Returns the largest number of proxies (entries of the grids) that one buffer of the device
-    /// can hold.
+    /// Returns the largest number of proxies (spheres, or time segments of fast spheres) that one
+    /// buffer of the device can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuSortedProxy>() as u64
     }
@@ -120,8 +122,8 @@ impl Buffers {
         largest(limits) / size_of::<CaromCollision>() as u64
     }
 
-    /// Creates the buffers of a world with this capacity. Fails if a buffer exceeds the device's
-    /// limits.
+    /// Creates the GPU buffers of a world with this capacity. Fails if a buffer exceeds the
+    /// device's limits.
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,

@@ -1,4 +1,4 @@
-//! The buffers and the state of one world on a device.
+//! GPU buffers and state of one world of spheres on a device.
 
 use std::sync::Arc;
 
@@ -18,39 +18,41 @@ use super::upload::{Submitted, UploadRing};
 use crate::Error;
 use crate::limits::MAX_SPHERES;
 
-/// Holds the buffers of one world on the application's device, and records its steps.
+/// Holds the GPU buffers of one world of spheres on the application's device, and records the
+/// world's time steps.
 ///
-/// Created by [`CollisionPipeline::create_buffers`](super::CollisionPipeline::create_buffers).
+/// [`CollisionPipeline::create_buffers`](super::CollisionPipeline::create_buffers) creates the
+/// buffers of a world.
 pub struct CollisionBuffers {
     pub(super) kernels: Arc<DeviceKernels>,
     pub(super) options: BufferOptions,
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
-    /// The reductions from before the buffers grew, while the pairs of the last complete step still
-    /// have to be copied from them.
+    /// Old result buffers that were replaced by larger ones, while the pairs of the last complete
+    /// step still have to be copied from them.
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
     pub(super) loads: Loads,
     pub(super) staging: Staging,
     pub(super) gathering: Option<Gathering>,
-    /// The step recorded last; `None` before the first step, and after the buffers have grown.
+    /// Last recorded step; `None` before the first step, and after the buffers have grown.
     pub(super) recorded: Option<Recorded>,
     pub(super) known_pairs: KnownPairs,
-    /// Number of steps recorded so far, modulo 2³².
+    /// Number of time steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Lower bound on the length of time segments (the distance that a sphere moves in one
-    /// segment), in the units of the grids.
+    /// Shortest permitted length of time segments (the distance that a sphere moves in one
+    /// segment), in the unit of length of the grids.
     pub(super) shortest_segment: f32,
 }
 
-/// Reductions that were in use before the buffers grew. They hold the pairs of the last complete
+/// Old result buffers that were replaced by larger ones. They hold the pairs of the last complete
 /// step, and are kept until a submitted recording has copied these pairs to the new buffers.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
-    /// The recording that copies the pairs of the last complete step; `None` until this recording
-    /// exists.
+    /// Recording that copies the pairs of the last complete step to the larger buffers; `None`
+    /// until this recording exists.
     pub(super) copied_by: Option<Submitted>,
 }
 
@@ -63,7 +65,7 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 impl CollisionBuffers {
-    /// Creates the buffers of a world. Must be called inside a wgpu error scope.
+    /// Creates the GPU buffers of a world of spheres. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         mut options: BufferOptions,
@@ -93,14 +95,14 @@ impl CollisionBuffers {
         })
     }
 
-    /// Returns the options that the buffers were created with, updated to the current capacities.
+    /// Returns the options of the buffers, with the current capacities.
     pub fn options(&self) -> &BufferOptions {
         &self.options
     }
 }
 
-/// Returns an error if the capacity for spheres or for recordings is 0, or if there are more
-/// spheres than an index can address.
+/// Returns an error if the capacity for spheres or for recordings is 0, or if the capacity for
+/// spheres exceeds carom's limit.
 fn check(options: &BufferOptions) -> Result<(), Error> {
     for (what, capacity) in [
         ("spheres", options.spheres),

@@ -1,4 +1,4 @@
-//! Decodes the bytes of a readback into the results of a step.
+//! Decodes the bytes that were read back from the GPU into the results of a step.
 
 use std::time::Duration;
 
@@ -12,29 +12,29 @@ use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statistics};
 
-/// Data of a recorded step that is needed to decode its readbacks.
+/// Data of a recorded step that is needed to decode the results read back from it.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     /// Serial number of the step. If the results that are read back contain another number, the
     /// submission of the step or of its readback failed.
     pub(super) serial: u32,
     /// Length of the step, in the unit of time of the velocities. It is 1 if the spheres have
-    /// previous centres, because their displacements then serve as velocities.
+    /// previous centres, because the displacements of the spheres then replace the velocities.
     pub(super) dt: f32,
-    /// Factor by which a time of impact within [0, `dt`] is multiplied before the caller receives
-    /// it.
+    /// Factor that converts a computed time of impact within [0, `dt`] into the application's unit
+    /// of time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
-    /// Names of the stages of the step, in order.
+    /// Names of the stages of the step, in the order in which the GPU runs the stages.
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
-    /// Nanoseconds per timestamp tick; 0 without timestamps.
+    /// Period of the GPU timestamps, in nanoseconds per tick; 0 without timestamps.
     pub(super) period: f32,
-    /// Number of spheres that the buffers can hold.
+    /// Number of spheres that the GPU buffers can hold.
     pub(super) spheres: u64,
 }
 
-/// Capacity of a readback, and the largest capacity that the device allows.
+/// Capacity of a readback in pairs, and the largest such capacity on this device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadRoom {
     /// Number of pairs that this readback can hold.
@@ -43,22 +43,22 @@ pub(super) struct ReadRoom {
     pub(super) most: u64,
 }
 
-/// The data of a readback, copied from the staging buffer.
+/// The results of a step, copied from the staging buffer in which the GPU delivers them.
 pub(super) struct Read {
     pub(super) serial: u32,
     pub(super) summary: StepSummary,
-    /// The list of pairs as bytes, which follow the results and the timestamps in the staging
-    /// buffer.
+    /// Bytes of the pairs that the GPU found.
     list: Vec<u8>,
     recorded: Recorded,
     room: ReadRoom,
 }
 
-/// Returns the duration of each stage. `ticks` has two timestamps for each stage: begin and end.
+/// Returns the name and the duration of each stage. `ticks` has two timestamps for each stage:
+/// start and end. `period` is in nanoseconds per tick.
 fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
-        // On some devices a stage's end can have a smaller timestamp than its begin. The duration
-        // is then 0.
+        // On some devices the timestamp at the end of a stage can be less than the timestamp at its
+        // start. The duration of the stage is then 0.
         let ticks = ticks[1].saturating_sub(ticks[0]);
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))
@@ -93,7 +93,8 @@ impl Read {
         })
     }
 
-    /// Returns an error if the step failed for a reason that larger buffers would not remove.
+    /// Returns an error if the step on the GPU failed for a reason other than buffers that are too
+    /// small.
     fn check(&self) -> Result<(), Error> {
         let StepSummary {
             status, candidates, ..
@@ -120,8 +121,8 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the pairs that were read back if their list is complete, or else the capacity that a
-    /// complete list needs.
+    /// Returns the pairs that were read back if all pairs of the step are among them. Otherwise
+    /// returns the capacity that the buffers need for all pairs.
     fn pairs<P: Pod>(&self) -> Result<PairList<Vec<P>>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
@@ -152,7 +153,7 @@ impl Read {
         }
         let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
-        // The bytes of a vector may not be aligned for a pair, so each pair is read without
+        // The bytes that were read back may not be aligned for a pair, so each pair is read without
         // alignment.
         pairs.extend(
             records
@@ -183,8 +184,8 @@ impl Read {
         })
     }
 
-    /// Decides every pair exactly, from the two spheres that were read back with it. Returns the
-    /// sorted list of the pairs that touch.
+    /// Decides exactly whether the two spheres of each pair touch, from the spheres that were read
+    /// back with the pair. Returns the sorted list of the pairs that touch.
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         gathered.sort_unstable_by_key(key);
@@ -210,8 +211,8 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        // `Sets::One` leaves the index b unchanged. With two sets, the index b of a pair that was
-        // read back already counts from the start of the second set.
+        // With two sets of spheres, the index b of a pair already counts from the start of the
+        // second set. `Sets::One` leaves this index unchanged.
         let grazing = decide_reported_with(
             spheres,
             Sets::One,
@@ -222,8 +223,8 @@ impl Read {
         )?;
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
-                // Adding 0.0 turns −0 into 0, so that a `dt` of −0 also gives a time of impact of
-                // 0.
+                // Adding 0.0 turns a time of impact of −0 into 0. The time is −0 if the length `dt`
+                // of the step is −0.
                 pair.toi = (f64::from(pair.toi) * f64::from(times) + 0.0) as f32;
             };
             pairs.iter_mut().for_each(scale);

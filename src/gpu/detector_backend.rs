@@ -1,4 +1,4 @@
-//! The GPU backend of `Detector`, on a device that carom creates itself.
+//! The GPU backend of `Detector`, which runs on a device that carom creates itself.
 
 use wgpu::DeviceType;
 
@@ -18,27 +18,29 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
 
-/// A device that carom has created, and the buffers of one world on it.
+/// A GPU device that carom has created, with the buffers for one world of spheres.
 pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    /// The adapter's name and graphics API.
+    /// Name and graphics API of the graphics adapter.
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities of the first buffers that are created: time segments beyond each sphere's first,
-    /// and pairs. `None` derives the capacity from the number of spheres.
+    /// Capacities of the buffers that are created first: time segments (parts of a fast sphere's
+    /// path) beyond each sphere's first, and pairs. `None` derives the capacity from the number of
+    /// spheres.
     first: [Option<u64>; 2],
-    /// True while a step runs. It stays true if the future of the step is dropped before the step
-    /// has finished.
+    /// Whether a step is running. Stays true if the future of a step is dropped before the step has
+    /// finished.
     at_work: bool,
-    /// Seed of the noise that fills the buffers before each attempt at a step; `None` for no noise.
+    /// Seed of the random noise that fills the GPU buffers before each attempt at a step; `None`
+    /// for no noise.
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
 
-/// Largest number of bytes of pairs that are read back at a time. Every device can create a buffer
-/// of this size.
+/// Largest number of bytes of pairs that are read back from the GPU at a time. Every device can
+/// create a buffer of this size.
 const READ_AT_ONCE: u64 = 1 << 26;
 
 /// Returns the rank of a kind of graphics adapter. The adapter with the lowest rank is the best
@@ -54,8 +56,8 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    /// Creates a device on the best adapter. If `hardware` is true and the best adapter is a
-    /// software adapter, returns an error.
+    /// Creates a device on the best graphics adapter. Returns an error if `hardware` is true and
+    /// the best adapter is a software adapter.
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -99,13 +101,12 @@ impl Gpu {
         })
     }
 
-    /// Returns the adapter's name and graphics API.
     pub(crate) fn adapter(&self) -> &str {
         &self.adapter
     }
 
-    /// Runs all stages of a step on the GPU. Returns the step's counts and stage times, and the
-    /// pairs that the GPU reported.
+    /// Runs a step of collision detection on the GPU. Returns the counts and stage times of the
+    /// step, and the pairs that the GPU reported.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -113,8 +114,8 @@ impl Gpu {
         wait: Wait,
     ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         if self.at_work {
-            // The future of an earlier step was dropped before the step had finished, so the device
-            // may still use the buffers.
+            // If the future of an earlier step was dropped before the step had finished, the device
+            // may still use the buffers. So new buffers are made.
             self.buffers = None;
         }
         self.at_work = true;
@@ -123,7 +124,8 @@ impl Gpu {
         outcome
     }
 
-    /// Runs the step, and repeats it with larger buffers until its time segments and pairs fit.
+    /// Runs a step, and repeats it with larger buffers until its pairs and time segments (parts of
+    /// fast spheres' paths) fit.
     async fn attempts(
         &mut self,
         step: CheckedStep<'_>,
@@ -148,9 +150,10 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // The limit on touching pairs cannot be checked exactly here: some of the pairs found
-            // do not touch, and some are in the list several times. Only `decide`, which runs after
-            // the readback, removes both. This looser check bounds the memory.
+            // This check on the number of pairs only bounds the memory, so it is looser than the
+            // limit that the caller sets. The GPU may report pairs that do not touch, and a pair
+            // several times. Only the function `decide`, which runs after the readback, removes
+            // both.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -168,7 +171,8 @@ impl Gpu {
                 candidates,
                 memory,
                 stages: counts.stages,
-                // `decide` counts the grazing pairs, after the readback.
+                // The function `decide` counts the grazing pairs (too close to call in float32)
+                // after the readback.
                 grazing: Grazing::default(),
             };
             let b_offset = step.sets.b_offset();
@@ -177,17 +181,17 @@ impl Gpu {
         }
     }
 
-    /// Returns the number of slots in the slot table, and the size in bytes of the storage buffers
-    /// other than `spheres` and `pairs`. Both are 0 if there are no buffers.
+    /// Returns the number of entries in the slot table (which finds the spheres in a grid cell),
+    /// and the size in bytes of the storage buffers other than `spheres` and `pairs`. Both are 0 if
+    /// there are no buffers.
     fn size(&self) -> (u64, u64) {
         let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    /// Ensures that there are buffers of the required capacity: creates or replaces the buffers if
-    /// necessary.
+    /// Creates or replaces the buffers if they do not have the required capacity.
     fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
-        // Buffers that were made for far more spheres than this step has are released.
+        // Buffers are released if they were made for far more spheres than this step has.
         let had = self
             .buffers
             .as_ref()
@@ -200,15 +204,17 @@ impl Gpu {
             None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // At the first attempt, the number of this step's time segments is not known. So the lower
-        // bound on their length that an earlier step left is dropped.
+        // At the first attempt at a step, the number of its time segments (parts of fast spheres'
+        // paths) is unknown. So the lower bound on the length of segments, which an earlier step
+        // set, is reset.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
         let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
-            // The old buffers are freed first, so that the device need not hold both at once.
+            // The old buffers are freed before the larger ones are made, so that the device need
+            // not hold both at once.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
@@ -219,15 +225,15 @@ impl Gpu {
         Ok(())
     }
 
-    /// Creates the first buffers, for `spheres` spheres.
     fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
         let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = Capacity {
             spheres,
-            // The first capacity for time segments is small: the buffers grow on demand, and in
-            // most worlds no sphere moves far enough to be cut into segments.
+            // The first capacity for time segments (parts of fast spheres' paths) is small, because
+            // in most worlds no sphere moves far enough to be cut into segments. The buffers grow
+            // on demand.
             segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
             pairs: pairs
                 .unwrap_or(spheres + 1024)
@@ -241,7 +247,7 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Records and submits a step, and waits for its summary.
+    /// Records and submits a step, and waits for its summary (counts and status).
     async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(Error::device("carom has not created its buffers"));
@@ -259,8 +265,9 @@ impl Gpu {
         ticket.take().await
     }
 
-    /// Ensures that the submitted work and its callbacks complete. With [`Wait::Block`], they have
-    /// completed when this method returns. With [`Wait::Await`], they complete some time later.
+    /// Ensures that the GPU work submitted so far and its callbacks complete. With [`Wait::Block`],
+    /// both have completed when this method returns. With [`Wait::Await`], both complete some time
+    /// later.
     fn finish_work(&self, wait: Wait) -> Result<(), Error> {
         match wait {
             Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
@@ -268,8 +275,9 @@ impl Gpu {
         }
     }
 
-    /// Reads the list of pairs back. Both indices of a returned pair refer to one list of all
-    /// spheres: with two sets, `b_offset` is added to the index of the sphere in the second set.
+    /// Reads the list of pairs back from the GPU. Both indices of a returned pair refer to one list
+    /// of all spheres: with two sets, `b_offset` is added to the index of the sphere in the second
+    /// set.
     async fn read_pairs(
         &self,
         pairs: u64,
@@ -315,7 +323,7 @@ fn poll(device: &wgpu::Device) -> Result<(), Error> {
         .map_err(Error::device_failed)
 }
 
-/// Polls the device on a new thread until the device has completed all submitted work.
+/// Starts a thread that polls the device until the device has completed all submitted work.
 #[cfg(not(target_arch = "wasm32"))]
 fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     let device = device.clone();
@@ -343,8 +351,8 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
-    /// Sets the capacities of the first buffers that are created: pairs, and time segments beyond
-    /// each sphere's first.
+    /// Sets the capacities of the buffers that are created first: pairs, and time segments (parts
+    /// of a fast sphere's path) beyond each sphere's first.
     pub(crate) fn with_first_capacities(
         mut self,
         pairs: Option<u64>,
@@ -365,8 +373,8 @@ impl Gpu {
         }
     }
 
-    /// Fills all storage buffers with noise, if `noise` is set. This tests that no stage relies on
-    /// memory being zero.
+    /// Fills all storage buffers with random noise, if `noise` is set. Tests use this to show that
+    /// no shader relies on memory being zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;

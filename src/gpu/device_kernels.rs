@@ -1,4 +1,4 @@
-//! The compute kernels, compiled for one device.
+//! carom's compute kernels, compiled for one device.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,19 +7,20 @@ use super::dispatch::Binder;
 use super::shader::kernels::{Gather, Load, Reduce, Stages};
 use crate::Error;
 
-/// The device and its compiled kernels, which a pipeline and all of its buffers share.
+/// The GPU device and its compiled compute kernels, which a pipeline and all of its buffers share.
 pub(super) struct DeviceKernels {
     pub(super) context: Arc<Context>,
     pub(super) stages: Stages,
     pub(super) load: Load,
     pub(super) gather: Gather,
-    /// The kernels of reductions (such as the sorted list of pairs), compiled when the first
-    /// reduction is requested.
+    /// Compute kernels of results computed from the list of pairs, such as the sorted list.
+    /// Compiled when such a result is first requested.
     reduce: OnceLock<Reduce>,
 }
 
 impl DeviceKernels {
-    /// Compiles all kernels except those of reductions. Must be called inside a wgpu error scope.
+    /// Compiles the compute kernels that every step needs, but not the kernels of results computed
+    /// from the list of pairs. Must be called inside a wgpu error scope.
     pub(super) fn new(context: Arc<Context>) -> Result<Self, Error> {
         let device = &context.device;
         Ok(Self {
@@ -38,8 +39,8 @@ impl DeviceKernels {
         }
     }
 
-    /// Returns the kernels of reductions, and compiles them on the first call. Must be called
-    /// inside a wgpu error scope.
+    /// Returns the compute kernels of results computed from the list of pairs, and compiles these
+    /// kernels on the first call. Must be called inside a wgpu error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
         if let Some(reduce) = self.reduce.get() {
             return Ok(reduce);

@@ -1,9 +1,9 @@
-//! The public description of spheres in the application's buffers.
+//! Types with which an application describes spheres in its own GPU buffers.
 
-/// Describes spheres in the application's buffers, in any layout.
+/// Describes where the application's GPU buffers hold the spheres, in any layout.
 ///
-/// The buffers need the usage `STORAGE`. Several attributes may be in one buffer, for
-/// instance as fields of a struct:
+/// The buffers that contain sphere attributes need the usage `STORAGE`. Several attributes may be
+/// in one buffer, for instance as fields of a struct:
 ///
 /// ```
 /// use std::mem::{offset_of, size_of};
@@ -31,34 +31,36 @@
 /// }
 /// ```
 ///
-/// Recording a step checks a description as far as possible without the data:
+/// [`CollisionBuffers::record`](super::CollisionBuffers::record) checks these conditions, which do
+/// not depend on the contents of the buffers:
 ///
-/// - Offsets and strides are multiples of 4.
-/// - A stride is not less than the size of a value.
-/// - The buffers are long enough.
-/// - Different attributes do not share bytes. There are two exceptions: two attributes may coincide
-///   in all their values, and a centre may be the previous centre of another sphere.
+/// - Offsets and strides of all attributes are multiples of 4 bytes.
+/// - The stride of an attribute is not less than the size of one value.
+/// - Each buffer is long enough for the values of its attributes.
+/// - Different attributes share no bytes, with two exceptions. Two attributes may coincide in all
+///   their values, and the centre of one sphere may be the previous centre of another sphere.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeviceSpheres<'a> {
-    /// Number of spheres.
+    /// Number of spheres, known on the host or read from a GPU buffer.
     pub count: SphereCount<'a>,
-    /// Centres of the spheres, three float32 each. These are the positions at the start of the
-    /// step, or with [`SphereMotion::PreviousCenter`] the positions at the end of the step.
+    /// Centres of the spheres at the start of the step, three float32 each. With
+    /// [`SphereMotion::PreviousCenter`], the centres at the end of the step.
     pub center: Attribute<'a>,
     /// Radii of the spheres.
     pub radius: SphereRadius<'a>,
-    /// Motion of the spheres during the step.
+    /// Motion of the spheres during the time step: at rest, with velocities, or from previous
+    /// centres.
     pub motion: SphereMotion<'a>,
-    /// Collision groups of the spheres, by which some pairs are left out.
+    /// Collision groups of the spheres: bits that exclude some pairs of spheres.
     pub groups: SphereGroups<'a>,
 }
 
 impl<'a> DeviceSpheres<'a> {
-    /// Describes spheres that are at rest and collide with all other spheres.
+    /// Describes spheres at rest without collision groups, so that no pair of spheres is excluded.
     ///
-    /// `count` is a number or a [`SphereCount`]. `radius` is one number for all spheres or an
-    /// [`Attribute`].
+    /// `count` is the number of spheres or a [`SphereCount`]. `radius` is one radius for all
+    /// spheres, or an [`Attribute`] with one radius for each sphere.
     pub fn new(
         count: impl Into<SphereCount<'a>>,
         center: Attribute<'a>,
@@ -73,7 +75,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the same spheres with velocities: see [`SphereMotion::Velocity`].
+    /// Returns the description with `velocity` as the velocities of the spheres: see
+    /// [`SphereMotion::Velocity`].
     #[must_use]
     pub fn with_velocity(self, velocity: Attribute<'a>) -> Self {
         Self {
@@ -82,8 +85,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the same spheres, moving from their previous centres: see
-    /// [`SphereMotion::PreviousCenter`].
+    /// Returns the description with `previous` as the centres of the spheres at the start of the
+    /// step: see [`SphereMotion::PreviousCenter`].
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
         Self {
@@ -92,9 +95,11 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the same spheres with collision groups.
+    /// Returns the description with `groups` as the collision groups of the spheres, which exclude
+    /// some pairs of spheres.
     ///
-    /// `groups` is one number for all spheres or an [`Attribute`].
+    /// `groups` is one number for all spheres, or an [`Attribute`] with one number for each sphere.
+    /// The bits of this number are those of [`Sphere::groups`](crate::Sphere::groups).
     #[must_use]
     pub fn with_groups(self, groups: impl Into<SphereGroups<'a>>) -> Self {
         Self {
@@ -104,26 +109,28 @@ impl<'a> DeviceSpheres<'a> {
     }
 }
 
-/// Locates one value of each sphere in a buffer.
+/// Locates one attribute (such as the radius) of all spheres in a GPU buffer.
 ///
-/// The value of sphere i begins at byte `offset + i * stride`.
+/// The attribute of sphere i begins at byte `offset + i * stride` of the buffer.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
-    /// The buffer that contains the values. It needs the usage `STORAGE`.
+    /// GPU buffer that contains the values of the attribute, with the usage `STORAGE`.
     pub buffer: &'a wgpu::Buffer,
-    /// Offset in bytes of the first sphere's value; a multiple of 4.
+    /// Offset of the first sphere's value in the buffer, in bytes; a multiple of 4.
     pub offset: u64,
-    /// Bytes from the start of one sphere's value to the start of the next; a multiple of 4, and
-    /// not less than the size of a value.
+    /// Number of bytes from the start of one sphere's value to the start of the next sphere's
+    /// value; a multiple of 4, and not less than the size of a value.
     pub stride: u64,
 }
 
 impl<'a> Attribute<'a> {
-    /// Describes values that begin at byte `offset` and are `stride` bytes apart.
+    /// Describes an attribute of all spheres in `buffer`: the values begin at byte `offset` and are
+    /// `stride` bytes apart.
     ///
-    /// Both numbers must be multiples of 4, and the stride must not be less than the size of a
-    /// value. Recording a step checks these conditions: see [`DeviceSpheres`].
+    /// The offset and the stride must be multiples of 4, and the stride must not be less than the
+    /// size of a value. [`CollisionBuffers::record`](super::CollisionBuffers::record) checks these
+    /// conditions.
     pub fn new(buffer: &'a wgpu::Buffer, offset: u64, stride: u64) -> Self {
         Self {
             buffer,
@@ -133,23 +140,24 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// The number of spheres, given by the host or read from a buffer.
+/// Number of spheres, given by the host or read from a GPU buffer.
 #[derive(Clone, Copy, Debug)]
 pub enum SphereCount<'a> {
-    /// A number given by the host.
+    /// Number of spheres, given by the host.
     Known(u32),
-    /// A `u32` in a buffer, read when the recording runs on the device.
+    /// Number of spheres as a `u32` in a GPU buffer, which the GPU reads when it runs the recorded
+    /// step.
     ///
-    /// If the count exceeds `at_most`, the step finds no pairs, and its status word has
-    /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
+    /// If the number of spheres in the buffer exceeds `at_most`, the step finds no pairs, and its
+    /// status word has [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
     InBuffer {
-        /// The buffer that contains the count. It needs the usage `STORAGE`.
+        /// GPU buffer that contains the number of spheres, with the usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
-        /// Offset of the count in the buffer, in bytes; a multiple of 4.
+        /// Offset of the number of spheres in the buffer, in bytes; a multiple of 4.
         offset: u64,
-        /// Largest permitted count. It must not exceed the number of spheres that the
-        /// [`CollisionBuffers`](super::CollisionBuffers) can hold. With two sets, the sum of both
-        /// sets' largest counts must not exceed that number.
+        /// Largest permitted number of spheres. It must not exceed the number of spheres that the
+        /// [`CollisionBuffers`](super::CollisionBuffers) can hold. With two sets of spheres, the
+        /// sum of the largest numbers of both sets must not exceed this capacity.
         at_most: u32,
     },
 }
@@ -160,12 +168,12 @@ impl From<u32> for SphereCount<'_> {
     }
 }
 
-/// The radii of the spheres: one radius for all spheres, or one for each sphere.
+/// Radii of the spheres: one radius for all spheres, or one for each sphere.
 #[derive(Clone, Copy, Debug)]
 pub enum SphereRadius<'a> {
-    /// The same radius for all spheres.
+    /// One radius for all spheres.
     Constant(f32),
-    /// One float32 for each sphere.
+    /// One radius for each sphere, as float32 values in a GPU buffer.
     PerSphere(Attribute<'a>),
 }
 
@@ -181,30 +189,30 @@ impl<'a> From<Attribute<'a>> for SphereRadius<'a> {
     }
 }
 
-/// The motion of the spheres during the step.
+/// Motion of the spheres during a time step.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum SphereMotion<'a> {
     /// The spheres are at rest.
     Still,
-    /// The spheres move with constant velocities, three float32 each.
+    /// Each sphere moves with its own constant velocity, three float32.
     Velocity(Attribute<'a>),
-    /// The spheres move in straight lines from their previous centres (three float32 each) at the
-    /// start of the step to [`DeviceSpheres::center`] at its end.
+    /// Each sphere moves in a straight line from its previous centre (three float32) at the start
+    /// of the step to its [`DeviceSpheres::center`] at the end.
     ///
-    /// The displacement of a sphere is the float32 difference of the two positions. It is exact if
-    /// each coordinate changes by less than half of its magnitude. A time of impact is the fraction
-    /// of the step that has passed, times `dt`.
+    /// The displacement of a sphere is the float32 difference of its centres at the end and at the
+    /// start of the step. The difference is exact if each coordinate changes by less than half of
+    /// its magnitude. A time of impact is `dt` times the fraction of the step that has passed.
     PreviousCenter(Attribute<'a>),
 }
 
-/// The collision groups of the spheres, by which some pairs are left out: see
+/// Collision groups of the spheres, which exclude some pairs of spheres: see
 /// [`Sphere::with_groups`](crate::Sphere::with_groups).
 #[derive(Clone, Copy, Debug)]
 pub enum SphereGroups<'a> {
-    /// The same groups for all spheres. With 0, no pair is left out.
+    /// The same collision groups for all spheres. With 0, no pair of spheres is excluded.
     Constant(u32),
-    /// One `u32` for each sphere.
+    /// Collision groups of each sphere, as `u32` values in a GPU buffer.
     PerSphere(Attribute<'a>),
 }
 

@@ -1,4 +1,4 @@
-//! Constructors of steps whose spheres are in the application's buffers.
+//! Constructors of time steps with spheres in the application's GPU buffers.
 
 use super::device_spheres::DeviceSpheres;
 use crate::{Domain, Step};
@@ -7,9 +7,9 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
     /// Requests every pair of `spheres` that touches during a step of length `dt`, for
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
     ///
-    /// The spheres are in buffers of the application. `dt` and the times of impact are in the unit
-    /// of time of the spheres' velocities. Pairs that the spheres' collision groups exclude are
-    /// left out.
+    /// The spheres are in GPU buffers of the application. `dt` and the times of impact are in the
+    /// unit of time of the spheres' velocities. Pairs that the collision groups of their spheres
+    /// exclude are left out.
     pub fn on_device(spheres: &'a DeviceSpheres<'b>, dt: f32) -> Self {
         Self {
             first: spheres,
@@ -23,7 +23,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
     /// that touches during a step of length `dt`, for
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
     ///
-    /// See [`on_device`](Self::on_device) for the units and the collision groups.
+    /// The units and the collision groups are the same as for [`on_device`](Self::on_device).
     pub fn between_on_device(
         first: &'a DeviceSpheres<'b>,
         second: &'a DeviceSpheres<'b>,

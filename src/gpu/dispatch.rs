@@ -5,8 +5,9 @@ use super::shader::constants::WORKGROUP;
 use super::shader::kernels::Compiled;
 use crate::Error;
 
-/// Distributes `workgroups` workgroups over two axes, because an axis allows at most `widest`.
-/// Returns the numbers along x and y. Their product is at least `workgroups`.
+/// Distributes `workgroups` workgroups of a dispatch over two axes, because one axis allows at most
+/// `widest`. Returns the numbers of workgroups along x and y. Their product is at least
+/// `workgroups`.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     if workgroups <= u64::from(widest) {
         return [workgroups as u32, 1];
@@ -15,27 +16,26 @@ fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     [x as u32, workgroups.div_ceil(x) as u32]
 }
 
-/// Returns the number of workgroups that `count` invocations need.
+/// Returns the number of workgroups that a dispatch of `count` shader invocations needs.
 pub(crate) fn workgroups(count: u64) -> u64 {
     count.div_ceil(u64::from(WORKGROUP))
 }
 
-/// A dispatch that is ready to be recorded.
+/// A dispatch of a compute kernel that is ready to be recorded.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
-    /// Numbers of workgroups along x and y.
     workgroups: [u32; 2],
 }
 
 impl Dispatch {
-    /// Sets the total number of workgroups, with at most `widest` workgroups along an axis.
+    /// Sets the number of workgroups of the dispatch to at least `workgroups`, with at most
+    /// `widest` workgroups along an axis.
     pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
         self.workgroups = fold(workgroups, widest);
     }
 
-    /// Records the dispatch into a compute pass.
     pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         let [x, y] = self.workgroups;
         pass.set_pipeline(&self.pipeline);
@@ -44,17 +44,17 @@ impl Dispatch {
     }
 }
 
-/// Makes dispatches of kernels, and the bind groups of these dispatches.
+/// Makes dispatches of compute kernels, and the bind groups of these dispatches.
 #[derive(Clone, Copy)]
 pub(crate) struct Binder<'a> {
     pub(crate) device: &'a wgpu::Device,
-    /// Largest number of workgroups that a dispatch may have along an axis.
+    /// Largest number of workgroups that a dispatch on this device may have along an axis.
     pub(crate) widest: u32,
 }
 
 impl Binder<'_> {
-    /// Makes a dispatch of `workgroups` workgroups. Each variable of the kernel is bound to the
-    /// buffer of the same name in `sources`.
+    /// Makes a dispatch of a compute kernel with `workgroups` workgroups. Each variable of the
+    /// kernel is bound to the buffer of the same name in `sources`.
     pub(crate) fn dispatch(
         &self,
         kernel: &Compiled,

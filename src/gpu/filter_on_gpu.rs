@@ -1,4 +1,5 @@
-//! Runs the shaders' filter (the float32 test of a pair of spheres) on single pairs, for tests.
+//! Runs the shaders' filter on single pairs, for tests. The filter is the float32 test of whether
+//! two moving spheres touch.
 
 use wgpu::util::DeviceExt;
 
@@ -11,11 +12,12 @@ use super::shader::layout::{GpuSortedProxy, Params};
 use crate::Error;
 use crate::shared::sorted::SortedProxy;
 
-/// A kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`.
+/// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
+/// whether two spheres touch.
 ///
-/// It also checks that the near test (`shaders/shared/near.wgsl`), which precedes the filter, loses
-/// no pair that the filter passes. If the near test rejects a pair that the filter passes, in a
-/// time segment that may report the pair, the kernel returns the margin of a certain miss.
+/// The kernel also runs the near test (`shaders/shared/near.wgsl`), a cheaper test that carom runs
+/// before `filter_pair`. If the near test rejects a pair that `filter_pair` passes, in a time
+/// segment that may report the pair, the kernel returns the margin of a certain miss.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -66,14 +68,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     constants: &[],
 };
 
-/// Creates a device on any adapter, hardware or software.
+/// Creates a device on any graphics adapter, hardware or software.
 pub(crate) fn adapter() -> Gpu {
     crate::blocking::block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Runs the filter on each pair, and returns its margin and its error bound. A pair is given by two
-/// proxies and the length of the step.
+/// Runs the float32 test of whether two spheres touch on each pair. Returns the margin of each pair
+/// and the error bound of the margin. The input for a pair is its two spheres and the length of the
+/// step.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

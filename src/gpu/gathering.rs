@@ -1,5 +1,5 @@
-//! The buffer into which the GPU copies each pair together with its two spheres, so that the host
-//! can decide the pair exactly.
+//! The GPU buffer that receives each pair together with its two spheres, so that the host can
+//! decide exactly whether the spheres touch.
 
 use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
@@ -8,17 +8,19 @@ use super::named_buffers::NamedBuffers;
 use super::shader::layout::Gathered;
 use crate::Error;
 
-/// The buffer of gathered pairs (each pair with its two spheres), and the dispatch that fills it.
+/// The GPU buffer of gathered pairs (each pair with its two spheres), and the dispatch that fills
+/// this buffer.
 #[derive(Clone)]
 pub(super) struct Gathering {
-    /// Capacity of the buffer, in pairs.
+    /// Capacity of the buffer of gathered pairs, in pairs.
     pub(super) room: u64,
     pub(super) buffer: wgpu::Buffer,
     dispatch: Dispatch,
 }
 
 impl Gathering {
-    /// Creates a buffer for `room` gathered pairs. Must be called inside a wgpu error scope.
+    /// Creates a GPU buffer for `room` gathered pairs (each pair with its two spheres). Must be
+    /// called inside a wgpu error scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;

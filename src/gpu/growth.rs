@@ -1,4 +1,4 @@
-//! Replaces the buffers of a world by larger ones.
+//! Replaces the GPU buffers of a world of spheres by larger ones.
 
 use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
@@ -8,29 +8,30 @@ use crate::limits::{MAX_SPHERES, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
 /// Returns a capacity of one and a half times `needed`, limited to `most` but not less than
-/// `needed`. With this reserve, a world that grows a little in each step does not need new buffers
-/// in each step.
+/// `needed`. The reserve of one half avoids new buffers in each step if a world grows a little in
+/// each step.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
 impl CollisionBuffers {
-    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. No
-    /// capacity shrinks.
+    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. The
+    /// capacities for spheres, time segments (parts of fast spheres' paths) and pairs do not
+    /// shrink.
     ///
-    /// Returns whether carom has replaced its buffers. If it has, recreate the application's bind
-    /// groups that contain carom's buffers. Nothing can be read back before the next recording.
-    /// Tickets remain valid. A ticket of a frame that was in flight may report the same requirement
-    /// again. The new buffers meet that requirement already. [`changes`](Self::changes) continue
-    /// from the last step whose list was complete.
+    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
+    /// groups that contain buffers of carom. No results can be read back before the next recording,
+    /// but existing tickets for readbacks remain valid. A ticket of a frame that was in flight may
+    /// report the same requirement again, which the new buffers already meet. The
+    /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
     ///
-    /// In a world of N spheres, the number of spheres and time segments together is limited to
-    /// `16 N + 2¹⁸`, to `N + N²/32` and to 2³¹, and to what the device can bind. If a step required
-    /// more segments, the following steps use longer segments instead.
+    /// In a world of N spheres, the number of spheres and time segments together is limited to the
+    /// least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that the device can bind. If a step
+    /// required more time segments, the following steps use longer segments instead.
     ///
     /// # Errors
-    /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of this
-    ///   capacity.
+    /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of the
+    ///   required capacity.
     /// - [`Error::TooManySpheres`] if `required` has more spheres than carom supports.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
@@ -45,8 +46,8 @@ impl CollisionBuffers {
         Ok(grows)
     }
 
-    /// Returns the capacity that meets a requirement, and the lower bound on the length of time
-    /// segments that applies with this capacity.
+    /// Returns the capacity that meets a requirement, and the shortest permitted length of time
+    /// segments (parts of fast spheres' paths) with this capacity.
     pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
@@ -68,9 +69,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // As on the CPU, time segments become twice as long as they were in the step that
-                // reported the requirement. Steps that were in flight together report the same
-                // length, so together they double it only once.
+                // If a step needs too many time segments (parts of fast spheres' paths), segments
+                // become twice as long as in that step, as on the CPU. Several steps in flight
+                // together report the same length, so the length is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);
@@ -96,8 +97,8 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // If no step was recorded between two growths, only the oldest reductions hold the pairs of
-        // the last complete step, so the oldest are kept.
+        // If no step was recorded between two growths of the buffers, only the oldest buffers hold
+        // the pairs of the last complete step. So the oldest buffers are kept.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

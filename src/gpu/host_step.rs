@@ -1,12 +1,12 @@
-//! A checked step whose spheres are on the host, ready for upload. It is made from a
-//! [`CheckedStep`] of the detector, or from a [`Step`](crate::Step) that an application records.
+//! A step of collision detection with valid spheres on the host, ready for upload to the GPU. It is
+//! made from a [`CheckedStep`] of the detector, or from a [`Step`](crate::Step) that an application
+//! records.
 
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::validate::{InputSummary, check_dt, check_spheres};
 use crate::{Error, Sphere};
 
-/// A checked step whose spheres are on the host, in one slice or two.
 pub(super) struct HostStep<'a> {
     pub(super) parts: [&'a [Sphere]; 2],
     pub(super) sets: Sets,
@@ -15,7 +15,7 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks the length of the step and the spheres of one set or two.
+    /// Checks that the length of the step and the spheres of one set or two are valid.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,
@@ -32,7 +32,8 @@ impl<'a> HostStep<'a> {
         };
         let summary = check_spheres(first, dt, Some(0))?;
         let summary = summary.merge(check_spheres(second, dt, Some(1))?);
-        // If one of the two sets is empty, there are no pairs, and no sphere is uploaded.
+        // If one of two sets of spheres is empty, there are no pairs, and no sphere is uploaded to
+        // the GPU.
         let parts = match first.is_empty() || second.is_empty() {
             true => [&[][..]; 2],
             false => [first, second],

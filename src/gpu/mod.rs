@@ -1,7 +1,8 @@
-//! The GPU backend inside an application that has its own wgpu device.
+//! Collision detection on the GPU, for an application that has its own wgpu device.
 //!
-//! carom records its passes into the application's command encoder and reads the spheres from the
-//! application's buffers. The results stay on the GPU, and can be read back to the host.
+//! carom records its compute passes into the application's command encoder, and reads the spheres
+//! from the application's GPU buffers. The pairs of colliding spheres are written to GPU buffers,
+//! and can be read back to the host.
 //!
 //! ```no_run
 //! use carom::Step;
@@ -64,32 +65,32 @@
 //! }
 //! ```
 //!
-//! [`record`](CollisionBuffers::record) takes spheres in buffers of the application
-//! ([`Step::on_device`](crate::Step::on_device)) or on the host
-//! ([`Step::new`](crate::Step::new)). It never submits, polls or blocks, and does not use the
-//! queue. It creates a buffer only if no buffer of an earlier recording can be reused. Several
-//! steps may be recorded before one submission, each with its own values. A recording that fails
-//! leaves the encoder unchanged.
+//! [`CollisionBuffers::record`] accepts spheres in GPU buffers of the application
+//! ([`Step::on_device`](crate::Step::on_device)) or in host memory
+//! ([`Step::new`](crate::Step::new)). `record` never submits, polls or blocks, and does not use the
+//! queue. It creates a buffer only if no buffer of an earlier recording can be reused. Several time
+//! steps may be recorded before one submission, each with its own spheres and its own length. A
+//! recording that fails leaves the encoder unchanged.
 //!
 //! [`wgpu`] is a re-export of the crate that carom uses, with the wgpu features that carom's
-//! feature `native` enables (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30
-//! itself gets the same crate, with the features that the program and carom enable.
+//! feature `native` enables (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30 itself
+//! gets the same crate, with the features that the program and carom enable.
 //!
 //! # Where waiting is not allowed
 //!
-//! No function of this module blocks the thread. In a browser, a device reports errors only after
-//! the call has returned to the event loop. There, an error of [`CollisionPipeline::new`] or
-//! [`create_buffers`](CollisionPipeline::create_buffers) is returned by a later call.
+//! No function of this module blocks the thread. In a browser, a GPU device reports errors only
+//! after the call has returned to the event loop. There, an error of [`CollisionPipeline::new`] or
+//! [`create_buffers`](CollisionPipeline::create_buffers) is returned by a later call to carom.
 //! [`CollisionPipeline::new_async`] and
 //! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await their own errors, and
 //! [`Ticket::take`] awaits results.
 //!
 //! # Shaders that read the results
 //!
-//! [`WGSL`] contains the structs and functions. Append it to the shader's own text, so that
-//! compile errors show the shader's own line numbers. The number of pairs is available only on
-//! the GPU, so dispatch a pass over the pairs indirectly, with the arguments in
-//! [`dispatch`](CollisionBuffers::dispatch):
+//! The constant [`WGSL`] contains the structs and functions with which a shader reads carom's
+//! results. Append this text to the shader's own text, so that compile errors show the shader's own
+//! line numbers. Only the GPU knows the number of pairs, so dispatch a pass over the pairs
+//! indirectly, with the arguments in the buffer [`dispatch`](CollisionBuffers::dispatch):
 //!
 //! ```
 //! # use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, WGSL, wgpu};
@@ -152,8 +153,8 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! With [`BufferOptions::contacts`], the invocation of sphere i can loop over the contacts of
-//! that sphere:
+//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. The variable
+//! `other` is the index of the sphere that touches sphere `i`:
 //!
 //! ```wgsl
 //! for (var k = contact_offsets[i]; k < contact_offsets[i + 1u]; k++) {
@@ -164,40 +165,43 @@
 //!
 //! # Pairs on the GPU
 //!
-//! [`pairs`](CollisionBuffers::pairs) contains every pair that touches. It also contains some
-//! pairs that float32 cannot decide, which are marked as grazing. [`WGSL`] contains the structs
-//! and functions to read them.
+//! The buffer [`pairs`](CollisionBuffers::pairs) contains every pair of spheres that touch during
+//! the step. It also contains grazing pairs, for which float32 cannot decide whether the two
+//! spheres touch. A flag marks each grazing pair. [`WGSL`] contains the structs and functions to
+//! read the pairs.
 //!
 //! - A shader should treat grazing pairs as touching. The bound on the gap, given below, holds for
 //!   grazing pairs too.
-//! - The mark does not imply a near miss. A pair whose closest approach is at the end of a time
-//!   segment of a fast sphere is also marked, however deep it hits. A grazing pair may be in
-//!   the list several times.
-//! - At the time `toi`, the gap between the two spheres of a pair is at most
-//!   2⁻¹⁹ · (distance at the start + sum of the radii). Depths have the same error bound.
+//! - The flag does not imply a near miss. A pair is also flagged if its closest approach is at the
+//!   end of a time segment (a part of a fast sphere's path), however deep the spheres overlap. A
+//!   grazing pair may be in the list several times.
+//! - At the time of impact `toi`, the gap between the two spheres of a pair is at most 2⁻¹⁹ ·
+//!   (distance of the centres at the start of the step + sum of the radii). Depths of penetration
+//!   have the same error bound.
 //!
-//! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
-//! [`Detector`](crate::Detector).
+//! [`read_exact`](CollisionBuffers::read_exact) returns the same list of pairs to the host as
+//! [`Detector`](crate::Detector): the host decides every grazing pair exactly.
 //!
 //! # Buffers that are too small
 //!
-//! A step that finds more pairs than the list can hold still counts all of them. The
-//! [results](CollisionBuffers::results) have both numbers, and the [`Status`] has
-//! [`TRUNCATED`](Status::TRUNCATED). Shaders on the GPU see only the pairs in the list. The host
-//! never receives an incomplete list. [`PairList::Truncated`] and
+//! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
+//! buffer [`results`](CollisionBuffers::results) has the number of pairs found and the number of
+//! pairs stored, and the [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the
+//! stored pairs. The host never receives an incomplete list of pairs. [`PairList::Truncated`] and
 //! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, and
 //! [`grow`](CollisionBuffers::grow) makes buffers of at least this capacity.
 //!
-//! A number of spheres given by the host ([`SphereCount::Known`], slices) that exceeds the
-//! capacity is an error, and so is an `at_most` of [`SphereCount::InBuffer`] that exceeds the
-//! capacity. If the count in the buffer exceeds `at_most`, the step finds no pairs, and the
-//! [`Status`] has [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
+//! A number of spheres that the host gives ([`SphereCount::Known`] or the length of a slice) must
+//! not exceed the capacity of the buffers, or recording the step returns an error. The same holds
+//! for `at_most`, the largest permitted count of [`SphereCount::InBuffer`]. If the count that the
+//! GPU reads from the buffer exceeds `at_most`, the step finds no pairs, and its [`Status`] has
+//! [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
 //!
 //! # When the device is lost
 //!
-//! Calls return [`Error::DeviceLost`](crate::Error::DeviceLost) as soon as wgpu reports the loss
-//! to carom, which may be some frames later. Make a new pipeline and new buffers on the new
-//! device.
+//! If the GPU device is lost, calls return [`Error::DeviceLost`](crate::Error::DeviceLost) as soon
+//! as wgpu reports the loss to carom, which may be some frames later. Create a new pipeline and new
+//! buffers on a new device.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -253,8 +257,8 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
-/// Public only for `crates/shader-stats`, which lists the registers and instructions of each
-/// kernel.
+/// The compute kernels. Public only for `crates/shader-stats`, which lists the registers and
+/// instructions of each kernel.
 #[doc(hidden)]
 pub use shader::kernels::{Kernel, all as kernels};
 pub use status::Status;
@@ -262,10 +266,11 @@ pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
-/// Structs and functions in WGSL for shaders that read carom's results: see [the module](self).
+/// WGSL text with the structs and functions for shaders that read carom's results: see
+/// [the module](self).
 ///
-/// Append this text to the shader's own text. Then compile errors show the shader's own line
-/// numbers, and the shader's directives stay at the beginning of the module. The text of this
+/// Append this text to the end of the shader's own text. Then compile errors show the shader's own
+/// line numbers, and the shader's directives stay at the beginning of the module. The text of this
 /// constant begins with a line break.
 ///
 /// ```wgsl

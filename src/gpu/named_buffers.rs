@@ -1,5 +1,5 @@
-//! Collections of buffers, in which each buffer has the name of the shader variable that it is
-//! bound to.
+//! Collections of GPU buffers, in which each buffer has the name of the shader variable to which it
+//! is bound.
 
 use std::num::NonZeroU64;
 
@@ -7,20 +7,21 @@ use super::shader::bindings::Kind;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A buffer or a range of a buffer, with the name and the element type of its shader variable.
+/// A GPU buffer or a range of its bytes, with the name and the element type of the shader variable
+/// to which it is bound.
 #[derive(Clone)]
 struct Named {
     name: &'static str,
     kind: Kind,
     buffer: wgpu::Buffer,
-    /// Offset of the range in the buffer, in bytes.
+    /// Offset of the bound range in the buffer, in bytes.
     offset: u64,
-    /// Size of the range in bytes; `None` if the range extends to the end of the buffer.
+    /// Size of the bound range in bytes; `None` if the range extends to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// A collection of buffers, in which each buffer has the name of the shader variable that it is
-/// bound to. Each name must occur once: resolving a name that two buffers have is an error.
+/// A collection of GPU buffers, in which each buffer has the name of the shader variable to which
+/// it is bound. Looking up a name that two buffers have is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 
@@ -38,24 +39,24 @@ impl NamedBuffers {
         });
     }
 
-    /// Adds a buffer that holds one value, for the shader variable `name`.
+    /// Adds a GPU buffer that holds one value, for the shader variable `name`.
     pub(crate) fn one<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, false, buffer);
     }
 
-    /// Adds a buffer that holds an array of values, for the shader variable `name`.
+    /// Adds a GPU buffer that holds an array of values, for the shader variable `name`.
     pub(crate) fn array<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, true, buffer);
     }
 
-    /// Returns these buffers and one more, which holds an array of values for the shader variable
-    /// `name`.
+    /// Returns the collection with one more GPU buffer, which holds an array of values for the
+    /// shader variable `name`.
     pub(crate) fn with<T: Element>(mut self, name: &'static str, buffer: &wgpu::Buffer) -> Self {
         self.array::<T>(name, buffer);
         self
     }
 
-    /// Adds the part of a buffer that begins at `offset` (in bytes) and holds one value, for the
+    /// Adds a part of a GPU buffer that begins at `offset` (in bytes) and holds one value, for the
     /// shader variable `name`.
     pub(crate) fn one_at<T: Element>(
         &mut self,
@@ -67,29 +68,30 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size_of::<T>() as u64));
     }
 
-    /// Adds a range of a buffer as an array of words, for the shader variable `name`. `range` is
-    /// the range's offset and size in bytes.
+    /// Adds a range of a GPU buffer as an array of 32-bit words, for the shader variable `name`.
+    /// `range` is the offset and the size of the range in bytes.
     pub(crate) fn words(&mut self, name: &'static str, buffer: &wgpu::Buffer, range: [u64; 2]) {
         let [offset, size] = range;
         self.array::<u32>(name, buffer);
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Restricts the buffer that was added last to a range of its bytes.
+    /// Restricts the last buffer of the collection to a range of its bytes.
     fn cut(&mut self, offset: u64, size: Option<NonZeroU64>) {
         if let Some(named) = self.0.last_mut() {
             (named.offset, named.size) = (offset, size);
         }
     }
 
-    /// Returns the buffer for the shader variable `name`. Fails unless there is exactly one.
+    /// Returns the GPU buffer for the shader variable `name`. Fails unless exactly one buffer of
+    /// the collection has this name.
     pub(crate) fn buffer(&self, name: &str) -> Result<&wgpu::Buffer, Error> {
         Ok(&find(&[self], name)?.buffer)
     }
 }
 
-/// Returns the buffer for the shader variable `name`. Fails unless there is exactly one in all
-/// `sources` together.
+/// Returns the GPU buffer for the shader variable `name`. Fails unless exactly one buffer of all
+/// `sources` together has this name.
 fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error> {
     let mut found = sources
         .iter()
@@ -102,8 +104,8 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
     }
 }
 
-/// Returns the binding for a shader variable of this name and type. Fails unless all `sources`
-/// together have exactly one buffer of this name, and this buffer has this type.
+/// Returns the binding for a shader variable with this name and type. Fails unless exactly one
+/// buffer of all `sources` together has this name, and this buffer has this type.
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,

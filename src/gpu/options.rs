@@ -1,11 +1,13 @@
-//! The options of a world's buffers: their capacities, and the results that each step computes.
+//! Options for carom's GPU buffers: their capacities, and the results that each step computes.
 
 use super::buffers::Capacity;
 use super::reductions::Wanted;
 
-/// Options for the buffers of one world: their capacities, and the results that each step computes.
+/// Options for carom's GPU buffers for one world of spheres: the capacities, and the results that
+/// each step computes.
 ///
-/// Fields can be set directly or with the `with_` methods. [`new`](Self::new) sets the defaults.
+/// The fields of the options can be set directly or with the `with_` methods. [`new`](Self::new)
+/// sets the defaults.
 ///
 /// ```
 /// use carom::gpu::BufferOptions;
@@ -15,50 +17,53 @@ use super::reductions::Wanted;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BufferOptions {
-    /// Largest number of spheres in a step, in both sets together if there are two. At least 1.
+    /// Largest number of spheres in a step, at least 1. With two sets, the spheres of both sets
+    /// together.
     pub spheres: u32,
-    /// Capacity of the list of pairs, at 16 bytes per pair. `None` stands for twice the number of
-    /// spheres plus 1024.
-    pub pairs: Option<u32>,
-    /// Capacity for time segments, not counting the first segment of each sphere.
-    ///
-    /// A sphere that moves far is split in time into segments: 2ⁿ parts of its path that take
-    /// equal time. Each segment is a separate entry of the grids. A sphere that is not split
-    /// counts as its own first segment. `None` stands for a quarter of the number of spheres
+    /// Capacity of the list of pairs, at 16 bytes per pair. `None` is twice the number of spheres
     /// plus 1024.
+    pub pairs: Option<u32>,
+    /// Capacity for time segments (parts of fast spheres' paths), not counting the first segment of
+    /// each sphere.
+    ///
+    /// The path of a sphere that moves far is split into 2ⁿ time segments, which take equal time.
+    /// Each segment is a separate entry of carom's grids. A sphere with an unsplit path counts as
+    /// its own first segment. `None` is a quarter of the number of spheres plus 1024.
     pub segments: Option<u32>,
-    /// Largest number of recordings that may be in flight at once. The same limit applies to
-    /// readbacks. At least 1; the default is 8.
+    /// Largest number of recorded steps that may be in flight at once, at least 1. The same limit
+    /// applies to readbacks. The default is 8.
     pub recordings: u32,
-    /// Largest number of candidates (pairs of grid entries that are tested) of a step. If a step
-    /// has more candidates, none is tested, and the step's status has
+    /// Largest number of candidates (pairs of grid entries to test) in a step. If a step has more
+    /// candidates, none of them is tested, and the step's status has
     /// [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED). The default is 2³⁴.
     pub max_candidates: u64,
-    /// Nanoseconds per tick of the queue's timestamps, as returned by
-    /// `queue.get_timestamp_period()`. If the period is set, the time of each stage is measured on
-    /// devices with the feature `TIMESTAMP_QUERY`. `None`, zero, a negative period and a period
+    /// Period of the queue's timestamps in nanoseconds per tick, as returned by
+    /// `queue.get_timestamp_period()`. If the period is set, carom measures the time of each stage
+    /// on devices with the feature `TIMESTAMP_QUERY`. `None`, zero, a negative period and a period
     /// that is not finite turn the measurement off.
     pub timestamp_period: Option<f32>,
-    /// Whether each step computes each sphere's earliest impact:
+    /// Whether each step computes the earliest impact of each sphere:
     /// [`CollisionBuffers::earliest`](super::CollisionBuffers::earliest).
     pub earliest: bool,
-    /// Whether each step computes the list of pairs sorted by (a, b), with each pair once:
+    /// Whether each step computes a list of pairs that is sorted by the indices (a, b) of the two
+    /// spheres and contains each pair once:
     /// [`CollisionBuffers::sorted`](super::CollisionBuffers::sorted).
     pub sorted: bool,
-    /// Whether each step computes a list of contacts for each sphere:
+    /// Whether each step computes the contacts of each sphere:
     /// [`CollisionBuffers::contact_offsets`](super::CollisionBuffers::contact_offsets) and
     /// [`contact_indices`](super::CollisionBuffers::contact_indices). The sorted list of pairs is
     /// then computed too.
     pub contacts: bool,
-    /// Whether each step computes the pairs that began, last and ended since the last complete
-    /// step: [`CollisionBuffers::changes`](super::CollisionBuffers::changes). The sorted list of
-    /// pairs is then computed too.
+    /// Whether each step computes the changes since the last complete step, which are the pairs
+    /// that began, lasted and ended:
+    /// [`CollisionBuffers::changes`](super::CollisionBuffers::changes). The sorted list of pairs is
+    /// then computed too.
     pub changes: bool,
 }
 
 impl BufferOptions {
-    /// Returns the default options for at most `spheres` spheres. The list of pairs is the only
-    /// result that each step computes.
+    /// Returns the default options for at most `spheres` spheres. By default, a step computes only
+    /// the unsorted list of pairs.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,
@@ -74,22 +79,22 @@ impl BufferOptions {
         }
     }
 
-    /// Returns the options with the capacity for `pairs` pairs: see [`pairs`](Self::pairs).
+    /// Returns the options with room for `pairs` pairs of spheres: see [`pairs`](Self::pairs).
     #[must_use]
     pub fn with_pairs(mut self, pairs: u32) -> Self {
         self.pairs = Some(pairs);
         self
     }
 
-    /// Returns the options with the capacity for `segments` time segments besides each sphere's
-    /// first: see [`segments`](Self::segments).
+    /// Returns the options with a capacity of `segments` time segments (parts of fast spheres'
+    /// paths) besides each sphere's first: see [`segments`](Self::segments).
     #[must_use]
     pub fn with_segments(mut self, segments: u32) -> Self {
         self.segments = Some(segments);
         self
     }
 
-    /// Returns the options with at most `recordings` recordings, and as many readbacks, in
+    /// Returns the options with at most `recordings` recorded steps, and as many readbacks, in
     /// flight at once: see [`recordings`](Self::recordings).
     #[must_use]
     pub fn with_recordings(mut self, recordings: u32) -> Self {
@@ -97,16 +102,16 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with at most `max_candidates` candidates per step: see
-    /// [`max_candidates`](Self::max_candidates).
+    /// Returns the options with at most `max_candidates` candidates (pairs of grid entries to test)
+    /// per step: see [`max_candidates`](Self::max_candidates).
     #[must_use]
     pub fn with_max_candidates(mut self, max_candidates: u64) -> Self {
         self.max_candidates = max_candidates;
         self
     }
 
-    /// Returns the options with the time of each stage measured, on devices with the feature
-    /// `TIMESTAMP_QUERY`. `period` is the number of nanoseconds per tick:
+    /// Returns options with which carom measures the time of each stage, on devices with the
+    /// feature `TIMESTAMP_QUERY`. `period` is the number of nanoseconds per timestamp tick:
     /// `queue.get_timestamp_period()`.
     #[must_use]
     pub fn with_timestamp_period(mut self, period: f32) -> Self {
@@ -114,7 +119,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with each sphere's earliest impact computed in each step: see
+    /// Returns options with which each step computes the earliest impact of each sphere: see
     /// [`earliest`](Self::earliest).
     #[must_use]
     pub fn with_earliest(mut self) -> Self {
@@ -122,24 +127,25 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with the list of pairs sorted by (a, b), with each pair once, computed
-    /// in each step: see [`sorted`](Self::sorted).
+    /// Returns options with which each step computes a list of pairs that is sorted by the indices
+    /// (a, b) of the two spheres and contains each pair once: see [`sorted`](Self::sorted).
     #[must_use]
     pub fn with_sorted(mut self) -> Self {
         self.sorted = true;
         self
     }
 
-    /// Returns the options with a list of contacts for each sphere computed in each step, and
-    /// therefore the sorted list of pairs: see [`contacts`](Self::contacts).
+    /// Returns options with which each step computes the contacts of each sphere, and therefore the
+    /// sorted list of pairs: see [`contacts`](Self::contacts).
     #[must_use]
     pub fn with_contacts(mut self) -> Self {
         self.contacts = true;
         self
     }
 
-    /// Returns the options with the pairs that began, last and ended computed in each step, and
-    /// therefore the sorted list of pairs: see [`changes`](Self::changes).
+    /// Returns options with which each step computes the pairs that began, lasted and ended since
+    /// the last complete step, and therefore the sorted list of pairs: see
+    /// [`changes`](Self::changes).
     #[must_use]
     pub fn with_changes(mut self) -> Self {
         self.changes = true;

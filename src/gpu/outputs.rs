@@ -1,37 +1,39 @@
-//! Access to the results of a step on the GPU, for the application's shaders.
+//! Methods that return the GPU buffers with the results of a step, for the application's shaders.
 
 use super::collision_buffers::CollisionBuffers;
 use crate::Error;
 
 impl CollisionBuffers {
-    /// Returns the buffer of the pairs: an `array<CaromCollision>` of [`WGSL`](super::WGSL).
+    /// Returns the GPU buffer of the pairs of spheres that touch: an `array<CaromCollision>` of
+    /// [`WGSL`](super::WGSL).
     ///
-    /// The first `pairs` elements are valid, where `pairs` is a field of the
-    /// [`results`](Self::results). The elements are in no particular order. Usages: `STORAGE` and
-    /// `COPY_SRC`.
+    /// The first `pairs` elements of the buffer are valid, where `pairs` is a field of the
+    /// [`results`](Self::results). The pairs are in no particular order. The buffer has the usages
+    /// `STORAGE` and `COPY_SRC`.
     pub fn pairs(&self) -> &wgpu::Buffer {
         &self.buffers.pairs
     }
 
-    /// Returns the buffer of the counters and the status: one `CaromResults` of
-    /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer of the counters and the status of the step: one `CaromResults` of
+    /// [`WGSL`](super::WGSL). The buffer has the usages `STORAGE` and `COPY_SRC`.
     pub fn results(&self) -> &wgpu::Buffer {
         &self.buffers.results
     }
 
-    /// Returns the arguments of a `dispatch_workgroups_indirect` over the pairs, with one
-    /// invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. Usages: `INDIRECT` and
-    /// `COPY_SRC`.
+    /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the pairs,
+    /// with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. The buffer has
+    /// the usages `INDIRECT` and `COPY_SRC`.
     pub fn dispatch(&self) -> &wgpu::Buffer {
         &self.buffers.pairs_dispatch
     }
 
-    /// Returns the buffer of each sphere's earliest impact: an `array<CaromEarliest>`. Its number
-    /// of elements is the capacity for spheres.
+    /// Returns the GPU buffer of each sphere's earliest impact: an `array<CaromEarliest>` of
+    /// [`WGSL`](super::WGSL). Its number of elements is the capacity for spheres.
     ///
-    /// With two sets, the spheres of the second set follow those of the first. If several impacts
-    /// of a sphere are the earliest, the partner with the smallest index is chosen. Grazing pairs
-    /// count as touching. Usages: `STORAGE` and `COPY_SRC`.
+    /// With two sets, the spheres of the second set follow the spheres of the first. If a sphere
+    /// has several earliest impacts at the same time, the buffer has the partner with the smallest
+    /// index. Grazing pairs (too close to call in float32) count as touching. The buffer has the
+    /// usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest) was
@@ -40,11 +42,11 @@ impl CollisionBuffers {
         asked(self.reductions.earliest.as_ref(), "earliest")
     }
 
-    /// Returns the buffer of the pairs sorted by (a, b), with each pair once: an
-    /// `array<CaromCollision>`.
+    /// Returns the GPU buffer of the pairs sorted by the indices (a, b) of their spheres, with each
+    /// pair once: an `array<CaromCollision>` of [`WGSL`](super::WGSL).
     ///
-    /// The first `sorted` elements are valid, where `sorted` is a field of the
-    /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
+    /// The first `sorted` elements of the buffer are valid, where `sorted` is a field of the
+    /// [`results`](Self::results). The buffer has the usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
@@ -54,23 +56,25 @@ impl CollisionBuffers {
         asked(sorted.map(|sorted| &sorted.list), "sorted")
     }
 
-    /// Returns the arguments of a `dispatch_workgroups_indirect` over the sorted pairs, in the
-    /// same form as [`dispatch`](Self::dispatch). Usages: `INDIRECT` and `COPY_SRC`.
+    /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the sorted
+    /// pairs, with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. The
+    /// buffer has the usages `INDIRECT` and `COPY_SRC`.
     ///
     /// # Errors
-    /// The same as those of [`sorted`](Self::sorted).
+    /// [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
+    /// [`BufferOptions`](super::BufferOptions::sorted) was set.
     pub fn sorted_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
     }
 
-    /// Returns the buffer of offsets into [`contact_indices`](Self::contact_indices): for each
-    /// sphere, the offset at which its row of contacts begins. It is an `array<u32>`, with one
-    /// element more than the capacity for spheres.
+    /// Returns the GPU buffer of the offsets at which the contacts of each sphere begin in
+    /// [`contact_indices`](Self::contact_indices): an `array<u32>` with one element more than the
+    /// capacity for spheres.
     ///
-    /// The row of sphere i begins at the offset in element i, and ends before the offset in element
-    /// i + 1. With two sets, the rows of the second set follow those of the first. Usages:
-    /// `STORAGE` and `COPY_SRC`.
+    /// The contacts of sphere i begin at the offset in element i, and end before the offset in
+    /// element i + 1. With two sets, the spheres of the second set follow the spheres of the first.
+    /// The buffer has the usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
@@ -80,10 +84,10 @@ impl CollisionBuffers {
         asked(contacts.map(|contacts| &contacts.offsets), "contacts")
     }
 
-    /// Returns the buffer that has a row of contacts for each sphere: the indices of the sphere's
-    /// own pairs in the [`sorted`](Self::sorted) list. It is an `array<u32>`. The rows follow each
-    /// other in the order of the spheres. Within a row, the pairs are in the order of the sphere's
-    /// partners. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer of the contacts of each sphere: an `array<u32>` of indices into the
+    /// [`sorted`](Self::sorted) list of pairs. The contacts of one sphere follow each other,
+    /// ordered by the index of the other sphere. The contacts of different spheres are in the order
+    /// of the spheres' indices. The buffer has the usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
@@ -93,13 +97,13 @@ impl CollisionBuffers {
         asked(contacts.map(|contacts| &contacts.indices), "contacts")
     }
 
-    /// Returns the buffer of the changes since the last step whose list of pairs was complete: an
-    /// `array<vec2<u32>>` of (a, b).
+    /// Returns the GPU buffer of the changes since the last step with a complete list of pairs: an
+    /// `array<vec2<u32>>` of the indices (a, b) of each pair.
     ///
-    /// The pairs that began with this step come first, then the pairs that last, then the pairs
-    /// that ended. Each of these three parts is sorted. The fields `began`, `lasted` and `ended` of
-    /// the [`results`](Self::results) are the numbers of pairs in the three parts. Usages:
-    /// `STORAGE` and `COPY_SRC`.
+    /// The buffer contains first the pairs that began with this step, then the pairs that last,
+    /// then the pairs that ended. Each of these three parts is sorted. The fields `began`, `lasted`
+    /// and `ended` of the [`results`](Self::results) are the numbers of pairs in the three parts.
+    /// The buffer has the usages `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was not

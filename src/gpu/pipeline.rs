@@ -1,4 +1,4 @@
-//! The public pipeline: carom's shaders, compiled for one device.
+//! The public type `CollisionPipeline`: carom's shaders, compiled for one device.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::device_kernels::DeviceKernels;
 use super::options::BufferOptions;
 use crate::Error;
 
-/// carom's shaders, compiled for one device. One pipeline serves any number of worlds. A clone
-/// refers to the same compiled shaders.
+/// carom's shaders, compiled for one device. One pipeline serves any number of worlds of spheres. A
+/// clone of a pipeline refers to the same compiled shaders.
 #[derive(Clone)]
 pub struct CollisionPipeline {
     pub(super) kernels: Arc<DeviceKernels>,
@@ -24,8 +24,8 @@ impl std::fmt::Debug for CollisionPipeline {
     }
 }
 
-/// Returns an error for the first limit of the device that is too small for the shaders. No limit
-/// that the shaders need exceeds `wgpu::Limits::default()`.
+/// Returns an error for the first limit of the device that is too small for carom's shaders. The
+/// shaders need no limit above `wgpu::Limits::default()`.
 fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
     let least = [
         (
@@ -77,14 +77,14 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
 }
 
 impl CollisionPipeline {
-    /// Compiles the shaders for a device.
+    /// Compiles carom's shaders for a device.
     ///
-    /// This function never blocks. In a browser, errors become known late: if the device refuses a
-    /// shader, a later call returns the error. [`new_async`](Self::new_async) waits for the error
-    /// instead.
+    /// Compiling the shaders never blocks the thread. In a browser, errors become known late: if
+    /// the device refuses a shader, a later call returns the error. [`new_async`](Self::new_async)
+    /// waits for the error instead.
     ///
     /// # Errors
-    /// - [`Error::DeviceTooSmall`] names a limit of the device that is too small.
+    /// - [`Error::DeviceTooSmall`] if a limit of the device is too small.
     /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::Device`] if the device refuses a shader.
     pub fn new(device: &wgpu::Device) -> Result<Self, Error> {
@@ -93,11 +93,11 @@ impl CollisionPipeline {
         context.scoped(|| Self::compile(&context))
     }
 
-    /// Compiles the shaders as [`new`](Self::new) does, and waits until the device has accepted
+    /// Compiles carom's shaders as [`new`](Self::new) does, and waits until the device has accepted
     /// them.
     ///
     /// # Errors
-    /// The same as those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub async fn new_async(device: &wgpu::Device) -> Result<Self, Error> {
         let context = Arc::new(Context::new(device));
         check_limits(&context.limits)?;
@@ -112,11 +112,11 @@ impl CollisionPipeline {
         })
     }
 
-    /// Creates the buffers of one world.
+    /// Creates carom's GPU buffers for one world of spheres.
     ///
-    /// This function never blocks. In a browser, errors become known late: if the device is out of
-    /// memory, a later call returns the error. [`create_buffers_async`](Self::create_buffers_async)
-    /// waits for the error instead.
+    /// Creating the buffers never blocks the thread. In a browser, errors become known late: if the
+    /// device is out of memory, a later call returns the error.
+    /// [`create_buffers_async`](Self::create_buffers_async) waits for the error instead.
     ///
     /// # Errors
     /// - [`Error::ZeroCapacity`] if `options` has a capacity of 0 for spheres or for recordings.
@@ -128,11 +128,11 @@ impl CollisionPipeline {
         self.with_capacity(options, options.capacity())
     }
 
-    /// Creates the buffers as [`create_buffers`](Self::create_buffers) does, and waits until the
-    /// device has created them.
+    /// Creates carom's GPU buffers for one world of spheres as
+    /// [`create_buffers`](Self::create_buffers) does, and waits until the device has created them.
     ///
     /// # Errors
-    /// The same as those of [`create_buffers`](Self::create_buffers).
+    /// The errors of [`create_buffers`](Self::create_buffers).
     pub async fn create_buffers_async(
         &self,
         options: &BufferOptions,
@@ -145,8 +145,8 @@ impl CollisionPipeline {
             .await
     }
 
-    /// Creates the buffers of one world with `capacity`, which replaces the capacities in
-    /// `options`.
+    /// Creates carom's GPU buffers for one world of spheres with the given `capacity`, which
+    /// replaces the capacities in `options`.
     pub(super) fn with_capacity(
         &self,
         options: &BufferOptions,

@@ -1,4 +1,4 @@
-//! Immediate readback of buffers, outside any ticket, for the detector and for tests.
+//! Immediate readback of GPU buffers without a ticket, for the detector and for tests.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,27 +8,28 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A part of a buffer: the buffer, and the offset and the size of the part in bytes.
+/// A part of a GPU buffer: the buffer, the offset of the part and the size of the part. Offset and
+/// size are in bytes.
 pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// A copy of parts of buffers to a staging buffer, which has been submitted to the device.
+/// A copy of parts of GPU buffers to a staging buffer, which has been submitted to the device.
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
     arrival: Arc<Mutex<Mapping>>,
 }
 
-/// The outcome of mapping a staging buffer, and the waker of the task that waits for this outcome.
-/// The outcome is `None` until it is known.
+/// The outcome of mapping a staging buffer (`None` until it is known), and the waker of the task
+/// that waits for this outcome.
 #[derive(Default)]
 struct Mapping {
     mapped: Option<Result<(), wgpu::BufferAsyncError>>,
     task: Option<Waker>,
 }
 
-/// Records the copy of `parts` to a staging buffer, one part after the other, and submits
-/// `encoder`.
+/// Records the copy of the buffer parts `parts` to a staging buffer, one part after the other, and
+/// submits `encoder`.
 ///
-/// The buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
+/// The copied buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
 pub(crate) fn submit(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -64,7 +65,8 @@ pub(crate) fn submit(
 }
 
 impl Reading {
-    /// Waits until the copy has arrived, and appends its contents to `read`.
+    /// Waits until the copy to the staging buffer has arrived, and appends the copied values to
+    /// `read`.
     pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +85,8 @@ impl Reading {
             .slice(..)
             .get_mapped_range()
             .map_err(Error::device_failed)?;
-        // The mapped memory may not be aligned for `T`, so each value is read without alignment.
+        // The mapped memory of a staging buffer may not be aligned for `T`, so each value is read
+        // without alignment.
         read.extend(
             mapped
                 .chunks_exact(size_of::<T>())
@@ -93,7 +96,8 @@ impl Reading {
     }
 }
 
-/// Copies `parts` as [`submit`] does. Blocks until their contents have been appended to `read`.
+/// Copies the buffer parts `parts` as [`submit`] does. Blocks until the copied values have been
+/// appended to `read`.
 #[cfg(test)]
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,

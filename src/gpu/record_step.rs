@@ -1,4 +1,4 @@
-//! The recording of one step into the application's encoder.
+//! Records one time step of collision detection into the application's command encoder.
 
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
@@ -18,14 +18,14 @@ use crate::{Error, Sphere};
 mod sealed {
     use super::{CollisionBuffers, Error, Ready, Step};
 
-    /// Does all parts of recording a step that can fail.
+    /// Prepares the recording of a step: all parts that can fail.
     pub trait Recordable {
         fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
     }
 }
 
 /// Spheres that [`CollisionBuffers::record`] accepts: `[Sphere]` for spheres on the host, and
-/// [`DeviceSpheres`] for spheres in buffers of the application.
+/// [`DeviceSpheres`] for spheres in GPU buffers of the application.
 pub trait RecordableSpheres: sealed::Recordable {}
 
 impl RecordableSpheres for [Sphere] {}
@@ -46,7 +46,8 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     }
 }
 
-/// Returns an error if the step is in a periodic domain.
+/// Returns an error if the step is in a periodic domain (a world that repeats along some of its
+/// edges).
 fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
     if step.domain.is_open() {
         Ok(())
@@ -58,47 +59,50 @@ fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
     }
 }
 
-/// A step whose values have been written to an upload buffer. Recording it cannot fail.
+/// A step of collision detection with its values already in an upload buffer. Recording its
+/// commands cannot fail.
 pub struct Ready {
     written: Written,
-    /// Number of spheres in the upload buffer; 0 if the spheres are in buffers of the application.
+    /// Number of spheres in the upload buffer; 0 if the spheres are in GPU buffers of the
+    /// application.
     uploaded: u64,
     loading: Option<Loading>,
     recorded: Recorded,
 }
 
 impl CollisionBuffers {
-    /// Records all stages of a step into the application's encoder.
+    /// Records the collision detection of one time step into the application's encoder.
     ///
-    /// Commands that run after the recording, in the same encoder or in a later submission, find
-    /// the results of this step in the buffers ([`results`](Self::results), [`pairs`](Self::pairs)
-    /// and so on), until the next recorded step runs.
+    /// Commands that run after the recorded step, in the same encoder or in a later submission,
+    /// find the results of this step in carom's buffers, such as [`results`](Self::results) and
+    /// [`pairs`](Self::pairs). The results stay there until the next recorded step runs.
     ///
-    /// Spheres on the host are copied before this method returns and may be changed at once.
-    /// Buffers of the application are read when the recording runs on the device. Each recording
-    /// has its own values, so several steps may be recorded before one submission.
+    /// Spheres on the host are copied before this method returns, and may be changed at once. GPU
+    /// buffers of the application are read when the recorded commands run on the device. Each
+    /// recording has its own values, so several steps may be recorded before one submission.
     ///
-    /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so a
-    /// wrong encoder causes an error of wgpu when the encoder is finished.
+    /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so an
+    /// encoder from another device causes a wgpu error when it is finished.
     ///
-    /// A recording creates an upload buffer if all existing upload buffers are in flight. It also
-    /// does so if the free one is too small for the spheres on the host, or if the encoder that
-    /// used it was dropped. A recording creates bind groups for buffers of the application that no
-    /// recent recording used. Otherwise it creates neither buffers nor bind groups.
+    /// A recording creates an upload buffer if no upload buffer is free, if the free one is too
+    /// small for the spheres on the host, or if the encoder that used it was dropped. A recording
+    /// creates bind groups if no recent recording used the same buffers of the application.
+    /// Otherwise it creates neither buffers nor bind groups.
     ///
     /// # Errors
-    /// - [`Error::InvalidTimeStep`] if the length of the step is negative, not finite or too large.
+    /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
+    ///   large.
     /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value.
-    /// - [`Error::SourceBuffer`] if a buffer of the application cannot be read as described.
-    /// - [`Error::OverCapacity`] if there may be more spheres than the buffers hold.
+    /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described.
+    /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
     ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) recordings are in flight
     ///   already.
     /// - [`Error::DeviceLimit`] if one buffer cannot hold the spheres on the host.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
-    /// On an error, nothing is recorded into the encoder, no further recording is in flight, and
-    /// readbacks still refer to the step that was recorded before.
+    /// On an error, nothing is recorded into the encoder, the number of recordings in flight stays
+    /// the same, and readbacks still refer to the step that was recorded before.
     pub fn record<S: RecordableSpheres + ?Sized>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -111,7 +115,8 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Records a step as [`record`](Self::record) does, for spheres that have been checked already.
+    /// Records a step as [`record`](Self::record) does, for spheres that are already known to be
+    /// valid.
     pub(super) fn record_checked(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -152,15 +157,16 @@ impl CollisionBuffers {
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
         self.fits(loading.spheres)?;
-        // For spheres with previous centres, the displacements serve as velocities in a step of
-        // length 1.
+        // For spheres with previous centres, the displacement of a sphere is used as its velocity
+        // in a step of length 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
             (dt, 1.0)
         };
-        // The number of spheres and the unit of length are placeholders. On the device,
-        // `load_params` sets the number of spheres, and `load_units` sets the unit of length.
+        // The number of spheres and the unit of length are placeholders in these parameters of the
+        // step. On the GPU, the kernel `load_params` sets the number of spheres, and `load_units`
+        // sets the unit of length.
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let layouts = loading.layouts;
@@ -183,7 +189,7 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Returns the data of this recording that is needed to decode its readbacks.
+    /// Returns the data of this recording that is needed to decode the results read back from it.
     fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
         Recorded {
             serial: self.serial.wrapping_add(1),
@@ -197,8 +203,8 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the values of a step to an upload buffer. This is the last part of a recording that
-    /// can fail.
+    /// Writes the parameters and spheres of a step to an upload buffer. This is the last part of a
+    /// recording that can fail.
     fn ready(
         &mut self,
         params: Params,
@@ -240,7 +246,7 @@ impl CollisionBuffers {
         })
     }
 
-    /// Records the commands of a step whose values are in an upload buffer.
+    /// Records the GPU commands of a step. The step's values must already be in an upload buffer.
     fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
@@ -272,8 +278,8 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the reductions from before the buffers grew, once a submitted recording has copied the
-    /// pairs of the last complete step from them.
+    /// Drops the old result buffers that were replaced by larger ones. They are kept until a
+    /// submitted recording has copied the pairs of the last complete step from them.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();
@@ -282,11 +288,12 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// After the buffers have grown, records the copy of the last complete step's pairs from the
-    /// old buffers to the new ones.
+    /// Records the copy of the last complete step's pairs from buffers that were too small to the
+    /// larger buffers that replaced them.
     ///
-    /// Records nothing if an earlier recording has copied the pairs, or may still copy them because
-    /// it has been neither submitted nor dropped.
+    /// Records nothing if an earlier recording has copied the pairs of the last complete step. Also
+    /// records nothing while an earlier recording may still copy the pairs, because its encoder has
+    /// been neither submitted nor dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,
@@ -309,8 +316,8 @@ mod tests {
     use super::super::summary::RequiredCapacity;
     use super::*;
 
-    /// The options allow one recording in flight, so there is one upload buffer, which every
-    /// recording reuses.
+    /// This test allows one recording in flight, so that every recording reuses the only upload
+    /// buffer.
     #[test]
     fn outgrown_buffers_are_dropped_once_a_submitted_recording_copied_them() -> Result<(), Error> {
         let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
@@ -328,8 +335,9 @@ mod tests {
             }
             Ok::<_, Error>(buffers.outgrown.is_some())
         };
-        // The first two recordings copy nothing, because their encoders are dropped. The third is
-        // submitted and copies the pairs. The fourth finds that the pairs have been copied.
+        // The first two recordings copy no pairs, because their encoders are dropped. The third
+        // recording is submitted and copies the pairs to the larger buffers. The fourth finds that
+        // the pairs have been copied, and drops the old buffers.
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, true)?);

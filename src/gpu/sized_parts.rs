@@ -1,4 +1,5 @@
-//! The parts of a world that depend on its capacity. All are made anew when the capacity changes.
+//! The parts of a world that depend on its capacity. All of them are made anew when the capacity
+//! changes.
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
@@ -6,7 +7,7 @@ use super::reductions::{Reductions, Wanted};
 use super::stages::Recording;
 use crate::Error;
 
-/// The buffers of a world for one capacity, and the stages that use these buffers.
+/// The GPU buffers of a world for one capacity, and the stages that use these buffers.
 pub(super) struct SizedParts {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
@@ -14,7 +15,8 @@ pub(super) struct SizedParts {
 }
 
 impl SizedParts {
-    /// Makes all parts of a world with this capacity. Must be called inside a wgpu error scope.
+    /// Makes all buffers and stages of a world with this capacity. Must be called inside a wgpu
+    /// error scope.
     pub(super) fn new(
         kernels: &DeviceKernels,
         capacity: Capacity,

@@ -1,4 +1,4 @@
-//! All stages of a step, in order, and their recording.
+//! Makes and records the GPU stages of a step, in order.
 
 use super::buffers::Buffers;
 use super::dispatch::{Binder, Dispatch, workgroups};
@@ -8,7 +8,7 @@ use super::shader::kernels::{Compiled, Stages};
 use crate::Error;
 use crate::shared::tuning::sample_size;
 
-/// A stage: one compute pass with one or more dispatches.
+/// A stage of a step on the GPU: one compute pass with one or more dispatches.
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
     label: String,
@@ -25,18 +25,18 @@ impl Stage {
     }
 }
 
-/// All stages of a step except `load`, for the present buffers. Their bind groups are made once, so
-/// that recording a step creates none.
+/// All stages of a step except the stage `load`, which reads spheres from the application's
+/// buffers. The bind groups of the stages are made once, so that recording a step creates none.
 pub(crate) struct Recording {
-    /// Buffers that are cleared to zero at the start of each step.
+    /// GPU buffers that are cleared to zero at the start of each step.
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
 }
 
-/// Makes the stages that every step has, except the `load` stage.
+/// Makes the stages that every step runs on the GPU.
 fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage>, Error> {
-    // Size of the largest sample that a step can have. The sample size never decreases with the
-    // number of spheres, so it is largest at the full capacity.
+    // Largest number of sampled spheres in a step. The sample size never decreases with the number
+    // of spheres, so it is largest at the full capacity.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
@@ -83,13 +83,14 @@ impl Recording {
         self.stages.extend(stages);
     }
 
-    /// Returns the stages of a step in order. The `load` stage, if there is one, is the first.
+    /// Returns the stages of a step in order. The stage `load`, which reads spheres from the
+    /// application's buffers, is the first if there is one.
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
         load.into_iter().chain(&self.stages)
     }
 
     /// Records all stages of a step. The query set `timestamps` must have two queries per stage,
-    /// for the stage's begin and end.
+    /// for the start and the end of the stage.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -1,5 +1,5 @@
-//! Staging buffers: results are copied to a staging buffer, which the application's own submission
-//! maps for the host.
+//! Staging buffers, through which the host receives results. The application's own submission
+//! copies results to a staging buffer and maps the buffer for the host.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,27 +8,26 @@ use std::task::Waker;
 use super::context::Context;
 use crate::Error;
 
-// The states of a staging buffer.
-
-/// The staging buffer is not mapped, and is available for a copy.
+/// State of a staging buffer that is not mapped, and is available for a copy.
 const FREE: u8 = 0;
-/// A copy to the staging buffer is in flight.
+/// State of a staging buffer while a copy to it is in flight.
 const BUSY: u8 = 1;
-/// The copy has arrived, and the staging buffer is mapped for reading.
+/// State of a staging buffer that holds a completed copy and is mapped for reading.
 const MAPPED: u8 = 2;
-/// The encoder of the copy was dropped without being submitted.
+/// State of a staging buffer after the encoder of its copy was dropped without being submitted.
 const NEVER: u8 = 3;
-/// The staging buffer could not be mapped.
+/// State of a staging buffer that could not be mapped.
 const FAILED: u8 = 4;
-/// A copy to the staging buffer is in flight, but the ticket that would read it was dropped.
+/// State of a staging buffer while a copy to it is in flight, but the application has dropped the
+/// ticket that would read the copy.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
     buffer: wgpu::Buffer,
     state: AtomicU8,
-    /// Serial number of the step whose results were last copied to this buffer.
+    /// Serial number of the last step with results copied to this staging buffer.
     serial: AtomicU32,
-    /// Waker of the task that waits for the copy, if there is one.
+    /// Waker of the task that waits for the copy to this staging buffer, if a task waits.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -37,24 +36,24 @@ impl StagingBuffer {
         self.state.load(SeqCst) == state
     }
 
-    /// Returns whether no copy to this buffer is in flight and no ticket needs the buffer's
+    /// Returns whether this staging buffer has no copy in flight, and no readback needs its
     /// contents.
     fn is_idle(&self) -> bool {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this buffer is free, has at least `size` bytes, and can take the results of
-    /// the step with this serial number.
+    /// Returns whether this staging buffer is free, has at least `size` bytes, and can take the
+    /// results of the step with this serial number.
     ///
-    /// A buffer to which results of the same step have been copied is refused. If the submission of
-    /// a copy fails, wgpu still maps the buffer, which then has its old contents. Only a different
-    /// serial number in the old contents shows that the copy did not happen.
+    /// A staging buffer with results of the same step is refused. If the submission of a copy
+    /// fails, wgpu still maps the buffer with its old contents. Only a different serial number in
+    /// the old contents shows that the copy did not happen.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
 
     fn unmap(&self, context: &Context) {
-        // Unmapping the buffer may report an error if the device is lost.
+        // wgpu may report an error when a buffer is unmapped on a lost device.
         let unmapped = context.scoped(|| {
             self.buffer.unmap();
             Ok(())
@@ -67,12 +66,14 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the state of this buffer to the outcome of the copy, or frees the buffer if its ticket
-    /// was dropped. Wakes the task that waits for the copy.
+    /// Sets the state of this staging buffer to the outcome of the copy, or frees the buffer if the
+    /// application dropped the ticket that would read the copy. Wakes the task that waits for the
+    /// copy.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
-            // The state is ABANDONED: the ticket was dropped.
+            // The state of the staging buffer is `ABANDONED`, because the application dropped the
+            // ticket that would read the copy.
             match outcome {
                 MAPPED => self.unmap(context),
                 FAILED => self.state.store(FAILED, SeqCst),
@@ -85,8 +86,9 @@ impl StagingBuffer {
     }
 }
 
-/// A callback that sets the outcome of a copy to a staging buffer. It does so when the callback is
-/// dropped: after the submission has run, or together with an encoder that is not submitted.
+/// A callback that sets the outcome of a copy to a staging buffer when the callback is dropped.
+/// wgpu drops the callback after the submission has run, or together with an encoder that is not
+/// submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -108,17 +110,18 @@ impl Drop for MapCallback {
     }
 }
 
-/// A buffer, and the number of bytes to copy from the start of this buffer.
+/// The start of a GPU buffer that is copied to a staging buffer: the buffer, and the number of
+/// bytes to copy.
 pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, u64);
 
-/// The staging buffers of a world, one for each readback in flight.
+/// The staging buffers of a world of spheres, one for each readback in flight.
 pub(super) struct Staging {
     buffers: Vec<Arc<StagingBuffer>>,
     /// Largest number of staging buffers.
     most: u32,
 }
 
-/// A free staging buffer that the next copy of results will use.
+/// A free staging buffer that is reserved for the next copy of results.
 pub(super) struct Reserved {
     staging: Arc<StagingBuffer>,
     size: u64,
@@ -133,8 +136,8 @@ impl Staging {
         }
     }
 
-    /// Finds or makes a staging buffer that is free and can take `size` bytes of the step with this
-    /// serial number. The buffer stays free until [`Reserved::copy`] is called.
+    /// Finds or creates a staging buffer that is free and can take `size` bytes of results of the
+    /// step with this serial number. The buffer stays free until [`Reserved::copy`] is called.
     pub(super) fn reserve(
         &mut self,
         context: &Context,
@@ -167,8 +170,8 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // A lost device has to be detected before the staging buffer is made: the application's
-    // submission would report an error for a buffer made on a lost device.
+    // This function probes the device first. If the device is lost, a staging buffer made on it
+    // would cause an error in the application's submission.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),
@@ -185,8 +188,8 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records the copy of `parts` to the staging buffer, one part after the other. The submission
-    /// of the encoder then maps the staging buffer.
+    /// Records the copy of the buffer parts `parts` to the staging buffer, one part after the
+    /// other. The submission of the encoder then maps the staging buffer.
     pub(super) fn copy(
         self,
         context: &Arc<Context>,
@@ -221,24 +224,20 @@ impl Reserved {
     }
 }
 
-/// A recorded copy to a staging buffer. Dropping this value frees the staging buffer, at once or as
-/// soon as the device has finished the copy.
+/// A recorded copy of results to a staging buffer. Dropping this value frees the staging buffer, at
+/// once or as soon as the device has finished the copy.
 pub(super) struct Copied {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
-    /// Number of bytes that are copied. The staging buffer may be larger.
+    /// Number of bytes that are copied to the staging buffer, which may be larger.
     size: u64,
 }
 
-/// The state of a copy to a staging buffer, as the copy's ticket sees it.
+/// The state of a copy of results to a staging buffer, as the ticket that reads the copy sees it.
 pub(super) enum CopyState {
-    /// The copy is in flight.
     UnderWay,
-    /// The encoder of the copy was dropped without being submitted.
     NeverSubmitted,
-    /// The copy has arrived and can be read.
     Mapped,
-    /// The staging buffer could not be mapped.
     Failed,
 }
 
@@ -252,15 +251,17 @@ impl Copied {
         }
     }
 
-    /// Returns the state of the copy. If the copy is in flight, `task` is woken when the copy ends.
+    /// Returns the state of the copy to the staging buffer. If the copy is in flight, `task` is
+    /// woken when the copy ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The state is read after the waker is stored, so that the task is woken even if the copy
-        // arrives in between.
+        // The state of the copy is read after the waker is stored. So the task is woken even if the
+        // copy arrives between the two operations.
         self.progress()
     }
 
-    /// Returns the bytes of the copy, which must be [`Mapped`](CopyState::Mapped).
+    /// Returns the bytes that were copied to the staging buffer. The state of the copy must be
+    /// [`Mapped`](CopyState::Mapped).
     pub(super) fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         self.staging
             .buffer

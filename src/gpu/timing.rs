@@ -1,19 +1,19 @@
-//! Timestamps at the start and the end of each stage.
+//! GPU timestamps at the start and the end of each stage of a step.
 
-/// Largest number of stages that can be timed. No step has more stages.
+/// Largest number of stages of a step that can be timed. No step has more stages.
 pub(super) const MOST_STAGES: u32 = 16;
 
-/// The timestamp queries of a world, and the buffer that receives their results.
+/// The timestamp queries of a world, and the GPU buffer that receives their results.
 pub(super) struct StageTiming {
     pub(super) queries: wgpu::QuerySet,
     pub(super) resolved: wgpu::Buffer,
-    /// Nanoseconds per tick of the timestamps.
+    /// Period of the timestamps, in nanoseconds per tick.
     pub(super) period: f32,
 }
 
 impl StageTiming {
-    /// Makes the queries and their buffer. Returns `None` if `period` is `None` or not a positive
-    /// finite number, or if the device has no timestamps.
+    /// Makes the timestamp queries and the buffer for their results. Returns `None` if `period` is
+    /// `None` or not a positive finite number, or if the device has no timestamps.
     pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();
@@ -36,7 +36,7 @@ impl StageTiming {
     }
 
     /// Records the copy of the timestamps of the first `stages` stages from the queries to the
-    /// buffer.
+    /// buffer for results.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, stages: usize) {
         encoder.resolve_query_set(&self.queries, 0..2 * stages as u32, &self.resolved, 0);
     }

@@ -1,6 +1,6 @@
-//! Upload buffers, one for each recording in flight. The values of a step stay in an upload buffer
-//! until the device has copied them. Each recording therefore has its own values, and carom does
-//! not need the queue.
+//! Upload buffers, which carry the values of a step from the host to the GPU. Each recording in
+//! flight has its own upload buffer, which keeps the values until the device has copied them. So
+//! carom does not need the queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use super::context::Context;
 use crate::Error;
 
-/// The upload buffer is mapped and may be written.
+/// State of an upload buffer that is mapped and may be written.
 const FREE: u8 = 0;
-/// A recording in flight reads the upload buffer.
+/// State of an upload buffer that a recording in flight reads.
 const BUSY: u8 = 1;
-/// The upload buffer is not mapped and has to be replaced: the encoder of its recording was
-/// dropped, or the buffer could not be mapped again.
+/// State of an upload buffer that is not mapped and has to be replaced: the encoder of its
+/// recording was dropped, or the buffer could not be mapped again.
 const UNMAPPED: u8 = 2;
 
 struct UploadBuffer {
@@ -21,14 +21,15 @@ struct UploadBuffer {
     state: Arc<AtomicU8>,
 }
 
-/// The upload buffers of a world. Each is reused once its recording has run.
+/// Upload buffers of a world of spheres. Each buffer is reused once the recording that reads it has
+/// run.
 #[derive(Default)]
 pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// A callback that sets the state of an upload buffer. It does so when the callback is dropped:
-/// after the submission of the recording has run, or together with an encoder that is not
+/// A callback that sets the state of an upload buffer when the callback is dropped. wgpu drops the
+/// callback after the submission of the recording has run, or together with an encoder that is not
 /// submitted.
 struct Release {
     context: Arc<Context>,
@@ -55,8 +56,8 @@ impl Drop for Release {
 
 impl UploadRing {
     /// Writes `parts`, each at its offset in bytes, to a free upload buffer of at least `size`
-    /// bytes, and unmaps the buffer. There are at most `most` upload buffers. On an error, the call
-    /// leaves no further upload buffer in use.
+    /// bytes, and unmaps the buffer. There are at most `most` upload buffers. If the call fails, no
+    /// further upload buffer is in use.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
@@ -71,7 +72,7 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // A free upload buffer is always mapped, unless the device is lost.
+                    // Every free upload buffer is mapped, unless the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -148,7 +149,7 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
 }
 
 /// An upload buffer that has been written for one recording. If this value is dropped before the
-/// recording uses it, the buffer has to be replaced.
+/// recording uses it, the upload buffer has to be replaced.
 pub(super) struct Written(Release);
 
 impl Written {
@@ -156,13 +157,13 @@ impl Written {
         &self.0.buffer
     }
 
-    /// Has wgpu map the buffer again after the submission of `encoder` has run.
+    /// Makes wgpu map the upload buffer again after the submission of `encoder` has run.
     pub(super) fn release_on_submit(self, encoder: &wgpu::CommandEncoder) -> Submitted {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // The callback keeps a reference to the buffer, because wgpu does not map a buffer that has
-        // no references.
+        // The callback keeps a reference to the upload buffer, because wgpu does not map a buffer
+        // without references.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -170,18 +171,18 @@ impl Written {
     }
 }
 
-/// The state of a recording: in flight, completed, or never submitted.
+/// State of a recorded step: in flight, completed, or never submitted.
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the encoder of the recording was dropped, or the upload buffer could not be
-    /// mapped again.
+    /// Returns whether the encoder of the recorded step was dropped, or the upload buffer of the
+    /// step could not be mapped again.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }
 
-    /// Returns whether the recording is in flight: it has not completed, and its encoder was not
-    /// dropped.
+    /// Returns whether the recorded step is in flight: the step has not completed, and its encoder
+    /// was not dropped.
     pub(super) fn perhaps(&self) -> bool {
         self.0.load(SeqCst) == BUSY
     }

@@ -1,4 +1,4 @@
-//! Tests that every variable of every shader kernel finds exactly one buffer of its name. The tests
+//! Tests that each variable of each compute kernel finds exactly one buffer of its name. The tests
 //! use wgpu's no-op device, which computes nothing.
 
 use super::buffers::{Buffers, Capacity};
@@ -37,11 +37,13 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // `recording` does not contain the `load` stage, which runs before all others, so 1 is added.
+    // The count of stages adds 1 for the stage `load`, which reads spheres from the application's
+    // buffers and is not part of `recording`.
     let stages_at_most = 1 + recording.stages(None).count() + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 
-    // Requesting a reduction also makes the reductions that it depends on.
+    // A request for a result computed from the list of pairs also requests the results that it
+    // depends on: the contacts and the changes need the sorted list.
     let none = Wanted::default();
     let earliest = Wanted {
         earliest: true,
