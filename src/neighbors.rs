@@ -301,44 +301,10 @@ impl NeighborList {
     pub fn update(&mut self, search: &NeighborSearch<'_>) -> bool {
         let valid = self.is_valid_for(search);
         if valid {
-            self.measure(search.spheres);
+            let spheres = search.spheres;
+            self.for_each_chunk(|_, mut entries| entries.measure(spheres));
         }
         valid
-    }
-
-    /// Computes the vectors and distances for particles at `spheres`.
-    fn measure(&mut self, spheres: &[Sphere]) {
-        let domain = &self.domain;
-        let entries = self.pairs.par_chunks(CHUNK).zip(
-            self.vectors
-                .par_chunks_mut(CHUNK)
-                .zip(self.distances.par_chunks_mut(CHUNK)),
-        );
-        let place = |index: u32| {
-            let sphere = spheres.get(index as usize)?;
-            Some(Vec3::from(sphere.center).as_dvec3())
-        };
-        let vector = |[i, j]: [u32; 2], shift: DVec3| Some(place(j)? - place(i)? + shift);
-        let fill = |pairs: &[[u32; 2]], own: (&mut [[f32; 3]], &mut [f32]), images: &[[i32; 3]]| {
-            let mut images = images.iter();
-            for ((&pair, own), distance) in pairs.iter().zip(own.0).zip(own.1) {
-                let shift = images
-                    .next()
-                    .map(|&image| domain.displacement(image).into());
-                let Some(vector) = vector(pair, shift.unwrap_or_default()) else {
-                    continue;
-                };
-                *own = vector.as_vec3().to_array();
-                *distance = vector.length() as f32;
-            }
-        };
-        if self.images.is_empty() {
-            entries.for_each(|(pairs, own)| fill(pairs, own, &[]));
-        } else {
-            let images = self.images.par_chunks(CHUNK);
-            let all = entries.zip(images);
-            all.for_each(|((pairs, own), images)| fill(pairs, own, images));
-        }
     }
 
     /// Prepares the list for a request: computes the spheres of the search.
@@ -362,29 +328,49 @@ impl NeighborList {
         if self.full {
             self.fill_both_ways(&found.pairs, &found.images)?;
         } else {
-            let pairs = resized(&mut self.pairs, found.pairs.len(), NEIGHBORS)?;
-            let chunks = pairs.par_chunks_mut(CHUNK);
-            chunks
-                .zip(found.pairs.par_chunks(CHUNK))
-                .for_each(|(pairs, found)| {
-                    for (pair, found) in pairs.iter_mut().zip(found) {
-                        *pair = [found.a, found.b];
-                    }
-                });
+            resized(&mut self.pairs, found.pairs.len(), NEIGHBORS)?;
             std::mem::swap(&mut self.images, &mut found.images);
+            let rows = &mut self.rows;
             found
                 .pairs
                 .iter()
-                .for_each(|pair| self.rows[pair.a as usize] += 1);
-            add_up(&mut self.rows);
+                .for_each(|pair| rows[pair.a as usize] += 1);
+            add_up(rows);
         }
         let count = self.pairs.len();
         resized(&mut self.vectors, count, NEIGHBORS)?;
         resized(&mut self.distances, count, NEIGHBORS)?;
-        let searched = std::mem::take(&mut self.searched);
-        self.measure(&searched);
+        let (full, searched) = (self.full, std::mem::take(&mut self.searched));
+        self.for_each_chunk(|chunk, mut part| {
+            if !full {
+                let found = found.pairs.chunks(CHUNK).nth(chunk).unwrap_or_default();
+                for (pair, found) in part.pairs.iter_mut().zip(found) {
+                    *pair = [found.a, found.b];
+                }
+            }
+            part.measure(&searched);
+        });
         self.searched = searched;
         Ok(())
+    }
+
+    /// Calls `work` with the number and the entries of each chunk of the list, on all threads.
+    fn for_each_chunk(&mut self, work: impl Fn(usize, Entries<'_>) + Sync) {
+        let domain = &self.domain;
+        let images = &self.images;
+        let vectors = self.vectors.par_chunks_mut(CHUNK);
+        let measured = vectors.zip(self.distances.par_chunks_mut(CHUNK));
+        let all = self.pairs.par_chunks_mut(CHUNK).zip(measured).enumerate();
+        all.for_each(|(chunk, (pairs, (vectors, distances)))| {
+            let entries = Entries {
+                domain,
+                pairs,
+                images: images.chunks(CHUNK).nth(chunk).unwrap_or_default(),
+                vectors,
+                distances,
+            };
+            work(chunk, entries);
+        });
     }
 
     /// Fills the list with each of the sorted pairs in both directions.
@@ -425,6 +411,40 @@ impl NeighborList {
             put([pair.a, pair.b], of(index));
         }
         Ok(())
+    }
+}
+
+/// Some entries of a list.
+struct Entries<'a> {
+    domain: &'a Domain,
+    pairs: &'a mut [[u32; 2]],
+    /// The images, or an empty slice in open space.
+    images: &'a [[i32; 3]],
+    vectors: &'a mut [[f32; 3]],
+    distances: &'a mut [f32],
+}
+
+impl Entries<'_> {
+    /// Computes the vectors and distances for particles at `spheres`.
+    fn measure(&mut self, spheres: &[Sphere]) {
+        let place = |index: u32| {
+            let sphere = spheres.get(index as usize)?;
+            Some(Vec3::from(sphere.center).as_dvec3())
+        };
+        let measured = self.vectors.iter_mut().zip(&mut *self.distances);
+        let mut images = self.images.iter();
+        for (&mut [i, j], (own, distance)) in self.pairs.iter_mut().zip(measured) {
+            let image = images.next().filter(|image| **image != [0; 3]);
+            let (Some(from), Some(to)) = (place(i), place(j)) else {
+                continue;
+            };
+            let mut vector = to - from;
+            if let Some(&image) = image {
+                vector += DVec3::from(self.domain.displacement(image));
+            }
+            *own = vector.as_vec3().to_array();
+            *distance = vector.length() as f32;
+        }
     }
 }
 

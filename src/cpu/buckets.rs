@@ -72,6 +72,7 @@ impl<T: Copy + Zeroable> Chunk<T> {
             ends[0] = unsorted.len() as u32;
             return Ok(());
         }
+        let bucket = |item: &&T| bucket(item);
         places(unsorted.iter(), ends, 0, bucket, |place, item| {
             items[place] = *item;
         });

@@ -5,6 +5,8 @@
     reason = "there are at most 2³¹ proxies and slots, and all other numbers are smaller"
 )]
 
+use std::ops::Range;
+
 use wide::i32x4;
 
 use super::buckets::Buckets;
@@ -12,16 +14,20 @@ use super::parts::{for_each_part, take};
 use super::scan::places;
 use crate::exact::{ImageCollision, Listed};
 use crate::lanes::LANES;
+use crate::limits::CHUNK;
 use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
+/// Name of the scratch memory in an out-of-memory error.
+const TABLE: &str = "the table of pairs by sphere";
+
 /// Fills `list` with all items of `pairs`, sorted by index a and then by index b. In `pairs` they
 /// are sorted into buckets by a. `ends` is scratch memory.
-pub(crate) fn list<L: SortRow>(
-    pairs: &Buckets<L>,
+pub(crate) fn list(
+    pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,
-    list: &mut Vec<L>,
+    list: &mut Vec<Collision>,
 ) -> Result<(), Error> {
     let buckets = 0..pairs.count;
     let list = resized(list, pairs.len(buckets.clone()), LIST)?;
@@ -29,39 +35,102 @@ pub(crate) fn list<L: SortRow>(
     for_each_part(buckets, list, take, |bucket, part| {
         let range = pairs.range(bucket..bucket + 1);
         let mut ends = ends.take();
-        let ends = ends.enough(range.len(), "the table of pairs by sphere")?;
-        let row = |pair: &L| pair.pair().a as usize - range.start;
+        let ends = ends.enough(range.len(), TABLE)?;
+        let row = |pair: &&Collision| pair.a as usize - range.start;
         places(pairs.items(bucket), ends, 0, row, |place, pair| {
             part[place] = *pair;
         });
         let mut begin = 0;
         for &mut end in ends {
-            L::sort_row(&mut part[begin as usize..end as usize]);
+            sort_row(&mut part[begin as usize..end as usize]);
             begin = end;
         }
         Ok(())
     })
 }
 
-/// An entry of a list whose rows, the entries with one index a, can be sorted.
-pub(crate) trait SortRow: Listed {
-    /// Sorts distinct pairs that all have the same index a by their index b, and by their image.
-    fn sort_row(row: &mut [Self]);
-}
+/// Added to the first component of an image while a row is being sorted, to tell an image 0 from a
+/// pair without an image. It is larger than any component.
+const MARK: i32 = 1 << 30;
 
-impl SortRow for Collision {
-    #[inline(always)]
-    fn sort_row(row: &mut [Self]) {
-        sort_row(row);
-    }
-}
-
-impl SortRow for ImageCollision {
-    #[inline(always)]
-    fn sort_row(row: &mut [Self]) {
-        if row.len() > 1 {
-            row.sort_unstable_by_key(|listed| (listed.pair().b, listed.image));
+/// Fills `list` with all items of `pairs` and `images`, sorted by index a, by index b and by image.
+/// Fills `list_images` with their images. `images` has the same number of buckets as `pairs`, and
+/// `ends` is scratch memory.
+pub(crate) fn list_with_images(
+    pairs: &Buckets<Collision>,
+    images: &Buckets<ImageCollision>,
+    ends: &ScratchPool<u32>,
+    list: &mut Vec<Collision>,
+    list_images: &mut Vec<[i32; 3]>,
+) -> Result<(), Error> {
+    let buckets = 0..pairs.count;
+    let len = |buckets: Range<usize>| pairs.len(buckets.clone()) + images.len(buckets);
+    let count = len(buckets.clone());
+    let list = resized(list, count, LIST)?;
+    let all = (list, resized(list_images, count, LIST)?);
+    let take = |(list, images): &mut (_, _), buckets: Range<usize>| {
+        (take(list, len(buckets.clone())), take(images, len(buckets)))
+    };
+    for_each_part(buckets, all, take, |bucket, (list, list_images)| {
+        let range = pairs.range(bucket..bucket + 1);
+        let mut ends = ends.take();
+        let ends = ends.enough(range.len(), TABLE)?;
+        let row = |(pair, _): &(&Collision, _)| pair.a as usize - range.start;
+        let plain = pairs.items(bucket).map(|pair| (pair, None));
+        let images = images.items(bucket);
+        let images = images.map(|listed| (listed.pair(), Some(listed.image)));
+        list_images.fill([0; 3]);
+        places(plain.chain(images), ends, 0, row, |place, (pair, image)| {
+            list[place] = *pair;
+            if let Some([x, y, z]) = image {
+                list_images[place] = [x + MARK, y, z];
+            }
+        });
+        let mut begin = 0;
+        for &mut end in ends {
+            let row = begin as usize..end as usize;
+            begin = end;
+            if row.is_empty() {
+                continue;
+            }
+            let (list, images) = (&mut list[row.clone()], &mut list_images[row]);
+            // The pairs with images are the last ones of a row.
+            match images.last() {
+                None | Some([0, ..]) => sort_row(list),
+                Some(_) => sort_row_with_images(list, images),
+            }
         }
+        Ok(())
+    })
+}
+
+/// Sorts pairs with images into buckets by index a, with the same buckets as all pairs of the step.
+/// `first_set` is the number of spheres in the first set.
+pub(crate) fn sort_images(
+    lists: &[&[ImageCollision]],
+    first_set: usize,
+    sorted: &mut Buckets<ImageCollision>,
+) -> Result<(), Error> {
+    let parts: Vec<_> = lists.iter().flat_map(|list| list.chunks(CHUNK)).collect();
+    let make = |part: usize, unsorted: &mut Vec<ImageCollision>| {
+        unsorted.extend_from_slice(parts[part]);
+        Ok(())
+    };
+    let key = |listed: &ImageCollision| listed.pair().a;
+    sorted.fill(parts.len(), first_set, first_set, make, key)
+}
+
+/// Sorts distinct pairs that all have the same index a by their index b and by their image. Takes the
+/// mark from the images of pairs that have one.
+fn sort_row_with_images(row: &mut [Collision], images: &mut [[i32; 3]]) {
+    for [x, ..] in images.iter_mut().filter(|[x, ..]| *x != 0) {
+        *x -= MARK;
+    }
+    let key = |(pair, image): &(Collision, [i32; 3])| (pair.b, *image);
+    let mut both: Vec<_> = row.iter().copied().zip(images.iter().copied()).collect();
+    both.sort_unstable_by_key(key);
+    for ((pair, image), sorted) in row.iter_mut().zip(images).zip(both) {
+        (*pair, *image) = sorted;
     }
 }
 

@@ -9,7 +9,7 @@ use super::bin::{Binned, bin};
 use super::buckets::Buckets;
 use super::clock::StageClock;
 use super::images::{ImageList, Lattice, OpenSpace, PeriodicSpace, ProxySpace, cell};
-use super::list::{SortRow, list};
+use super::list::{list, list_with_images, sort_images};
 use super::measure::{Sizes, SizesMemory, SpaceMemory, measure_sizes, measure_space};
 use super::neighbors::Grids;
 use super::pairs::{FoundPairs, PairCounts, PairSearch, find_pairs, tally};
@@ -18,7 +18,6 @@ use super::scatter::scatter;
 use super::sorted_proxies::SortedProxies;
 use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::limits::{Limits, most_proxies};
-use crate::memory::{LIST, resized};
 use crate::outcome::{Outcome, StageTimes};
 use crate::reuse::{ReusedVec, ScratchPool};
 use crate::shared::space::Space;
@@ -41,8 +40,8 @@ pub(crate) struct Cpu {
     open: PairMemory<Collision>,
     /// Pairs of steps in periodic domains.
     periodic: PairMemory<ImageCollision>,
-    /// The list of pairs of a step in a periodic domain.
-    listed: Vec<ImageCollision>,
+    /// Pairs with images of such a step, sorted into buckets by index a.
+    sorted_images: Buckets<ImageCollision>,
 }
 
 #[derive(Debug, Default)]
@@ -135,8 +134,15 @@ impl Cpu {
         // spheres, because few spheres may be cut into many time segments.
         let counts = match cell {
             None => {
-                let found = &mut self.open;
-                threads.run(proxies, || planned.run(stages, found, pairs, &mut clock))?
+                let memory = &mut self.open;
+                let work = || {
+                    let counts = planned.find(stages, memory, &mut clock)?;
+                    let PairMemory { found, decided } = memory;
+                    found.pairs.add(decided, |pair| pair.a)?;
+                    list(&found.pairs, &stages.ends, pairs)?;
+                    Ok(counts)
+                };
+                threads.run(proxies, work)?
             }
             Some(cell) => {
                 let planned = planned.in_space(PeriodicSpace {
@@ -144,13 +150,19 @@ impl Cpu {
                     domain: &step.domain,
                     images: &self.images,
                 });
-                let (found, listed) = (&mut self.periodic, &mut self.listed);
-                let counts =
-                    threads.run(proxies, || planned.run(stages, found, listed, &mut clock))?;
-                split(listed, pairs, images)?;
-                counts
+                let (memory, sorted) = (&mut self.periodic, &mut self.sorted_images);
+                let work = || {
+                    let counts = planned.find(stages, memory, &mut clock)?;
+                    let PairMemory { found, decided } = memory;
+                    let first_set = sets.first_len(spheres.len());
+                    sort_images(&[&found.images, decided], first_set, sorted)?;
+                    list_with_images(&found.pairs, sorted, &stages.ends, pairs, images)?;
+                    Ok(counts)
+                };
+                threads.run(proxies, work)?
             }
         };
+        clock.lap("decide");
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
         Ok(Outcome {
             proxies: proxies as u64,
@@ -171,7 +183,7 @@ impl Cpu {
             + self.stages.bytes()
             + self.open.bytes()
             + self.periodic.bytes()
-            + self.listed.capacity() * size_of::<ImageCollision>()
+            + self.sorted_images.bytes()
     }
 }
 
@@ -180,23 +192,6 @@ impl<L: Listed> PairMemory<L> {
     fn bytes(&self) -> usize {
         self.found.bytes() + self.decided.bytes()
     }
-}
-
-/// Divides a list into its pairs and their images.
-fn split(
-    listed: &[ImageCollision],
-    pairs: &mut Vec<Collision>,
-    images: &mut Vec<[i32; 3]>,
-) -> Result<(), Error> {
-    let own = resized(pairs, listed.len(), LIST)?;
-    own.iter_mut()
-        .zip(listed)
-        .for_each(|(pair, listed)| *pair = *listed.pair());
-    let own = resized(images, listed.len(), LIST)?;
-    own.iter_mut()
-        .zip(listed)
-        .for_each(|(image, listed)| *image = listed.image);
-    Ok(())
 }
 
 impl StageMemory {
@@ -233,13 +228,12 @@ impl<'a, S> Planned<'a, S> {
     }
 }
 
-impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
-    /// Runs the stages that come after `plan`, and fills `pairs` with the pairs that touch.
-    fn run(
+impl<S: ProxySpace> Planned<'_, S> {
+    /// Runs the stages that come after `plan`, and finds the pairs that touch.
+    fn find(
         &self,
         memory: &mut StageMemory,
         found: &mut PairMemory<S::Listed>,
-        pairs: &mut Vec<S::Listed>,
         clock: &mut StageClock,
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
@@ -252,11 +246,7 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
         }
         let mut counts = find_pairs(&search, self.limits.pairs, &mut found.found)?;
         clock.lap("pairs");
-        let FoundPairs {
-            pairs: certain,
-            shared,
-            ..
-        } = &mut found.found;
+        let shared = &mut found.found.shared;
         let decided = found.decided.empty();
         let count = shared.len();
         let decide = || decide_reported(&self.step, shared, decided);
@@ -264,9 +254,6 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
         counts.grazing = counts.grazing.plus(of_shared);
         self.limits
             .allow_pairs(counts.pairs + decided.len() as u64)?;
-        certain.add(decided, |pair| pair.pair().a)?;
-        list(certain, &memory.ends, pairs)?;
-        clock.lap("decide");
         Ok(counts)
     }
 

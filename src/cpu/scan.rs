@@ -6,15 +6,15 @@
 /// order, where `begin` is the index of the first item. Fills `ends` with the index after the last
 /// item of each key, and returns the largest number of items with one key.
 #[inline(always)]
-pub(crate) fn places<'a, T: 'a>(
-    items: impl Iterator<Item = &'a T> + Clone,
+pub(crate) fn places<T>(
+    items: impl Iterator<Item = T> + Clone,
     ends: &mut [u32],
     begin: u32,
     key: impl Fn(&T) -> usize,
-    mut put: impl FnMut(usize, &T),
+    mut put: impl FnMut(usize, T),
 ) -> u32 {
     ends.fill(0);
-    items.clone().for_each(|item| ends[key(item)] += 1);
+    items.clone().for_each(|item| ends[key(&item)] += 1);
     let (mut sum, mut most) = (begin, 0);
     for end in &mut *ends {
         let count = std::mem::replace(end, sum);
@@ -22,7 +22,7 @@ pub(crate) fn places<'a, T: 'a>(
         most = most.max(count);
     }
     items.for_each(|item| {
-        let end = &mut ends[key(item)];
+        let end = &mut ends[key(&item)];
         put(*end as usize, item);
         *end += 1;
     });

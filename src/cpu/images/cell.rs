@@ -111,8 +111,8 @@ impl Cell {
             drift,
             dt,
             duals: lattice.duals.map(|dual| dual.as_vec3().to_array()),
-            bounds: from_fn(|k| lattice.dual_bound(k).as_vec3().to_array()),
-            lengths: lattice.duals.map(|dual| dual.length() as f32),
+            bounds: lattice.dual_bounds.map(|bound| bound.as_vec3().to_array()),
+            lengths: lattice.dual_lengths.map(|length| length as f32),
             origins: [0.0; 3],
             margins: [INSIDE_MARGIN; 3],
         };
@@ -120,7 +120,7 @@ impl Cell {
         let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
         for (k, origin) in origin.into_iter().enumerate().take(lattice.count) {
             cell.origins[k] = origin as f32;
-            let terms = lattice.dual_bound(k).dot(from_corner.abs());
+            let terms = lattice.dual_bounds[k].dot(from_corner.abs());
             cell.margins[k] += terms as f32 * TERMS_MARGIN;
         }
         cell
@@ -141,6 +141,22 @@ impl Cell {
         let middle = paths.at(f32x4::splat(0.5));
         let shift = paths.half_segment(f32x4::splat(0.5));
         let mut inside = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
+        if let Some(along) = self.lattice.along {
+            // The general formula below without the terms that are 0.
+            for axis in 0..3 {
+                let Some(k) = along[axis] else { continue };
+                let (middle, shift) = (middle[axis], shift[axis]);
+                let [dual, bound] = [self.duals, self.bounds].map(|of| f32x4::splat(of[k][axis]));
+                let away = middle * dual + f32x4::splat(self.origins[k] - 0.5);
+                let terms = (Real::abs(middle) + Real::abs(shift)) * bound;
+                let half = paths.radius() * f32x4::splat(self.lengths[k] * (1.0 + INSIDE_MARGIN))
+                    + Real::abs(shift * dual)
+                    + terms * f32x4::splat(TERMS_MARGIN)
+                    + f32x4::splat(self.margins[k]);
+                inside &= (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
+            }
+            return inside.to_bitmask() as usize;
+        }
         for k in 0..self.lattice.count {
             let dual = three(self.duals[k], f32x4::splat);
             let away = dot(middle, dual) + f32x4::splat(self.origins[k] - 0.5);
@@ -166,7 +182,9 @@ impl Cell {
         let Lattice {
             count,
             duals,
-            edges,
+            dual_lengths,
+            dual_bounds,
+            edge_lengths,
             edge_error,
             corner,
             ..
@@ -175,7 +193,7 @@ impl Cell {
         // the sphere and the domain, and those of the position are relative to the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = (0..*count).map(|k| {
-            (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edges[k].length())
+            (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edge_lengths[k])
         });
         let of_lattice: f64 = of_lattice.sum();
         let mut lattice_box = LatticeBox {
@@ -183,16 +201,14 @@ impl Cell {
             high: LatticePoint([0; 3]),
         };
         for k in 0..*count {
-            let length = duals[k].length();
+            let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
-            let error =
-                length * of_lattice + 64.0 * f64::EPSILON * self.lattice.dual_bound(k).dot(far);
+            let error = length * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far);
             // The margin for spheres that hardly move relative to each other: see `STILL`.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
-            // The conversions saturate, and the range is checked later.
-            lattice_box.low.0[k] = fixed(at[k] - half).floor() as i64;
-            lattice_box.high.0[k] = fixed(at[k] + half).ceil() as i64;
+            lattice_box.low.0[k] = floor(fixed(at[k] - half));
+            lattice_box.high.0[k] = floor(-fixed(at[k] + half)).saturating_neg();
         }
         lattice_box
     }
@@ -239,6 +255,9 @@ impl Cell {
         let shift = Vec3::from(path.shift()).as_dvec3();
         // The part of a position that images do not change, because it lies across the edges.
         let across = |point: DVec3| {
+            if *count == 3 {
+                return DVec3::ZERO;
+            }
             let away = point - corner;
             let along = (0..*count).map(|k| edges[k] * duals[k].dot(away));
             (away - along.sum::<DVec3>()).abs()
@@ -267,7 +286,7 @@ impl Cell {
             + DVec3::from(sphere.velocity.map(f64::from)) * half;
         let image = self
             .coordinates(middle, half)
-            .map(|x| -(x.floor().clamp(-1e6, 1e6)) as i32);
+            .map(|x| -floor(x.clamp(-1e6, 1e6)) as i32);
         path.displaced(self.center(sphere, image), 0.0)
     }
 
@@ -305,10 +324,8 @@ impl Cell {
 
     /// Returns the smallest distance between two opposite faces of the cell.
     pub(crate) fn width(&self) -> f32 {
-        let duals = self.lattice.duals[..self.lattice.count].iter();
-        duals.fold(f32::MAX, |width, dual| {
-            width.min((1.0 / dual.length()) as f32)
-        })
+        let lengths = self.lattice.dual_lengths[..self.lattice.count].iter();
+        lengths.fold(f32::MAX, |width, length| width.min((1.0 / length) as f32))
     }
 
     /// Returns a box in the frame, half way through the step, that contains the cell. Along an axis
@@ -323,6 +340,19 @@ impl Cell {
         }
         bounds.map(|corner| corner.as_vec3())
     }
+}
+
+/// Rounds down to a whole number. A number beyond the range of `i64` becomes its end, which the check
+/// of the range of a box rejects. `f64::floor` would be a call of a function.
+#[inline(always)]
+fn floor(x: f64) -> i64 {
+    let towards_zero = x as i64;
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a number with a fraction is below 2⁵³"
+    )]
+    let is_above = towards_zero as f64 > x;
+    towards_zero.saturating_sub(i64::from(is_above))
 }
 
 /// Makes the cell of a step; `None` in open space.

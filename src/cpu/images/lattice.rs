@@ -28,9 +28,16 @@ pub(crate) struct Lattice {
     /// Vectors d with d·edge = 1 for one of the edges and 0 for the others. d·x is the coordinate
     /// of a point x along this edge.
     pub(super) duals: [DVec3; 3],
-    /// For each axis, the largest magnitude of a component of an edge along it, as a fraction of
-    /// the length of the edge.
-    spread: DVec3,
+    /// The lengths of the duals.
+    pub(super) dual_lengths: [f64; 3],
+    /// The lengths of the reduced edges.
+    pub(super) edge_lengths: [f64; 3],
+    /// For each dual, a bound of the magnitude of its components along each axis. The rounding error
+    /// of a component is at most 8 units in the last place of this bound, however far the spheres are
+    /// along an axis along which nothing repeats (docs/exact.md, Lemma 5.2).
+    pub(super) dual_bounds: [DVec3; 3],
+    /// If all edges are along axes: for each axis, which edge is along it.
+    pub(super) along: Option<[Option<usize>; 3]>,
     /// The origin of the domain.
     pub(super) corner: DVec3,
     /// Largest number of cells between the cell of the domain and a coordinate of a sphere. Within
@@ -84,13 +91,25 @@ impl Lattice {
                 domain.edges()
             ),
         })?;
+        // For each axis, the largest magnitude of a component of an edge along it, as a fraction of
+        // the length of the edge.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
             spread.max(edge.abs() / edge.length())
         });
+        let dual_lengths = duals.map(DVec3::length);
+        let along = along_axes(&edges[..count]);
         Ok(Some(Self {
             count,
             edges,
-            spread,
+            dual_lengths,
+            edge_lengths: edges.map(DVec3::length),
+            // A component of a dual along an axis along which its edge has none is exactly 0 if all
+            // edges are along axes.
+            dual_bounds: from_fn(|k| match along {
+                Some(_) => 16.0 * duals[k].abs(),
+                None => 16.0 * dual_lengths[k] * spread,
+            }),
+            along,
             edge_error,
             combined,
             duals,
@@ -105,13 +124,6 @@ impl Lattice {
     pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
         self.duals.map(|dual| dual.dot(point))
-    }
-
-    /// Returns for each axis a bound of |d|, for the dual d of edge `k`. The rounding error of d is
-    /// at most 8 units in the last place of this bound, however far the spheres are along an axis
-    /// along which nothing repeats (docs/exact.md, Lemma 5.2).
-    pub(super) fn dual_bound(&self, k: usize) -> DVec3 {
-        16.0 * self.duals[k].length() * self.spread
     }
 
     /// Returns the displacement of an image that is given in reduced edges.
@@ -192,6 +204,20 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
             return;
         }
     }
+}
+
+/// Returns which edge is along each axis, if all edges are along axes.
+fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
+    let mut along = [None; 3];
+    for (k, edge) in edges.iter().enumerate() {
+        let axis = edge.abs().max_position();
+        let others = (0..3).filter(|&other| other != axis);
+        if others.map(|other| edge[other]).any(|x| x != 0.0) {
+            return None;
+        }
+        along[axis] = Some(k);
+    }
+    Some(along)
 }
 
 /// Returns the duals of the first `count` edges: in the space that these edges span, the vectors d

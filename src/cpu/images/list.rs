@@ -23,6 +23,8 @@ use crate::{Error, Sphere};
 
 /// Flag in the word of a proxy: the word is not the index of a sphere but of an [`Imaged`].
 pub(super) const IMAGED: u32 = 1 << 31;
+/// Largest number of images that a task lists before it adds them to the sum over all tasks.
+const MAX_UNCOUNTED: u64 = 1 << 12;
 /// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
 const SEVERAL: u32 = 1 << 31;
 
@@ -82,8 +84,9 @@ struct Further {
 /// spheres.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
-    /// For each sphere, the word of its first proxy: the index of the sphere, or [`IMAGED`] and an
-    /// index into `imaged`.
+    /// For each sphere with the flag [`OUTSIDE`], the word of its first proxy: the index of the
+    /// sphere, or [`IMAGED`] and an index into `imaged`. The other entries have no meaning, because
+    /// such a sphere is its own first proxy.
     first: Vec<u32>,
     /// The other proxies.
     further: Vec<Further>,
@@ -95,6 +98,8 @@ pub(crate) struct ImageList {
 struct Part {
     further: Vec<Further>,
     imaged: Vec<Imaged>,
+    /// Number of images that the sum over all tasks does not contain yet.
+    uncounted: u64,
 }
 
 impl ImageList {
@@ -105,10 +110,15 @@ impl ImageList {
 
     /// Returns the time segment and the word of proxy number `proxy`.
     #[inline(always)]
-    pub(super) fn get(&self, proxy: usize) -> (Segment, u32) {
-        match self.first.get(proxy) {
-            Some(&word) => {
+    pub(super) fn get(&self, class_of: &[u16], proxy: usize) -> (Segment, u32) {
+        match class_of.get(proxy) {
+            Some(class) => {
                 let sphere = proxy as u32;
+                let word = if class & OUTSIDE == 0 {
+                    sphere
+                } else {
+                    self.first[proxy]
+                };
                 (Segment { sphere, number: 0 }, word)
             }
             None => {
@@ -137,8 +147,7 @@ impl ImageList {
         let spheres = step.spheres;
         self.further.clear();
         self.imaged.clear();
-        self.first.clear();
-        let room = self.first.try_reserve(spheres.len());
+        let room = (self.first).try_reserve(spheres.len().saturating_sub(self.first.len()));
         room.map_err(|_| out_of_memory::<u32>(spheres.len(), "the images of the spheres"))?;
         self.first.resize(spheres.len(), 0);
         let lister = Lister {
@@ -165,11 +174,11 @@ impl ImageList {
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
         }
-        self.join(&parts)
+        self.join(&parts, class_of)
     }
 
     /// Joins the parts of all tasks.
-    fn join(&mut self, parts: &[Part]) -> Result<(), Error> {
+    fn join(&mut self, parts: &[Part], class_of: &[u16]) -> Result<(), Error> {
         let [further, imaged] = [
             |part: &Part| part.further.len(),
             |part: &Part| part.imaged.len(),
@@ -179,7 +188,8 @@ impl ImageList {
         let room = room.and_then(|()| self.imaged.try_reserve(imaged));
         let bytes = further * size_of::<Further>() + imaged * size_of::<Imaged>();
         room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
-        for (part, first) in parts.iter().zip(self.first.chunks_mut(CHUNK)) {
+        let chunks = self.first.chunks_mut(CHUNK).zip(class_of.chunks(CHUNK));
+        for (part, (first, class_of)) in parts.iter().zip(chunks) {
             let before = self.imaged.len() as u32;
             let moved = |word: u32| {
                 if word & IMAGED == 0 {
@@ -189,7 +199,9 @@ impl ImageList {
                 }
             };
             if !part.imaged.is_empty() {
-                first.iter_mut().for_each(|word| *word = moved(*word));
+                let outside = first.iter_mut().zip(class_of);
+                let outside = outside.filter(|&(_, class)| class & OUTSIDE != 0);
+                outside.for_each(|(word, _)| *word = moved(*word));
             }
             let further = part.further.iter().map(|further| Further {
                 word: moved(further.word),
@@ -219,9 +231,17 @@ impl Lister<'_> {
     /// Writes the word of the first proxy of each sphere to `words`.
     fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
         let mut part = Part::default();
-        let inputs = spheres.iter().zip(class_of);
-        for ((index, word), (sphere, &class)) in (begin..).zip(words).zip(inputs) {
-            *word = index;
+        let several = |&k: &usize| {
+            let class = class_of[k];
+            class & OUTSIDE != 0 || class_power(usize::from(class)) > 0
+        };
+        let several: Vec<usize> = (0..spheres.len()).filter(several).collect();
+        // Reads all these spheres first, so that the cache misses overlap.
+        let ahead = several.iter().map(|&k| spheres[k].center[0].to_bits());
+        std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
+        for k in several {
+            let (index, word) = (begin + k as u32, &mut words[k]);
+            let (sphere, class) = (&spheres[k], class_of[k]);
             let power = class_power(usize::from(class));
             if class & OUTSIDE == 0 {
                 part.further.extend((1..1 << power).map(|number| Further {
@@ -232,9 +252,11 @@ impl Lister<'_> {
                     word: index,
                 }));
             } else {
+                *word = index;
                 self.list_images(index, sphere, power, &mut part, word);
             }
         }
+        self.count.fetch_add(part.uncounted, Relaxed);
         part
     }
 
@@ -266,9 +288,14 @@ impl Lister<'_> {
                 };
                 self.cell.lattice_box(&scaled, cut)
             };
+            part.uncounted = part.uncounted.saturating_add(lattice_box.count());
+            if part.uncounted > MAX_UNCOUNTED {
+                self.count.fetch_add(part.uncounted, Relaxed);
+                part.uncounted = 0;
+            }
             // Beyond the limit, images are only counted, for the message of the error.
-            let before = self.count.fetch_add(lattice_box.count(), Relaxed);
-            if before.saturating_add(lattice_box.count()) <= self.limit {
+            let all = self.count.load(Relaxed).saturating_add(part.uncounted);
+            if all <= self.limit {
                 let segment = Segment {
                     sphere: index,
                     number,

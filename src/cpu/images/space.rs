@@ -61,9 +61,9 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// the domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// Returns the indices of the spheres of two proxies, and the image of the second one, as the
-    /// list of collisions names them.
-    fn named(&self, words: [u32; 2]) -> ([u32; 2], <Self::Listed as Listed>::Image);
+    /// Returns the indices of the spheres of two proxies of which at least one is an image, and the
+    /// image of the second one, as the list of collisions names them.
+    fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
     /// Applies the swept test to two pairs of proxies.
     fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
@@ -140,9 +140,8 @@ impl ProxySpace for OpenSpace {
     #[inline(always)]
     fn image(&self, _: [u32; 2]) {}
 
-    #[inline(always)]
-    fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], ()) {
-        ([a.min(b), a.max(b)], ())
+    fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
+        ([a.min(b), a.max(b)], [0; 3])
     }
 
     #[inline(always)]
@@ -213,8 +212,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     #[inline(always)]
-    fn proxy(&self, _: &Sizes<'_>, proxy: usize) -> (Segment, u32) {
-        self.images.get(proxy)
+    fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32) {
+        self.images.get(sizes.class_of, proxy)
     }
 
     #[inline(always)]
@@ -264,11 +263,7 @@ impl ProxySpace for PeriodicSpace<'_> {
         self.cell.lattice.in_given_edges(self.between(words))
     }
 
-    #[inline(always)]
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        if self.are_plain([a, b]) {
-            return ([a.min(b), a.max(b)], [0; 3]);
-        }
         // One image of one sphere is no pair, and gets any order.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],

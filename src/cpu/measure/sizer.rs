@@ -14,7 +14,7 @@ use super::histogram::{Histogram, RunningClass};
 use crate::Sphere;
 use crate::cpu::images::Cell;
 use crate::lanes::LANES;
-use crate::shared::segments::{Cut, ProxySize};
+use crate::shared::segments::{Cut, ProxySize, SpherePath};
 use crate::shared::size_class::OUTSIDE;
 use crate::shared::space::Space;
 use crate::shared::units::Scale;
@@ -40,23 +40,20 @@ impl Sizer<'_> {
         let (blocks, rest) = spheres.as_chunks::<LANES>();
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
         for (spheres, classes) in blocks.iter().zip(class_blocks) {
-            *classes = self.add_uncut(histogram, spheres, set).unwrap_or_else(|| {
-                let inside = self.are_inside(spheres.each_ref());
-                from_fn(|lane| self.add(histogram, &spheres[lane], set, inside >> lane & 1 == 1))
-            });
+            *classes = self.add_block(histogram, spheres, set);
         }
         for (sphere, class) in rest.iter().zip(class_rest) {
-            let inside = self.are_inside([sphere; LANES]) != 0;
-            *class = self.add(histogram, sphere, set, inside);
+            let paths = self.scale.paths([sphere; LANES], &self.space.frame);
+            *class = self.add(histogram, sphere, set, self.are_inside(&paths) != 0);
         }
     }
 
     /// Returns a bit mask of the spheres that certainly stay inside the cell of a periodic domain.
     /// In open space, these are all.
-    fn are_inside(&self, spheres: [&Sphere; LANES]) -> usize {
-        self.cell.map_or((1 << LANES) - 1, |cell| {
-            cell.are_inside(&self.scale.paths(spheres, &self.space.frame))
-        })
+    #[inline(always)]
+    fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
+        self.cell
+            .map_or((1 << LANES) - 1, |cell| cell.are_inside(paths))
     }
 
     /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
@@ -91,24 +88,22 @@ impl Sizer<'_> {
         number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
-    /// Adds [`LANES`] spheres of set `set` to the histogram and returns their size classes, if none
-    /// of the spheres is cut and all certainly stay inside the cell. The classes are the same as those from [`Sizer::add`]. If a sphere is
-    /// cut, adds nothing and returns `None`.
+    /// Adds [`LANES`] spheres of set `set` to the histogram, and returns their size classes. The
+    /// classes are those of [`Sizer::add`]. If no sphere is cut, the spheres that stay inside the
+    /// cell of a periodic domain are added together.
     #[inline(always)]
-    fn add_uncut(
+    fn add_block(
         &self,
         histogram: &mut Histogram<'_>,
         spheres: &[Sphere; LANES],
         set: u32,
-    ) -> Option<[u16; LANES]> {
+    ) -> [u16; LANES] {
         let paths = self.scale.paths(spheres.each_ref(), &self.space.frame);
-        if self
-            .cell
-            .is_some_and(|cell| cell.are_inside(&paths) != (1 << LANES) - 1)
-        {
-            return None;
-        }
-        let half_cell = ProxySize::of_uncut(&paths, self.length)?;
+        let stay = self.are_inside(&paths);
+        let stays = |lane: usize| stay >> lane & 1 == 1;
+        let Some(half_cell) = ProxySize::of_uncut(&paths, self.length) else {
+            return from_fn(|lane| self.add(histogram, &spheres[lane], set, stays(lane)));
+        };
         let whole = Cut {
             power: 0,
             segment: 0,
@@ -120,7 +115,10 @@ impl Sizer<'_> {
         let inside = (within[0] & within[1] & within[2]).to_bitmask();
         let points = f32x4::transpose([x, y, z, half_cell]);
         let half_cells = half_cell.to_array();
-        Some(from_fn(|lane| {
+        from_fn(|lane| {
+            if !stays(lane) {
+                return self.add(histogram, &spheres[lane], set, false);
+            }
             let proxies = RunningClass {
                 count: 1,
                 inside: inside >> lane & 1,
@@ -134,6 +132,6 @@ impl Sizer<'_> {
             let number = size.class(set);
             histogram.add(number as usize, &proxies);
             number as u16
-        }))
+        })
     }
 }

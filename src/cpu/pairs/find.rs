@@ -10,11 +10,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::found::{FoundPairs, PairCounts, Progress};
 use super::search::PairSearch;
+use super::sweeper::TaskOutput;
 use super::task::Task;
-use crate::Error;
 use crate::cpu::images::ProxySpace;
-use crate::exact::{Listed, Report};
 use crate::memory::out_of_memory;
+use crate::{Collision, Error};
 
 /// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
 /// more than `limit` of them, or too many reports for the `decide` stage
@@ -26,45 +26,52 @@ pub(crate) fn find_pairs<S: ProxySpace>(
 ) -> Result<PairCounts, Error> {
     let FoundPairs {
         pairs,
+        images,
         shared,
         reports,
+        images_of_tasks,
     } = found;
     let progress = Progress::new(limit);
-    let all = Mutex::new((PairCounts::default(), shared.empty()));
-    let make = |number: usize, pairs: &mut Vec<S::Listed>| {
+    let all = Mutex::new((PairCounts::default(), shared.empty(), images.empty()));
+    let make = |number: usize, pairs: &mut Vec<Collision>| {
         let mut reports = reports.take();
-        let mut task = Task::new(search, &progress, pairs, reports.empty());
+        let mut images = images_of_tasks.take();
+        let output = TaskOutput {
+            pairs,
+            images: images.empty(),
+            shared: reports.empty(),
+        };
+        let mut task = Task::new(search, &progress, output);
         for index in search.of_task(number) {
             task.search_around(index);
         }
-        let (counts, reports) = task.finish()?;
+        let counts = task.finish()?;
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.0.candidates += counts.candidates;
         all.0.grazing = all.0.grazing.plus(counts.grazing);
-        append(all.1, reports)
+        append(all.1, &reports, "the pairs to decide")?;
+        append(all.2, &images, "the pairs with images")
     };
     let first_set = search.step.sets.first_len(search.step.spheres.len());
-    pairs.fill(search.tasks(), first_set, first_set, make, |pair| {
-        pair.pair().a
-    })?;
+    pairs.fill(search.tasks(), first_set, first_set, make, |pair| pair.a)?;
     if progress.is_too_much() {
         return Err(Error::TooManyPairs {
             needed: progress.all(),
             limit,
         });
     }
-    let (counts, _) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (counts, ..) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(PairCounts {
         pairs: progress.pairs(),
         ..counts
     })
 }
 
-/// Appends `reports`, which come from one task, to `shared`, the reports of all tasks.
-fn append<R: Report>(shared: &mut Vec<R>, reports: &[R]) -> Result<(), Error> {
-    let more = reports.len();
-    let room = shared.try_reserve(more);
-    room.map_err(|_| out_of_memory::<R>(shared.len() + more, "the pairs to decide"))?;
-    shared.extend_from_slice(reports);
+/// Appends the results of one task to the results of all tasks.
+fn append<R: Copy>(all: &mut Vec<R>, of_task: &[R], what: &'static str) -> Result<(), Error> {
+    let more = of_task.len();
+    let room = all.try_reserve(more);
+    room.map_err(|_| out_of_memory::<R>(all.len() + more, what))?;
+    all.extend_from_slice(of_task);
     Ok(())
 }

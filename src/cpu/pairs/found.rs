@@ -2,26 +2,34 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::Collision;
 use crate::cpu::buckets::Buckets;
-use crate::exact::{Grazing, Listed};
+use crate::exact::{Grazing, ImageCollision, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 /// The pairs that the `pairs` stage has found. The memory is kept from step to step.
 pub(crate) struct FoundPairs<L: Listed> {
-    /// Pairs that touch, sorted into buckets by index a.
-    pub(crate) pairs: Buckets<L>,
+    /// Pairs of spheres at their own places, sorted into buckets by index a. In open space, these
+    /// are all pairs.
+    pub(crate) pairs: Buckets<Collision>,
+    /// Pairs with images, in any order.
+    pub(crate) images: ReusedVec<ImageCollision>,
     /// Reports for the `decide` stage, of pairs that several time segments may report.
     pub(crate) shared: ReusedVec<L::Report>,
     /// Scratch memory for the reports of each task.
     pub(super) reports: ScratchPool<L::Report>,
+    /// Scratch memory for the pairs with images of each task.
+    pub(super) images_of_tasks: ScratchPool<ImageCollision>,
 }
 
 impl<L: Listed> Default for FoundPairs<L> {
     fn default() -> Self {
         Self {
             pairs: Buckets::default(),
+            images: ReusedVec::default(),
             shared: ReusedVec::default(),
             reports: ScratchPool::default(),
+            images_of_tasks: ScratchPool::default(),
         }
     }
 }
@@ -29,7 +37,11 @@ impl<L: Listed> Default for FoundPairs<L> {
 impl<L: Listed> FoundPairs<L> {
     /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
-        self.pairs.bytes() + self.shared.bytes() + self.reports.bytes()
+        self.pairs.bytes()
+            + self.images.bytes()
+            + self.shared.bytes()
+            + self.reports.bytes()
+            + self.images_of_tasks.bytes()
     }
 }
 

@@ -9,7 +9,9 @@ use super::found::Progress;
 use super::near::NearPairs;
 use super::search::PairSearch;
 use crate::cpu::images::{ProxySpace, ReportIn};
-use crate::exact::{GRAZING, Grazing, Impact, Listed, Report, ReportedPair, impact};
+use crate::exact::{
+    GRAZING, Grazing, ImageCollision, Impact, Listed, Report, ReportedPair, impact,
+};
 use crate::lanes::two;
 use crate::memory::out_of_memory;
 use crate::shared::ownership::{Ownership, ownership};
@@ -20,44 +22,46 @@ use crate::{Collision, Error};
 /// test begins.
 const PREFETCHED: usize = 64;
 
+/// The lists that a task fills.
+pub(super) struct TaskOutput<'a, S: ProxySpace> {
+    /// Pairs of spheres at their own places that touch. In open space, these are all pairs.
+    pub(super) pairs: &'a mut Vec<Collision>,
+    /// Pairs with images that touch.
+    pub(super) images: &'a mut Vec<ImageCollision>,
+    /// Reports for the `decide` stage, of pairs that several time segments may report.
+    pub(super) shared: &'a mut Vec<ReportIn<S>>,
+}
+
 /// Applies the swept test to pairs, and lists the pairs that touch.
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     /// Counts of the pairs and reports that all tasks have found so far.
     progress: &'a Progress,
-    /// List of the pairs that touch.
-    pairs: &'a mut Vec<S::Listed>,
-    /// Reports for the `decide` stage, of pairs that several time segments may report.
-    shared: &'a mut Vec<ReportIn<S>>,
+    output: TaskOutput<'a, S>,
     grazing: Grazing,
     /// `Ok`, or the error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
 impl<'a, S: ProxySpace> Sweeper<'a, S> {
-    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for the
-    /// `decide` stage to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
-        pairs: &'a mut Vec<S::Listed>,
-        shared: &'a mut Vec<ReportIn<S>>,
+        output: TaskOutput<'a, S>,
     ) -> Self {
         Self {
             search,
             progress,
-            pairs,
-            shared,
+            output,
             grazing: Grazing::default(),
             memory: Ok(()),
         }
     }
 
-    /// Returns the number of grazing pairs and the reports for the `decide` stage, or the error if
-    /// memory ran out.
-    pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportIn<S>]), Error> {
+    /// Returns the number of grazing pairs, or the error if memory ran out.
+    pub(super) fn finish(self) -> Result<Grazing, Error> {
         self.memory?;
-        Ok((self.grazing, self.shared))
+        Ok(self.grazing)
     }
 
     /// Applies the swept test to the pairs in `near`, lists the pairs that touch, and empties
@@ -65,16 +69,21 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     #[inline(never)]
     pub(super) fn sweep(&mut self, near: &mut NearPairs) {
         let count = std::mem::take(&mut near.count);
-        let begin = self.pairs.len();
-        let reported = self.shared.len();
+        let TaskOutput {
+            pairs,
+            images,
+            shared,
+        } = &mut self.output;
+        let begin = pairs.len();
+        let before = [images.len(), shared.len()];
         // The swept test takes two pairs at a time and writes both to the list, whether they touch
         // or not. So the list needs room for one pair more.
         let room = count + 1;
-        if self.pairs.try_reserve(room).is_err() {
-            self.memory = Err(out_of_memory::<S::Listed>(begin + room, "the pairs found"));
+        if pairs.try_reserve(room).is_err() {
+            self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
-        self.pairs.resize(begin + room, S::Listed::default());
+        pairs.resize(begin + room, Collision::default());
         // If the number of pairs is odd, the last swept test reads one entry beyond them. That
         // entry has to contain valid indices.
         near.searchers[count] = 0;
@@ -95,16 +104,24 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.asks_whose() {
             hits = self.keep_own(near, begin, hits);
         }
-        self.pairs.truncate(begin + hits);
-        if self.progress.add(hits, self.shared.len() - reported) {
-            self.pairs.clear();
-            self.shared.clear();
+        let TaskOutput {
+            pairs,
+            images,
+            shared,
+        } = &mut self.output;
+        pairs.truncate(begin + hits);
+        let all = hits + images.len() - before[0];
+        if self.progress.add(all, shared.len() - before[1]) {
+            pairs.clear();
+            images.clear();
+            shared.clear();
         }
     }
 
     /// Applies the swept test to entries `first` and `first + 1` of `near`, of which the bit mask
     /// `there` selects one or both. Appends the pairs that touch to the list, which has `hits`
-    /// pairs from index `begin` on, and returns the new value of `hits`. Entry k of `near` is
+    /// pairs from index `begin` on, and returns the new value of `hits`. Pairs with images go to a
+    /// list of their own. Entry k of `near` is
     /// overwritten by the pair in place `begin + k` of the list.
     #[inline(always)]
     fn sweep_two(
@@ -131,7 +148,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             return hits;
         }
         let just = swept.just & there;
-        let are_plain = space.are_plain(words[0]) && space.are_plain(words[1]);
+        let plain = two(words, |words| space.are_plain(words));
+        let are_plain = plain[0] && plain[1];
         if just != 0 {
             if self.asks_whose() || !are_plain {
                 // `decide_open` decides the pairs that just touch. It counts a pair as grazing only
@@ -151,31 +169,52 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 swept.hits |= 1 << lane;
             }
         }
-        if !are_plain && !self.asks_whose() {
-            for (lane, &places) in places.iter().enumerate() {
-                if swept.hits >> lane & there >> lane & 1 == 1 && !self.is_own(places) {
-                    swept.hits &= !(1 << lane);
-                }
+        let mut listed = swept.hits & there;
+        for lane in 0..2 {
+            if !plain[lane] && listed >> lane & 1 == 1 {
+                listed &= !(1 << lane);
+                self.list_with_image(places[lane], words[lane], swept.impacts[lane]);
             }
         }
         // Writes both pairs, whether they touch or not. A branch for each pair would often be
         // mispredicted.
         for lane in 0..2 {
-            // Two proxies that are one image of one sphere are no pair, and are removed below.
-            let ([a, b], image) = space.named(words[lane]);
+            let [a, b] = words[lane];
             let Impact { toi, depth } = swept.impacts[lane];
-            let pair = Collision {
-                a,
-                b: b.wrapping_sub(b_offset),
+            self.output.pairs[begin + hits] = Collision {
+                a: a.min(b),
+                b: a.max(b).wrapping_sub(b_offset),
                 toi,
                 depth,
             };
-            self.pairs[begin + hits] = S::Listed::new(pair, image);
             near.searchers[hits] = places[lane][0];
             near.found[hits] = places[lane][1];
-            hits += swept.hits >> lane & there >> lane & 1;
+            hits += listed >> lane & 1;
         }
         hits
+    }
+
+    /// Lists a pair of proxies that touch, of which at least one is an image, unless
+    /// [`Sweeper::is_own`] rejects the pair.
+    #[inline(never)]
+    fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Impact) {
+        if !self.is_own(places) {
+            return;
+        }
+        let PairSearch { step, space, .. } = self.search;
+        let ([a, b], image) = space.named(words);
+        let images = &mut self.output.images;
+        if images.try_reserve(1).is_err() {
+            let count = images.len() + 1;
+            self.memory = Err(out_of_memory::<ImageCollision>(
+                count,
+                "the pairs with images",
+            ));
+            return;
+        }
+        let Impact { toi, depth } = impact;
+        let b = b.wrapping_sub(step.sets.b_offset() as u32);
+        images.push(ImageCollision::new(Collision { a, b, toi, depth }, image));
     }
 
     /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
@@ -215,7 +254,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let mut kept = 0;
         for hit in 0..hits {
             if self.is_own([near.searchers[hit], near.found[hit]]) {
-                self.pairs[begin + kept] = self.pairs[begin + hit];
+                self.output.pairs[begin + kept] = self.output.pairs[begin + hit];
                 kept += 1;
             }
         }
@@ -271,7 +310,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 // close to tangency.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
-                self.shared.push(Report::new(pair, space.image(words)));
+                self.output
+                    .shared
+                    .push(Report::new(pair, space.image(words)));
                 false
             }
         }

@@ -10,10 +10,10 @@ use std::ops::Range;
 use super::found::{PairCounts, Progress};
 use super::near::{MAX_NEAR, NearPairs};
 use super::search::PairSearch;
-use super::sweeper::Sweeper;
+use super::sweeper::{Sweeper, TaskOutput};
 use crate::Error;
 use crate::cpu::balls::{BallProbe, PathProbe, Probe};
-use crate::cpu::images::{ProxySpace, ReportIn};
+use crate::cpu::images::ProxySpace;
 use crate::cpu::neighbors::CellRow;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
@@ -28,18 +28,15 @@ pub(super) struct Task<'a, S: ProxySpace> {
 }
 
 impl<'a, S: ProxySpace> Task<'a, S> {
-    /// Makes a task that writes the pairs that touch to `pairs`, and the reports for the `decide`
-    /// stage to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
-        pairs: &'a mut Vec<S::Listed>,
-        shared: &'a mut Vec<ReportIn<S>>,
+        output: TaskOutput<'a, S>,
     ) -> Self {
         Self {
             search,
             near: NearPairs::new(),
-            sweeper: Sweeper::new(search, progress, pairs, shared),
+            sweeper: Sweeper::new(search, progress, output),
             candidates: 0,
         }
     }
@@ -68,16 +65,14 @@ impl<'a, S: ProxySpace> Task<'a, S> {
     }
 
     /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
-    /// counts, and its reports for the `decide` stage.
-    pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportIn<S>]), Error> {
+    /// counts.
+    pub(super) fn finish(mut self) -> Result<PairCounts, Error> {
         self.sweeper.sweep(&mut self.near);
-        let (grazing, shared) = self.sweeper.finish()?;
-        let counts = PairCounts {
+        Ok(PairCounts {
             candidates: self.candidates,
-            grazing,
+            grazing: self.sweeper.finish()?,
             ..PairCounts::default()
-        };
-        Ok((counts, shared))
+        })
     }
 
     /// Collects the neighbours in `ranges` whose bounding spheres meet `probe`, the shape of the
