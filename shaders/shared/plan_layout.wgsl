@@ -8,8 +8,7 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// A possible layout of a grid: its expected cost; its number, which encodes the number of time slabs and the
-// kind of box; and the edge of its cells.
+// A possible layout of a grid. `number` encodes the number of time slabs and the kind of box.
 struct Layout {
     cost: f32,
     number: u32,
@@ -29,8 +28,6 @@ const BOX_AROUND_ALL = 0u;
 const BOX_AROUND_MOST = 1u;
 const ONLY_A_HASH = 2u;
 
-// Returns the kind of box in layout `number` of a grid: around all spheres (BOX_AROUND_ALL), around most
-// spheres (BOX_AROUND_MOST), or none (ONLY_A_HASH).
 fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
@@ -43,8 +40,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the edge of cells for which the box from `low` to `high` has at most `slots` cells. Tries edges
-// that grow from `edge` by factors of CELL_GROWTH, and returns the smallest edge that suffices, or 0 if none
+// Returns the edge of cells for which the box from `low` to `high` has at most `slots` cells: the smallest
+// that suffices of CELL_GROWTH_STEPS edges that grow from `edge` by factors of CELL_GROWTH, or 0 if none
 // does.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
@@ -70,8 +67,7 @@ fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
 
-// Returns the smallest n for which spheres that search a grid are cut into 2^n time segments. The smallest n
-// belongs to the longest segments.
+// Returns the smallest n for which spheres that search a grid are cut into 2^n time segments.
 fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     var least = SEGMENT_BITS;
     for (var k = 0u; k < ranges; k++) {
@@ -89,8 +85,6 @@ struct Fitted {
     part_hashed: f32,
 }
 
-// Returns the edge of the cells in layout `number` of a grid that may use `share` table entries, and the
-// fraction of the grid's spheres (or time segments) that are outside the box.
 fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     let slabs = f32(1u << layout_power(number));
     let edge = cell_edge(level.proxies / slabs, level.half_cell);
@@ -121,7 +115,7 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
             // A time segment that is longer than a time slab searches several slabs. In all of these slabs
-            // together, it meets as many spheres (or time segments) as the grid has during this segment.
+            // together, it meets as many spheres as the grid has during this segment.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -148,8 +142,8 @@ fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) ->
     return best;
 }
 
-// Returns the cheapest layout of grid number `thread`. Several threads have examined layouts of this grid,
-// and their results are compared.
+// Returns the cheapest layout of grid number `thread` from the results of the threads that examined its
+// layouts.
 fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     var chosen = sh_layout[thread];
     for (var part = 1u; part < min(THREADS / levels, 3u * (level.power + 1u)); part++) {
@@ -159,7 +153,7 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
 }
 
 // Returns the grid with the layout `chosen`. Its table entries are counted from 0, and there are at most
-// `share` + MIN_HASHED_SLOTS of them. `ranges` is the union of the size ranges in the grid.
+// `share` + MIN_HASHED_SLOTS of them.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
