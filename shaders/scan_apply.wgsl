@@ -8,8 +8,8 @@
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
 // Whether an earlier dispatch has replaced the sums of the blocks of counts by their prefix sums. If not,
-// there are at most SCAN_BLOCK sums, and each workgroup adds up the sums of the blocks before its own block.
-// This costs less than another dispatch.
+// there are at most SCAN_BLOCK sums, and each workgroup adds up the sums of the earlier blocks, which costs
+// less than another dispatch.
 override SUMS_ARE_SCANNED: bool = false;
 
 // Number of adjacent vectors of four counts that an invocation of the prefix sum processes.
@@ -19,7 +19,6 @@ const_assert OWN_VECTORS == 2u;
 // Sum of all counts in the blocks before the workgroup's block, if SUMS_ARE_SCANNED is false.
 var<workgroup> sh_before: atomic<u32>;
 
-// Returns the sum of four counts.
 fn total(v: vec4<u32>) -> u32 {
     return v.x + v.y + v.z + v.w;
 }

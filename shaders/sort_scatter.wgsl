@@ -5,13 +5,13 @@
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Number of words that hold the counts of items for all values of a digit of the sort key. Each word holds
-// two counts of 16 bits, which suffice because a block of items is small.
+// Number of words that hold the counts of items for all values of a sort digit. Each word holds two counts of
+// 16 bits, which suffice because a block of items is small.
 const WORDS = DIGITS / 2u;
 // Number of items that each invocation of the radix sort moves.
 const EACH = SORT_BLOCK / WORKGROUP;
-// Division of work for the prefix sums of digit counts. Each invocation has WORDS words of counts. For each
-// of these words, ADDERS invocations sum it up over the workgroup, and each of them adds COUNTS values.
+// Division of work for the prefix sums of digit counts. For each of the WORDS words of counts, ADDERS
+// invocations sum it up over the workgroup, and each of them adds COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -28,11 +28,9 @@ var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
 // For each value of the sort digit: the number of one invocation's items with this digit. Each word holds two
-// of these counts.
+// counts.
 alias Counts = array<u32, WORDS>;
 
-// Returns, for each value of the sort digit, the number of items with this digit from item `begin` up to, but
-// not including, item `end`.
 fn count_digits(begin: u32, end: u32) -> Counts {
     var counts = Counts();
     for (var i = begin; i < end; i++) {
@@ -43,7 +41,7 @@ fn count_digits(begin: u32, end: u32) -> Counts {
 }
 
 // Replaces the digit counts in sh_counts by their exclusive prefix sums over the invocations, separately for
-// each word of the counts.
+// each word.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

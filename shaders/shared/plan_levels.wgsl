@@ -36,8 +36,8 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds, for each number n, the best division of the first n size ranges into grids, from the best divisions
-// of fewer ranges. Each thread handles the grids that begin with the size range of the thread's number.
+// Finds, for each number n, the best division of the first n size ranges into grids. Each thread handles the
+// grids that begin with the size range of the thread's number.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {
@@ -62,13 +62,12 @@ fn find_best_cut(ranges: u32, thread: u32) {
             sh_best[end] = sh_cost[first];
             sh_first[end] = first;
         }
-        // This barrier makes sh_best visible. It also ends all reads of sh_cost before the next iteration
-        // overwrites sh_cost.
+        // This barrier makes sh_best visible, and ends all reads of sh_cost before the next iteration
+        // overwrites it.
         workgroupBarrier();
     }
 }
 
-// Writes the grids of the best division of the size ranges to sh_level.
 fn list_levels(ranges: u32) {
     var levels = 0u;
     for (var end = ranges; end > 0u; end = sh_first[end]) {

@@ -3,12 +3,10 @@
 
 #needs params
 
-// Returns whether the step has two sets, so that only pairs with one sphere from each set count.
 fn are_two_sets() -> bool {
     return (params.flags & FLAG_TWO_SETS) != 0u;
 }
 
-// Returns the set of a sphere, 0 or 1.
 fn set_of(sphere: u32) -> u32 {
     return select(0u, 1u, are_two_sets() && sphere >= params.b_offset);
 }

@@ -8,8 +8,7 @@ struct SourceLayout {
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // Radius of all spheres, used if radius.y is 0, and collision groups of all spheres, used if groups.y is
-    // 0.
+    // Radius and collision groups of all spheres, used if radius.y or groups.y, respectively, is 0.
     constant_radius: f32,
     constant_groups: u32,
     // Kind of the values that describe the motion of the spheres: none (MOTION_NONE), velocities

@@ -15,13 +15,12 @@ fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
 
-// Returns the number of the time segment in a tag, counted from 0.
 fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
 // Returns the time slab (equal part of the step) that contains the time segment of a tag, in a grid with
-// 2^time_power slabs. The grid must not have more slabs than the sphere has segments.
+// 2^time_power slabs, at most as many as the sphere has segments.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }
