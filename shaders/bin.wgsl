@@ -1,6 +1,6 @@
 // Computes the grid cell of every proxy (an uncut sphere, or one time segment of a fast sphere) and its slot
 // (entry of the table of cells), and counts the proxies in each slot.
-// Twin of the Rust code in `src/cpu/bin.rs`.
+// Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
 #import invocation::{invocation}
@@ -23,7 +23,7 @@
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest number of spheres (or time segments) in a table entry right after this workgroup added one of them.
+// Largest number of proxies (spheres or time segments) in a table entry right after this workgroup added one.
 var<workgroup> sh_fullest: atomic<u32>;
 
 fn put(proxy: u32) {

@@ -1,8 +1,7 @@
-// Compares the pairs of this step with the pairs of the last complete step, and lists the pairs that began
-// (are new), lasted (were there before) and ended (are gone). The entry point `flag` marks the pairs that
-// began or ended. After the prefix sum of these flags, `write` writes the three parts of the list. `keep`
-// stores this step's pairs for the next comparison.
-// Twin of the Rust code in `src/reduce/changes.rs`.
+// Lists the pairs that began (are new), lasted (were there before) and ended (are gone) since the last
+// complete step. The entry point `flag` marks the pairs that began or ended. After the prefix sum of these
+// flags, `write` writes the list. `keep` stores this step's pairs for the next comparison.
+// Twin of `src/reduce/changes.rs`.
 
 #import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -13,8 +12,8 @@
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
 // 1 for each pair that began or ended, otherwise 0; after the scan, the exclusive prefix sums of these flags.
-// There is one word for each entry of this step's sorted list, then one for each entry of the last complete
-// step's list, and one more at the end.
+// There is one word for each pair of this step, then one for each pair of the last complete step, and one
+// more.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
@@ -26,8 +25,6 @@ fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
     return one.x < other.x || (one.x == other.x && one.y < other.y);
 }
 
-// Returns the two spheres of pair number `place` of the last complete step if `of_kept` is true, otherwise of
-// this step.
 fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     if of_kept {
         return kept_pairs[place];

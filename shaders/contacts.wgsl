@@ -1,7 +1,7 @@
 // Writes the contacts of each sphere: a row of indices into the list of pairs (a, b), which is sorted by a.
 // The entry point `copy` copies this list, and the copy is then sorted by the row of b. From the two orders,
 // `rows` determines where each row begins, and `fill` writes the rows.
-// Twin of the Rust code in `src/reduce/contacts.rs`.
+// Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -74,14 +74,14 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // The row of a sphere begins with the pairs (a, b) in which the sphere is b. Such an entry is preceded by
-    // one entry for each pair that is earlier in the order of b, and one for each pair whose a has an earlier
+    // The row of a sphere begins with the pairs (a, b) in which it is b. Such an entry is preceded by one
+    // entry for each pair that is earlier in the order of b, and one for each pair whose a has an earlier
     // row.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // The row of a sphere ends with the pairs (a, b) in which the sphere is a. Such an entry is preceded by
-    // one entry for each pair that is earlier in the order of a, and one for each pair whose b has this row
-    // or an earlier one.
+    // The row of a sphere ends with the pairs (a, b) in which it is a. Such an entry is preceded by one entry
+    // for each pair that is earlier in the order of a, and one for each pair whose b has this row or an
+    // earlier one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -1,7 +1,7 @@
 // Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts, `times`
 // computes the time of each sphere's first impact, and `partners` finds the sphere that is hit at this time,
 // or the one with the smallest index if there are several.
-// Twin of the Rust code in `src/reduce/earliest.rs`.
+// Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
@@ -24,7 +24,6 @@ struct Seen {
     row_a: u32,
     row_b: u32,
     b: u32,
-    // Time of impact, as the bits of a float32.
     toi: u32,
 }
 
@@ -61,8 +60,8 @@ fn times(
     }
 }
 
-// Records sphere `partner` as the sphere that is hit first by the sphere in row `row`, if `toi` is the time
-// of its first impact. Of several spheres that are hit at this time, the row keeps the smallest index.
+// Records sphere `partner` as hit first by the sphere in row `row`, if `toi` is the time of its first impact.
+// Of several spheres that are hit at this time, the row keeps the smallest index.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);

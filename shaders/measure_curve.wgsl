@@ -1,8 +1,8 @@
 // Computes from a sample how the spheres are distributed in space: the correlation curve (the mean number of
-// other spheres within each distance of a sphere), the frame (the moving origin from which grid cells are
-// counted), the trimmed box (which holds most spheres), and the length limit of the time segments into which
-// fast spheres are cut. Dispatched as one workgroup.
-// Twin of the Rust code in `src/cpu/measure/curve.rs`.
+// other spheres within each distance of a sphere), the frame (the moving origin of the grid cells), the
+// trimmed box (which holds most spheres), and the length limit of the time segments of fast spheres.
+// Dispatched as one workgroup.
+// Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, largest, path_of, segments_power}
@@ -15,22 +15,20 @@
 @group(0) @binding(3) var<storage, read> samples: array<Sampled>;
 @group(0) @binding(4) var<storage, read_write> space: Space;
 
-// Number of invocations that together compute the cost of one candidate length of time segments.
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
 // The first octave of distance with at least MIN_COUNTED_PAIRS pairs of sampled spheres nearer than its upper
 // end. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
-// Paths of the sampled spheres with which candidate lengths of time segments are compared.
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
 // Expected cost of each candidate length of time segments: partial costs from PARTS invocations for each
-// length, and the totals.
+// length, and totals.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// Returns log2 of the mean number of other spheres within some distance of a sphere, if `pairs` of the `all`
-// ordered pairs of sampled spheres are within this distance.
+// Returns log2 of the mean number of other spheres within a distance of a sphere, if `pairs` of the `all`
+// ordered pairs of sampled spheres are that near.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
@@ -58,8 +56,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
 }
 
 fn write_curve(octave: u32) {
-    // After the barrier, sh_sums holds for each octave of distance the number of ordered pairs of sampled
-    // spheres that are nearer than its upper end.
+    // After the barrier, sh_sums holds for each octave the number of ordered pairs of sampled spheres nearer
+    // than its upper end.
     let own = octaves[octave];
     let before = sum_before(own, octave);
     workgroupBarrier();
@@ -74,9 +72,8 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The trimmed box, which holds most of the sampled spheres and no far outliers; the middle of the sample; and
-// the frame (the moving origin from which grid cells are counted). Box and middle are in absolute
-// coordinates, halfway through the step.
+// The trimmed box (which holds most sampled spheres and no far outliers) and the middle of the sample, in
+// absolute coordinates halfway through the step; and the frame (the moving origin of the cells).
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -92,7 +89,6 @@ fn trimmed_box() -> Trimmed {
     return Trimmed(low, high, center, Frame(center - drift * (0.5 * params.dt), drift));
 }
 
-// Returns the width by which the trimmed box (which holds most spheres) is extended on each side.
 fn wider(trimmed: Trimmed) -> vec3<f32> {
     return (trimmed.high - trimmed.low) * TRIM_MARGIN;
 }
@@ -111,8 +107,7 @@ fn spacing() -> f32 {
     }
     let medians = vec2<f32>(ranks[6].median, ranks[7].median);
     let nearest = vec2<f32>(min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u)));
-    // Dimension of the region that the neighbours of a sphere fill: about 3 for a volume, 2 for a sheet. It
-    // follows from how the number of neighbours grows with the distance.
+    // Dimension of the region that the neighbours of a sphere fill: about 3 for a volume, 2 for a sheet.
     var dimension = MAX_DIMENSION;
     if medians.y > medians.x {
         dimension = clamp(log2(nearest.y / nearest.x) / (medians.y - medians.x), MIN_DIMENSION, MAX_DIMENSION);
@@ -132,15 +127,15 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k, shifted by half of its displacement. The shift does not matter,
-// because only the extent of the path is used.
+// Returns the path of sampled sphere k, shifted by half of its displacement, which does not change its
+// extent.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
     return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
 }
 
 // Number of sampled spheres that the shortest candidate length of time segments would cut (`all`), and number
-// of these spheres with which the candidate lengths are compared (`weighed`).
+// of them with which the candidate lengths are compared (`weighed`).
 struct Cut {
     all: u32,
     weighed: u32,
@@ -161,8 +156,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_path has room for MAX_WEIGHED paths. If more sampled spheres would be cut into time segments, it
-    // receives only every `each`-th path.
+    // sh_path has room for MAX_WEIGHED paths. If more sampled spheres would be cut, it receives only every
+    // `each`-th path.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let path = sampled_path(k, frame);
@@ -194,8 +189,7 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     return cost;
 }
 
-// Returns in invocation 0 the index of the candidate length of time segments with the least expected cost,
-// and 0 in all others.
+// Returns in invocation 0 the index of the candidate length of time segments with the least expected cost.
 fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -227,8 +221,8 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The length limit of time segments is the spacing of the spheres, or a longer candidate if such short
-    // segments would cost more than the tests that they save.
+    // The length limit of time segments is the spacing of the spheres, or longer if such short segments would
+    // cost more than the tests that they save.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();

@@ -1,7 +1,7 @@
 // Computes the median, a low quantile and a high quantile of each quantity of the sampled spheres:
 // coordinates, velocity components, and distances to neighbours. Each workgroup ranks RANKED of the sampled
 // spheres by one quantity.
-// Twin of the Rust code in `src/cpu/measure/ranks.rs`.
+// Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
@@ -17,11 +17,9 @@ const NO_KEY = 0xffffffffu;
 // Sort keys of all sampled spheres, four per vector: unsigned integers with the same order as the quantity by
 // which the workgroup ranks the spheres.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
-// Ranks of the workgroup's RANKED sampled spheres among all sampled spheres.
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector without a dynamic index, because some compilers move dynamically indexed
-// vectors to memory.
+// Returns one component of a vector. Some compilers move dynamically indexed vectors to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
@@ -75,8 +73,6 @@ fn count_before(first: u32, local: u32) {
     }
 }
 
-// Writes one quantity of sampled sphere k to `ranks` if it is the median, the low quantile or the high
-// quantile.
 fn write_rank(k: u32, rank: u32, quantity: u32) {
     let strays = params.sample / TRIM_DIVISOR;
     let value = value_of(k, quantity);

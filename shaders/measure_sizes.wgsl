@@ -1,6 +1,6 @@
-// Determines into how many time segments each sphere is cut, writes the list of time segments, and counts
-// uncut spheres and segments in a histogram of size classes (classes of similar size).
-// Twin of the Rust code in `src/cpu/measure/sizes.rs`.
+// Determines into how many time segments each sphere is cut, lists the segments, and counts uncut spheres and
+// segments in a histogram of size classes (classes of similar size).
+// Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
@@ -47,15 +47,14 @@ struct GatheredClass {
 // Number of entries in each workgroup's hash table of size classes, which uses linear probing.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
-// Index in the list of time segments of the first segment that this workgroup writes.
 var<workgroup> sh_base: u32;
 // 1 if a sphere of the workgroup is cut into time segments, otherwise 0. The second variable is a copy for
 // workgroupUniformLoad().
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Returns the place of a size class in the workgroup's hash table, or PLACES if the table is full. Takes a
-// free entry for a new size class.
+// Returns the place of a size class, which may be new, in the workgroup's hash table, or PLACES if the table
+// is full.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -74,7 +73,7 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Raises the bounds of hash table entry `place` along one axis. An unchanged bound is not written.
+// Raises the bounds of a hash table entry along one axis. Unchanged bounds are not written.
 fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     if atomicLoad(&sh_gathered[place].low[axis]) < low {
         atomicMax(&sh_gathered[place].low[axis], low);
@@ -94,8 +93,6 @@ fn gather(place: u32, own: Addition) {
     raise_gathered(place, 2u, own.low.z, own.high.z);
 }
 
-// Raises the bounds of a size class in global memory along one axis. `bounds` holds the bounds as read
-// earlier. An unchanged bound is not written.
 fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     if bounds.x < low {
         atomicMax(&size_classes[size_class].low[axis], low);
@@ -137,9 +134,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the index of the invocation whose sphere has time segment k of the workgroup: the number of prefix
-// sums in sh_sums that are at most k. The binary search is unrolled because some drivers end an invocation
-// after too many loop iterations (docs/design.md, "Limits that are kept").
+// Returns the index of the invocation whose sphere has time segment k of the workgroup. The binary search is
+// unrolled because some drivers end an invocation after too many loop iterations (docs/design.md, "Limits
+// that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -174,8 +171,7 @@ fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     return own;
 }
 
-// Returns the size class of sphere i and the number of time segments into which it is cut. A sphere that was
-// set aside for invalid values has no size class.
+// Returns the size class of sphere i and the number of time segments into which it is cut.
 fn size_of(i: u32) -> Sized {
     var sized: Sized;
     sized.size_class = NO_SIZE_CLASS;
@@ -192,7 +188,7 @@ fn size_of(i: u32) -> Sized {
     return sized;
 }
 
-// Sums up the contributions of the workgroup's spheres to their size classes in the hash table, or in global
+// Adds the contributions of the workgroup's spheres to their size classes in the hash table, or in global
 // memory if the table is full.
 fn gather_all(size_class: u32, own: Addition, local: u32) {
     // One invocation in 16 adds its sphere first. Most other spheres of the workgroup lie within the
@@ -231,8 +227,7 @@ fn add_gathered(place: u32) {
     add(gathered - 1u, sum);
 }
 
-// Reserves `count` entries of the list of time segments and returns the index of the first. The counter keeps
-// counting when the list is full.
+// Reserves entries of the list of time segments. The counter keeps counting when the list is full.
 fn take_segments(count: u32) -> u32 {
     let base = atomicAdd(&counters.segments[0], count);
     if base + count < base {
@@ -241,9 +236,9 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the time segments of the workgroup's spheres, except each sphere's first one, to consecutive entries
-// of the list. `further` is the number of such segments of this invocation's sphere, and `begin` is the index
-// of the workgroup's first sphere. All invocations share the writing.
+// Writes the time segments of the workgroup's spheres, except each sphere's first one. `further` is the
+// number of such segments of this invocation's sphere, and `begin` is the index of the workgroup's first
+// sphere.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
     if local == SCAN_WORKGROUP - 1u && before + further > 0u {
@@ -283,7 +278,7 @@ fn main(
     if local == 0u {
         sh_any_cut = atomicLoad(&sh_cut);
     }
-    // Most workgroups have no sphere that is cut, so they write no time segments.
+    // Most workgroups have no sphere that is cut.
     if workgroupUniformLoad(&sh_any_cut) != 0u {
         write_segments(own.further, i - local, local);
     }

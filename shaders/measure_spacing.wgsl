@@ -1,7 +1,6 @@
 // Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each sampled
-// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres. First, its invocations
-// share the work of counting the sampled spheres around them. Then each invocation handles one octave.
-// Twin of the Rust code in `src/cpu/measure/spacing.rs`.
+// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres.
+// Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}
@@ -20,8 +19,8 @@ fn middle_of(sphere: Sphere) -> vec3<f32> {
 }
 
 // For each sampled sphere of the workgroup: its centre halfway through the step, the number of other sampled
-// spheres in each octave of distance, and log2 of the distances to its NEAR_RANK-th and its FAR_RANK-th
-// nearest neighbour.
+// spheres in each octave of distance, and log2 of the distances to its NEAR_RANK-th and FAR_RANK-th nearest
+// neighbours.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
@@ -38,9 +37,9 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Writes log2 of the distance from sphere k of the workgroup to its NEAR_RANK-th and its FAR_RANK-th nearest
-// neighbour, if the neighbour is in octave `octave` of distance. This octave contains `near` neighbours of
-// the sphere, and all lower octaves together contain `before`.
+// Writes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
+// neighbours that are in octave `octave` of distance. This octave contains `near` neighbours, and all lower
+// octaves together contain `before`.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
@@ -85,8 +84,7 @@ fn main(
     if all > 0u {
         atomicAdd(&octaves[local], all);
     }
-    // Any invocation may have written a distance to a neighbour, so the barrier must come before the
-    // distances are read.
+    // Any invocation may have written a distance to a neighbour.
     workgroupBarrier();
     if local < own {
         let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);

@@ -1,9 +1,9 @@
-// Finds the pairs of touching spheres: tests every sphere (or time segment of a fast sphere) against the
-// candidates near it in the grids. With TALLY, the kernel only counts the candidates. This counting pass runs
+// Tests every sphere (or time segment of a fast sphere) against the candidates near it in the grids, and
+// lists the pairs that touch. With TALLY, the kernel only counts the candidates. This counting pass runs
 // first if there may be more candidates than allowed.
-// Twin of the Rust code in `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. First, a large
-// sphere on the GPU does not search grids with smaller cells, because all other invocations would wait for
-// it. Second, the first test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. A large sphere on the GPU does
+// not search grids with smaller cells, because all other invocations would wait for it. The first test of a
+// candidate is the near test of `near.wgsl`, not a test of bounding spheres.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
@@ -34,11 +34,10 @@ override TALLY: bool = false;
 var<workgroup> sh_idle: u32;
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found, which may exceed STAGED; and index in the list of pairs of
-// the first pair that the workgroup writes.
+// Number of pairs that the workgroup has found, which may exceed STAGED; and index of the first of them in
+// the list of pairs.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
-// The workgroup's contribution to two counters of the step: candidate pairs, and finished invocations.
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
@@ -60,8 +59,8 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to entry `place` of the list of pairs, if the list has this entry. If the low word of the
-// pair counter has wrapped around, another pair is overwritten. The step then reports a truncated list.
+// Writes a pair to the list of pairs, if entry `place` exists. If the low word of the pair counter has
+// wrapped around, another pair is overwritten. The step then reports a truncated list.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
@@ -74,15 +73,14 @@ fn list_staged(staged: u32) {
     }
 }
 
-// Returns whether one of two spheres ignores a collision group of the other. In each argument, the low 16
-// bits are a sphere's collision groups, and the high 16 bits are the groups that it ignores.
+// Returns whether one of two spheres ignores a collision group of the other. The low 16 bits of an argument
+// are a sphere's groups, and the high 16 bits are the groups that it ignores.
 fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Adds a pair of spheres that may touch to the list of pairs. Does nothing if both are time segments of the
-// same sphere, if one sphere ignores the other, or if other time segments report the pair because the spheres
-// come closest in them.
+// Adds a pair of spheres that may touch to the list of pairs, unless they are the same sphere, one ignores
+// the other, or other time segments report the pair because the spheres come closest in them.
 fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
@@ -112,15 +110,14 @@ fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     }
 }
 
-// Returns a 64-bit count (two words, low word first) plus `more`.
+// Returns a 64-bit count (low word first) plus `more`.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A sphere (or time segment) that searches for candidates: its index in the buffer of sorted spheres, and its
-// tag (packed grid number and time segment). Its values are reloaded for each use, which costs less than
-// keeping them in registers.
+// Index in the buffer of sorted spheres, and tag (packed grid number and time segment), of a sphere that
+// searches for candidates. Reloading the sphere for each use costs less than keeping it in registers.
 struct Searcher {
     index: u32,
     tag: u32,
@@ -130,16 +127,16 @@ struct Searcher {
 // of the buffer of sorted spheres, and are numbered across these ranges from 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // For each of the first four ranges of candidates: the number of the first candidate after the range.
+    // Number of the first candidate after each of the first four ranges.
     past: vec4<u32>,
     // Offset, modulo 2^32, from a candidate's number to its index in the buffer of sorted spheres, for each
-    // of the first four ranges of candidates.
+    // of the first four ranges.
     shift: vec4<u32>,
     last_shift: u32,
 }
 
-// Returns the index of candidate `number` in the buffer of sorted spheres. The code uses select() because
-// compilers move dynamically indexed vectors from registers to memory.
+// Returns the index of a candidate in the buffer of sorted spheres. Uses select() because compilers move
+// dynamically indexed vectors from registers to memory.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -150,8 +147,8 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
 }
 
 // Returns the candidates of a sphere in its own cell and in 13 of the 26 neighbouring cells, so that each
-// pair is found from one side only. Each of these cells must have its own table entry. All loads come before
-// the first use of a result, so that their latencies overlap.
+// pair is found from one side only. Each cell must have its own table entry. All loads come before the first
+// use of a result, so that their latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -177,8 +174,7 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Applies the near test (a cheap first test) to 32 candidates. Returns a mask with one bit per candidate, set
-// if the candidate may touch the searching sphere.
+// Returns a mask with one bit for each of 32 candidates, set if the candidate may touch the searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -193,11 +189,9 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Applies the filter (a float32 test with an error bound) to two spheres, and reports the pair unless they
-// certainly miss each other.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // XOR with params.zero, which is always 0, forces the compiler to load the searching sphere again instead
-    // of keeping it in registers.
+    // XOR with params.zero (always 0) forces the compiler to reload the searching sphere instead of keeping
+    // it in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
     let s = filter_pair(proxy, candidate, params.dt);
@@ -206,9 +200,8 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests a sphere against its candidates in batches of 32: first the cheap near test for the whole batch, then
-// the expensive filter for the few candidates that pass. While one invocation of a subgroup runs the filter,
-// the others wait.
+// Tests candidates in batches of 32: first the cheap near test for the whole batch, then the expensive filter
+// for the few that pass. While one invocation of a subgroup runs the filter, the others wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -236,8 +229,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last time slab (equal part of the step) of a grid that overlap a time segment.
-// The segment is number `segment` of 2^power, and the grid has 2^time_power slabs.
+// Returns the first and the last of the 2^time_power time slabs (equal parts of the step) that overlap time
+// segment number `segment` of 2^power.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -247,15 +240,14 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// A block of cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, both
-// included, in the time slabs (equal parts of the step) from `slabs.x` to `slabs.y`.
+// The cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, in the time slabs
+// (equal parts of the step) from `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // Cell where the search of the block begins, and lowest index in the buffer of sorted spheres to be
-    // tested in this cell. In its own grid, a sphere starts right after itself, so that each pair is found
-    // once.
+    // Cell where the search begins, and lowest index in the buffer of sorted spheres to be tested in this
+    // cell. In its own grid, a sphere starts right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
@@ -265,9 +257,9 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another grid that may hold a sphere that touches the searching time segment.
-// Along each axis, the block reaches as far from the segment's middle as the segment's half extent plus the
-// largest half extent in the other grid.
+// Returns the block of cells of another grid that may hold spheres that touch the searching time segment. It
+// reaches as far from the segment's middle as the segment's half extent plus the largest half extent in the
+// other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -280,17 +272,16 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
 }
 
-// One cell of a grid, or several consecutive cells of a row, and their range of the buffer of sorted spheres.
 struct Piece {
     begin: u32,
     end: u32,
-    // True if the range covers the whole rest of the searched row of cells, and each cell has its own table
-    // entry. False if it covers one cell, which may share its table entry with other cells.
+    // True if the range covers the whole rest of the searched row of cells. False if it covers one cell,
+    // which may share its table entry with other cells.
     whole: bool,
 }
 
-// Returns the part of a row of cells that is read as one range of sorted spheres: all cells from `first` to x
-// = `high_x` if each has its own table entry, otherwise only `first`.
+// Returns the part of a row of cells that is one range of sorted spheres: all cells from `first` to x =
+// `high_x` if each has its own table entry, otherwise only `first`.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -298,8 +289,6 @@ fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
 }
 
-// Tests a sphere against the spheres in one or more consecutive cells of a row, from cell `at` of grid
-// `number` in time slab `slab` (part of the step).
 fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
     for (var other = piece.begin; other < piece.end; other++) {
         let proxy = sorted_proxies[searcher.index];
@@ -319,8 +308,8 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the cell after `at` in the search of a block of cells, which goes row by row and plane by plane.
-// After the last cell, the z of the result is above the block.
+// Returns the next cell in the search of a block of cells, row by row and plane by plane. After the last
+// cell, the z of the result is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -333,8 +322,7 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a sphere against the spheres in a block of cells. The function has a single loop, because each nested
-// loop would take more registers.
+// Tests a sphere against the spheres in a block of cells. A nested loop would take more registers.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -395,8 +383,8 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Returns whether this dispatch has nothing to do. The counting pass (TALLY) is idle if the number of
-// candidate pairs cannot exceed the limit. The testing pass is idle if the counting pass has found too many.
+// Returns whether this dispatch has nothing to do: the counting pass (TALLY) if there cannot be more
+// candidate pairs than allowed, the testing pass if there are more.
 fn is_idle() -> bool {
     return (TALLY && !may_be_crowded()) || (!TALLY && refused());
 }
@@ -409,9 +397,8 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's counts to the global counters, and reserves entries of the list of pairs. Each
-// workgroup makes only one addition to each counter, because additions to one word of global memory are
-// serialized.
+// Adds the workgroup's counts to the global counters. Each workgroup makes only one addition to each counter,
+// because additions to one word of global memory are serialized.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
     // If a counting pass precedes the testing pass, only the counting pass adds to the counter of candidates.
@@ -439,8 +426,8 @@ fn main(
     if local == 0u {
         sh_idle = select(0u, 1u, is_idle());
     }
-    // The condition is uniform in the workgroup, so either all invocations reach the following barriers, or
-    // none does.
+    // The condition is uniform in the workgroup, so all invocations reach the following barriers, or none
+    // does.
     if workgroupUniformLoad(&sh_idle) != 0u {
         return;
     }

@@ -1,6 +1,6 @@
 // Chooses the levels (uniform grids) of the step, and gives each grid its cell size and its part of the table
 // of cells. Dispatched as one workgroup.
-// Twin of the Rust code in `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
+// Twin of `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}
@@ -16,9 +16,7 @@
 @group(0) @binding(3) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(4) var<storage, read_write> plan: Plan;
 
-// Number of size ranges (runs of neighbouring size classes), from which the grids are made.
 var<workgroup> sh_range_count: u32;
-// Edge of the cells of each grid.
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
 // Number of entries in the table of cells for each grid, in the order of the grids' cell edges, finest first.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
@@ -70,8 +68,8 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes to the plan which grid holds each of this thread's non-empty size classes: the first grid whose last
-// size class is not below the class.
+// Writes which grid holds each of this thread's size classes: the first grid whose last size class is not
+// below the class.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -111,7 +109,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
     // The loops over the size ranges contain barriers, so the number of ranges must be uniform.
-    // workgroupUniformLoad() makes it so, and is also the barrier after which sh_ranges_of is complete.
+    // workgroupUniformLoad() is also the barrier after which sh_ranges_of is complete.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();

@@ -1,6 +1,5 @@
 // Writes the results of the step for users' shaders, and the size of the indirect dispatches over the pairs.
-// Dispatched as one workgroup: all of its invocations copy the indices of spheres that were set aside for
-// invalid values, and one invocation does the rest.
+// Dispatched as one workgroup.
 
 #import carom::{CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}

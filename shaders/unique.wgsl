@@ -1,7 +1,7 @@
 // Copies each pair once from a sorted list in which repeats of a pair are adjacent. The entry point `flag`
 // marks the first occurrence of each pair. After the prefix sum of these flags, `write` copies the marked
 // pairs.
-// Twin of the Rust code in `src/reduce/sort.rs`.
+// Twin of `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}

@@ -2,9 +2,8 @@
 // this text to your shader. All names begin with `Carom`, `CAROM` or `carom`. Lengths
 // and times are in your units.
 
-// A pair: two spheres that touch or may touch (see CAROM_GRAZING) during the step.
-// `toi` and `depth` are float32 estimates. The Rust module `carom::gpu` states their
-// error.
+// Two spheres that touch or may touch (see CAROM_GRAZING) during the step. `toi` and
+// `depth` are float32 estimates. The Rust module `carom::gpu` states their error.
 struct CaromCollision {
     // Index of the pair's first sphere: the smaller index or, with two sets, the index
     // in the first set.
@@ -43,10 +42,10 @@ struct CaromResults {
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found, which exceeds `pairs` if the list overflowed. A pair that
-    // is in the list several times is counted several times.
+    // Number of pairs found, which exceeds `pairs` if the list overflowed. Repeats of a
+    // pair count.
     found: vec2<u32>,
-    // Number of candidates: pairs of spheres (or time segments) that were to be tested.
+    // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
     // Number of time segments of fast spheres, without each sphere's first segment.
     segments: vec2<u32>,
@@ -68,14 +67,13 @@ struct CaromResults {
     levels: u32,
     // Length limit of time segments. A sphere is cut into the fewest segments, at most
     // 2^15, that along every axis are no longer than this limit or the sphere's
-    // diameter, whichever is greater. The limit is in your unit of length, except if
-    // every coordinate, radius and displacement is below 1/256. Then its unit is yours
-    // divided by a power of two.
+    // diameter. The unit is your unit of length or, if every coordinate, radius and
+    // displacement is below 1/256, that unit divided by a power of two.
     segment: f32,
     // Number of pairs in the sorted list of pairs.
     sorted: u32,
-    // Changes since the last complete step: number of new pairs, of pairs that were
-    // already in the list of that step, and of pairs that are no longer in the list.
+    // Since the last complete step: number of new pairs, of pairs that were already in
+    // the list of that step, and of pairs that are no longer in the list.
     began: u32,
     lasted: u32,
     ended: u32,
@@ -111,21 +109,20 @@ const CAROM_UNFINISHED = 32u;
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
     | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED;
 
-// Workgroup size for which the arguments of indirect dispatches over pairs are
-// computed.
+// Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;
 
 // Returns the index of the pair that an invocation handles, in an indirect dispatch
-// with workgroups of (CAROM_WORKGROUP, 1, 1). Pass results.columns or, in a dispatch
-// over the sorted pairs, results.sorted_columns. An invocation has no pair if the index
-// is at least results.pairs or results.sorted, respectively.
+// with workgroups of (CAROM_WORKGROUP, 1, 1). Pass results.columns or
+// results.sorted_columns. An invocation has no pair if the index is at least
+// results.pairs or results.sorted, respectively.
 fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u32) -> u32 {
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that are computed from the list of pairs on request. If the
-// list is truncated, they cover only the pairs in it. In a reduction with one row per
-// sphere, sphere i of the second of two sets has row results.b_offset + i.
+// Reductions are results that are computed from the list of pairs on request, also from
+// a truncated list. In a reduction with one row per sphere, sphere i of the second of
+// two sets has row results.b_offset + i.
 
 // First impact of a sphere: its time, and the index of the sphere that is hit (the
 // smallest if several are hit at this time; with two sets, an index in the set of that
@@ -149,9 +146,8 @@ const CAROM_NONE = 0xffffffffu;
 // offsets[i + 1]. It lists first the pairs in which the sphere is b, by ascending a,
 // then the pairs in which it is a, by ascending b. Each pair is in two rows.
 
-// Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). It
-// contains results.began new pairs, then results.lasted pairs that were already in the
-// list of that step, then results.ended pairs that are no longer in the list. Each part
-// is sorted. In the first complete step all pairs are new. A step with a status bit of
-// CAROM_INCOMPLETE has no changes, and the next step is compared with the last complete
-// one.
+// Changes since the last complete step: an array<vec2<u32>> of results.began new pairs
+// (a, b), then results.lasted pairs that were already in the list of that step, then
+// results.ended pairs that are no longer in the list. Each part is sorted. In the first
+// complete step all pairs are new. A step with a status bit of CAROM_INCOMPLETE has no
+// changes, and the next step is compared with the last complete one.

@@ -14,6 +14,6 @@ fn may_be_crowded() -> bool {
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
     let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
-    // The factor 0.999 leaves a margin for rounding errors in the two numbers of candidates.
+    // 0.999 leaves a margin for rounding errors in the numbers of candidates.
     return most > 0.999 * allowed;
 }

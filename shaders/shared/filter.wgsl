@@ -1,11 +1,11 @@
 // The filter: a float32 test with an error bound of whether two spheres touch during the step. docs/exact.md
-// has the proof, and the constants are in `src/shared/filter.rs`. The CPU uses a test in float64 instead.
+// has the proof, and `src/shared/filter.rs` the constants. The CPU uses a float64 test instead.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
 
 // Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
-// certainly miss each other if margin < -bound. Otherwise, the pair is grazing (too close to decide).
+// certainly miss if margin < -bound. Otherwise, the pair is grazing (too close to decide).
 struct Filtered {
     // Relative position of the two spheres at the start of the step, relative velocity, and sum of the radii.
     p: vec3<f32>,

@@ -1,5 +1,5 @@
 // Decides which two time segments of two touching spheres report the pair, so that it is reported only once.
-// Twin of the Rust code in `src/shared/ownership.rs`.
+// Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered, sum}
 #import segments::{largest}
@@ -12,8 +12,8 @@ const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Returns whether two time segments, given by their tags, report the pair of their spheres. The two segments
-// that contain the time of closest approach report the pair.
+// Returns whether two time segments, given by their tags, report the pair of their spheres. They do if both
+// contain the time of closest approach.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;

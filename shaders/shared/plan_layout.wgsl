@@ -1,6 +1,6 @@
 // Chooses the layout of a level (grid): its time slabs (equal parts of the step), the edge of its cells, and
 // its entries in the table of cells.
-// Twin of the Rust code in `src/cpu/plan/layout.rs`.
+// Twin of `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}
@@ -15,8 +15,8 @@ struct Layout {
     cell: f32,
 }
 
-// For each thread: the cheapest of the grid layouts that it has examined. Thread t examines layouts of the
-// grid whose number is t modulo the number of grids.
+// Cheapest grid layout that each thread has examined. Thread t examines layouts of the grid whose number is t
+// modulo the number of grids.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
 // Returns log2 of the number of time slabs (equal parts of the step) in layout `number` of a grid.
@@ -32,7 +32,7 @@ fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Returns the cheaper of two grid layouts or, if the costs are equal, the layout with the lower number.
+// Returns the cheaper grid layout or, at equal costs, the one with the lower number.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -40,9 +40,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the edge of cells for which the box from `low` to `high` has at most `slots` cells: the smallest
-// that suffices of CELL_GROWTH_STEPS edges that grow from `edge` by factors of CELL_GROWTH, or 0 if none
-// does.
+// Returns the smallest edge of cells, of CELL_GROWTH_STEPS edges that grow from `edge` by factors of
+// CELL_GROWTH, for which the box from `low` to `high` has at most `slots` cells; or 0 if none suffices.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -61,8 +60,8 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Returns the number of table entries for the cells outside a grid's box, if the box is around most of the
-// grid's spheres. `share` is the number of table entries for all cells of the grid.
+// Returns the number of table entries for the cells outside a box around most of a grid's spheres. `share` is
+// the number of table entries for all cells of the grid.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
@@ -79,7 +78,7 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
 }
 
 // Edge of the cells in a grid layout, or 0 if the layout is impossible; and fraction of the grid's spheres
-// (or time segments) that are outside the box.
+// that are outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
@@ -103,7 +102,6 @@ fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     return Fitted(edge, 1.0);
 }
 
-// Returns the expected cost of a layout of a grid with 2^power time slabs (equal parts of the step).
 fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> f32 {
     let slabs = f32(1u << power);
     let cell = fitted.cell;
@@ -124,7 +122,7 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     return cost;
 }
 
-// Returns the cheapest of every `parts`-th layout of a grid, from layout number `part` on.
+// Returns the cheapest of every `parts`-th layout of a grid, from number `part` on.
 fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) -> Layout {
     let longest = least_power_of_searchers(level, ranges);
     var best = Layout(GREATEST, ONLY_A_HASH, 0.0);
@@ -142,8 +140,6 @@ fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) ->
     return best;
 }
 
-// Returns the cheapest layout of grid number `thread` from the results of the threads that examined its
-// layouts.
 fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     var chosen = sh_layout[thread];
     for (var part = 1u; part < min(THREADS / levels, 3u * (level.power + 1u)); part++) {

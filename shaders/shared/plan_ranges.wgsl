@@ -1,21 +1,19 @@
 // Groups the non-empty size classes into size ranges (runs of neighbouring size classes), from which the
 // levels (grids) are made.
-// Twin of the Rust code in `src/cpu/plan/size_ranges.rs`.
+// Twin of `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
 #import size_class::{size_class_power, size_class_set}
 #import sortable::{from_sortable}
 
-// Number of invocations (threads) in the single workgroup that plans the grids.
 const THREADS = MAX_LEVELS;
-// Number of size classes (classes of spheres of similar size) that each thread handles: as many as a
-// vec4<u32> has bits.
+// Number of size classes (classes of spheres of similar size) per thread: as many as a vec4<u32> has bits.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A size range: a run of neighbouring size classes of spheres of one set that are cut into equally many time
-// segments; or the union of all size ranges of a grid. It is not empty.
+// A run of neighbouring size classes of spheres of one set that are cut into equally many time segments; or
+// the union of all such runs in a grid.
 struct SizeRange {
     // Number of spheres (or time segments) in the size range, in total and inside the trimmed box, which
     // excludes far outliers.
@@ -41,14 +39,13 @@ struct SizeRange {
     finer: f32,
 }
 
-// Size ranges that are not empty, ordered by set, then by number of time segments per sphere, then by size,
-// finest first.
+// Non-empty size ranges, ordered by set, then by number of time segments per sphere, then by size, finest
+// first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
 // Counts from which the length of the size ranges is chosen. Entry s is the number of non-empty size classes
 // that start a range if ranges consist of 2^s classes, but not if they consist of 2^(s + 1). The last entry
 // counts the classes that start a range whatever its length.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
-// For each thread: the number of size ranges that begin in its size classes.
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
 fn lowest_bit(used: vec4<u32>) -> u32 {
@@ -65,7 +62,6 @@ fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
     return rest;
 }
 
-// Returns a mask with one bit for each of this thread's size classes, set if the class is not empty.
 fn used_classes(thread: u32) -> vec4<u32> {
     let first_word = thread * (CLASSES_EACH / 32u);
     return vec4<u32>(
@@ -103,7 +99,6 @@ fn finest_ranges() -> vec2<u32> {
     return vec2<u32>(shift, most);
 }
 
-// Returns the number of non-empty size ranges of 2^shift size classes each that this thread's classes form.
 fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     var ranges = 0u;
     var rest = used;
@@ -157,8 +152,6 @@ fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     return more;
 }
 
-// Writes the size ranges of this thread's size classes to sh_range, after the ranges of all threads with
-// lower numbers.
 fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     var at = 0u;
     for (var before = 0u; before < thread; before++) {
@@ -206,8 +199,6 @@ fn count_finer(range: u32, ranges: u32) {
     sh_range[range].finer = finer;
 }
 
-// Returns whether two size ranges may share a grid: if their spheres are of the same set, and either both or
-// neither of them are cut into time segments.
 fn share_level(range: u32, other: u32) -> bool {
     return sh_range[range].of_set == sh_range[other].of_set
         && (sh_range[range].power > 0u) == (sh_range[other].power > 0u);

@@ -1,6 +1,6 @@
 // Prefix sums over the invocations of a workgroup.
 
-// Number of invocations in each group that sum_before() forms in a workgroup, and number of these groups.
+// Size and number of the groups of invocations that sum_before() forms in a workgroup.
 const SCAN_GROUP = 16u;
 const_assert SCAN_GROUP * SCAN_GROUP == SCAN_WORKGROUP;
 
@@ -11,8 +11,8 @@ var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 // sh_sums holds the inclusive prefix sums. A second call needs a barrier before it only if sh_sums has been
 // read.
 //
-// Each invocation adds up the numbers of its group, and then the sums of the groups before its own. It reads
-// 32 numbers, but needs only two barriers, whereas a doubling scan needs 16.
+// Each invocation adds up the numbers of its group and the sums of the groups before it. It reads 32 numbers,
+// but needs only two barriers, whereas a doubling scan needs 16.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();

@@ -1,5 +1,5 @@
 // Cuts the paths of spheres into time segments, and computes the size of each segment.
-// Twin of the Rust code in `src/shared/segments.rs`.
+// Twin of `src/shared/segments.rs`.
 
 #import opaque::{opaque3}
 #import types::{Frame}

@@ -1,6 +1,6 @@
 // A size class is the spheres (or time segments) of one set, one power n (the spheres are cut into 2^n time
 // segments) and one half octave of size. Its number packs set, power and size.
-// Twin of the Rust code in `src/shared/size_class.rs`.
+// Twin of `src/shared/size_class.rs`.
 
 // Returns the size class of a sphere of set `of_set` that is cut into 2^power time segments. `half_cell` is
 // half the edge of the smallest grid cell that may hold one of these segments.

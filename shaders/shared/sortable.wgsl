@@ -1,7 +1,6 @@
 // Converts floats to unsigned integers with the same order, for use with atomicMax(), and back.
 
-// Returns an unsigned integer for a float, such that the integers have the order of the floats. It is never
-// 0, except perhaps for a NaN.
+// Returns an unsigned integer with the order of the floats. It is never 0, except perhaps for a NaN.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);

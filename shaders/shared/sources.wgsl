@@ -18,9 +18,8 @@ struct SourceLayout {
     // no such word, and the number of spheres is `at_most`.
     count_word: u32,
     counted: u32,
-    // Largest number of spheres allowed in the set.
     at_most: u32,
-    // 1 if this set of spheres exists, or 0 for the second set in a step with one set.
+    // 1 if this set of spheres exists, otherwise 0.
     used: u32,
     unused: u32,
 }

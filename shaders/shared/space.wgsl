@@ -1,6 +1,6 @@
 // The correlation curve (the mean number of other spheres within each distance of a sphere), and the spacings
 // and cell edges that follow from it.
-// Twin of the Rust code in `src/shared/space.rs`.
+// Twin of `src/shared/space.rs`.
 
 #needs params
 

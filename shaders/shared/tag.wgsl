@@ -1,6 +1,6 @@
 // The tag of a sphere (or time segment of a sphere): the number of its level (grid) and its time segment,
 // packed into one word.
-// Twin of the Rust code in `src/shared/tag.rs`.
+// Twin of `src/shared/tag.rs`.
 
 fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + POWER_BITS));

@@ -1,12 +1,12 @@
-// Data structures that the compute shaders exchange. Each has a Rust twin with the same fields in
-// `src/gpu/shader/layout.rs`, and a test compares sizes and offsets.
+// Data structures that the compute shaders exchange. Each has a Rust twin in `src/gpu/shader/layout.rs`, and
+// a test compares sizes and offsets.
 
 struct Params {
     spheres: u32,
     // Offset from the index of a pair's second sphere to its row in results with one row per sphere: the
     // number of spheres in the first of two sets, or 0 with one set.
     b_offset: u32,
-    // Length of the step, in the unit of time of the shaders.
+    // Length of the step, in the shaders' unit of time.
     dt: f32,
     // Always 0. Prevents compiler optimizations, because the compiler cannot know the value.
     zero: u32,
@@ -19,16 +19,16 @@ struct Params {
     // Lower limit for the length of the time segments into which fast spheres are cut.
     shortest_segment: f32,
     sample: u32,
-    // Largest number of candidate pairs allowed. If there are more, none is tested.
+    // Largest number of candidate pairs allowed.
     most_candidates_low: u32,
     most_candidates_high: u32,
-    // FLAG_TWO_SETS is set if only pairs with one sphere from each of two sets count. FLAG_WATCH is set if
-    // the driver may end long loops early, as llvmpipe does.
+    // FLAG_TWO_SETS: only pairs with one sphere from each of two sets count. FLAG_WATCH: the driver may end
+    // long loops early, as llvmpipe does.
     flags: u32,
     // Shaders scale the caller's lengths by 2^length_power and velocities by 2^velocity_power.
     length_power: i32,
     velocity_power: i32,
-    // Unit of time of the shaders, in the caller's unit of time.
+    // The shaders' unit of time, in the caller's unit of time.
     time_unit: f32,
     serial: u32,
 }
@@ -41,14 +41,14 @@ struct Sphere {
     groups: u32,
 }
 
-// Counters of a step. Counters of two words have the low word first. Each counter keeps counting when the
-// buffer of the counted items is full.
+// Counters of a step, those of two words with the low word first. A counter keeps counting when the buffer of
+// the counted items is full.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
-    // Number of invocations that have reached the end of the kernel `pairs`, in the counting pass and the
-    // testing pass together. Only counted if FLAG_WATCH is set.
+    // Number of invocations that have finished the kernel `pairs`, in the counting pass and the testing pass
+    // together. Only counted if FLAG_WATCH is set.
     finished: atomic<u32>,
     // Number of spheres in the input if there are more than allowed, otherwise 0.
     spheres_needed: u32,
@@ -64,24 +64,22 @@ struct Counters {
 }
 
 // The moving origin from which grid cells are counted. It starts in the middle of the spheres and moves with
-// the median velocity of the sampled spheres. Coordinates "relative to the frame" are relative to this
-// origin.
+// the median velocity of the sampled spheres.
 struct Frame {
     origin: vec3<f32>,
     drift: vec3<f32>,
 }
 
-// The distribution of the spheres in space, estimated from the sample.
 struct Space {
-    // Number of neighbours as a function of distance. Entry i is log2 of the mean number of other spheres in
-    // the cube of half edge 2^(i - 127) around a sphere.
+    // Entry i is log2 of the mean number of other spheres in the cube of half edge 2^(i - 127) around a
+    // sphere.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
     // Lower corner of the trimmed box, which holds most of the spheres and no far outliers. It is relative to
     // the moving origin of the cells.
     trimmed_low: vec3<f32>,
-    // Length limit of time segments. A sphere that moves farther than this limit and farther than its
-    // diameter is cut into segments.
+    // Length limit of time segments: a sphere that moves farther than this limit and farther than its
+    // diameter is cut.
     segment: f32,
     trimmed_high: vec3<f32>,
     unused: f32,
@@ -93,7 +91,6 @@ struct Sampled {
     log_distance: vec2<f32>,
     radius: f32,
     unused: f32,
-    // Centre of the sampled sphere halfway through the step.
     middle: vec3<f32>,
     velocity: vec3<f32>,
 }
@@ -108,16 +105,14 @@ struct Ranks {
 }
 
 // The histogram entry of one size class (spheres and time segments of similar size). All words begin as 0 and
-// only grow. So bounds are stored as unsigned integers with the order of the floats, and a lower bound is
-// negated first.
+// only grow. So bounds are unsigned integers with the order of the floats, and lower bounds are negated.
 struct SizeClass {
     count: atomic<u32>,
     // Number of time segments (or uncut spheres) of the size class in the trimmed box, which excludes far
-    // outliers. If the middle of a sphere's first or last segment is outside, none of its segments is
-    // counted.
+    // outliers.
     inside: atomic<u32>,
-    // Bits of the largest half cell in the size class: half the edge of the smallest grid cell that may hold
-    // every sphere or time segment of the class.
+    // Bits of the largest half cell in the size class. A half cell is half the edge of the smallest grid cell
+    // that may hold a sphere or time segment.
     half_cell: atomic<u32>,
     // Bounds of the sphere centres in the size class, taken in the middle of each time segment and relative
     // to the moving origin of the cells.
@@ -143,21 +138,20 @@ struct Level {
     first_hashed: u32,
     cell: f32,
     inverse_cell: f32,
-    // Number of table entries for the cells outside the grid's box, which is a power of two, minus 1.
+    // Number of table entries for the cells outside the grid's box (a power of two), minus 1.
     hash_mask: u32,
     // log2 of the number of time slabs (equal parts of the step) for which the grid has separate cells.
     time_power: u32,
     of_set: u32,
-    // Largest half extent of a sphere (or time segment) in the grid along any axis, in cell edges: at most
-    // 0.5, except for rounding.
+    // Largest half extent of a sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
 }
 
 struct Plan {
     levels: u32,
     slots: u32,
-    // Number of uncut spheres and time segments, with and without spheres that were set aside for invalid
-    // values. Both are 0 if there are more time segments than the buffers hold.
+    // Number of uncut spheres and time segments, with and without invalid spheres. Both are 0 if there are
+    // more time segments than the buffers hold.
     proxies: u32,
     sorted: u32,
     frame: Frame,
@@ -171,8 +165,7 @@ struct Binned {
     place: u32,
 }
 
-// Entry of the buffer of sorted spheres, which is ordered by grid cell. The values are in the units of the
-// shaders.
+// Entry of the buffer of sorted spheres, ordered by grid cell, in the units of the shaders.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,
@@ -180,7 +173,6 @@ struct SortedProxy {
     sphere: u32,
 }
 
-// Grid cell and tag (packed grid number and time segment) of a sphere or time segment.
 struct SortedCell {
     cell: vec3<i32>,
     tag: u32,
