@@ -12,8 +12,8 @@
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
 // 1 for each pair that began or ended, otherwise 0; after the scan, the exclusive prefix sums of these flags.
-// There is one word for each pair of this step, then one for each pair of the last complete step, and one
-// more.
+// There is one word for each entry of this step's list, then one for each entry of the last complete step's
+// list, and one more.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
@@ -62,7 +62,6 @@ fn before_count() -> u32 {
     return select(0u, kept_count, is_complete());
 }
 
-// Returns the index in `change_flags` of the flag for the first pair of the last complete step.
 fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }

@@ -1,6 +1,6 @@
 // Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts, `times`
-// computes the time of each sphere's first impact, and `partners` finds the sphere that is hit at this time,
-// or the one with the smallest index if there are several.
+// computes the time of each first impact, and `partners` finds the sphere that is hit at this time, or the
+// one with the smallest index if there are several.
 // Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}

@@ -97,8 +97,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Stores sphere i of a set, or sets it aside if a value is invalid. The spheres of the set are stored at the
-// indices from `begin` to `end` - 1.
+// Stores sphere i of a set at index `begin` + i, or sets it aside if a value is invalid. The set ends before
+// index `end`.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;

@@ -56,8 +56,6 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
 }
 
 fn write_curve(octave: u32) {
-    // After the barrier, sh_sums holds for each octave the number of ordered pairs of sampled spheres nearer
-    // than its upper end.
     let own = octaves[octave];
     let before = sum_before(own, octave);
     workgroupBarrier();

@@ -11,7 +11,7 @@
 @group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
 const MEASURE_RANKS_WORKGROUP = 256u;
-// Sort key of entries past the end of the sample, greater than the sort key of every value.
+// Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
 // Sort keys of all sampled spheres, four per vector: unsigned integers with the same order as the quantity by

@@ -24,8 +24,8 @@ struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
     spheres: u32,
-    // Bits of the largest half cell: half the edge of the smallest grid cell that may hold each of the
-    // spheres or time segments.
+    // Bits of the largest half cell: half the edge of the smallest grid cell that may hold any of the spheres
+    // or time segments.
     half_cell: u32,
     // Bounds of the sphere centres, taken in the middle of each time segment. They are unsigned integers that
     // have the order of the floats and only grow, so lower bounds are negated.
@@ -171,7 +171,6 @@ fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     return own;
 }
 
-// Returns the size class of sphere i and the number of time segments into which it is cut.
 fn size_of(i: u32) -> Sized {
     var sized: Sized;
     sized.size_class = NO_SIZE_CLASS;
@@ -188,8 +187,6 @@ fn size_of(i: u32) -> Sized {
     return sized;
 }
 
-// Adds the contributions of the workgroup's spheres to their size classes in the hash table, or in global
-// memory if the table is full.
 fn gather_all(size_class: u32, own: Addition, local: u32) {
     // One invocation in 16 adds its sphere first. Most other spheres of the workgroup lie within the
     // resulting bounds, so most other invocations have no bound to write.
@@ -278,7 +275,6 @@ fn main(
     if local == 0u {
         sh_any_cut = atomicLoad(&sh_cut);
     }
-    // Most workgroups have no sphere that is cut.
     if workgroupUniformLoad(&sh_any_cut) != 0u {
         write_segments(own.further, i - local, local);
     }

@@ -127,10 +127,10 @@ struct Searcher {
 // of the buffer of sorted spheres, and are numbered across these ranges from 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // Number of the first candidate after each of the first four ranges.
+    // Number of the first candidate after each of the first four ranges of candidates.
     past: vec4<u32>,
     // Offset, modulo 2^32, from a candidate's number to its index in the buffer of sorted spheres, for each
-    // of the first four ranges.
+    // of the first four ranges of candidates.
     shift: vec4<u32>,
     last_shift: u32,
 }
@@ -295,8 +295,7 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
         if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // A cell outside the grid's box may share its table entry with other cells, whose spheres are
-        // skipped.
+        // Spheres of other cells that share the searched cell's table entry are skipped.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(found.cell != at) || level_of(found.tag) != number
@@ -440,8 +439,8 @@ fn main(
         count_for_all();
     }
     workgroupBarrier();
-    // The two calls, each of which writes one of the workgroup's pairs, are not a loop, because a driver that
-    // ends long loops early might skip it.
+    // Two calls instead of a loop, which a driver that ends long loops early might skip. Each call writes one
+    // of the workgroup's pairs.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

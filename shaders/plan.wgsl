@@ -20,7 +20,6 @@ var<workgroup> sh_range_count: u32;
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
 // Number of entries in the table of cells for each grid, in the order of the grids' cell edges, finest first.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
-// Place of each grid in the order of the grids' cell edges, finest first.
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
 fn ranges_of_level(number: u32) -> SizeRange {
@@ -108,8 +107,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_range_count = finest.y;
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
-    // The loops over the size ranges contain barriers, so the number of ranges must be uniform.
-    // workgroupUniformLoad() is also the barrier after which sh_ranges_of is complete.
+    // The loops over the size ranges contain barriers, so workgroupUniformLoad() makes the number of ranges
+    // uniform. It is also the barrier after which sh_ranges_of is complete.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();

@@ -21,7 +21,6 @@ fn total(v: vec4<u32>) -> u32 {
     return v.x + v.y + v.z + v.w;
 }
 
-// Returns the exclusive prefix sums of four counts, starting from `before`.
 fn prefixes(before: u32, v: vec4<u32>) -> vec4<u32> {
     let second = before + v.x;
     let third = second + v.y;

@@ -7,7 +7,7 @@
 // Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
 // certainly miss if margin < -bound. Otherwise, the pair is grazing (too close to decide).
 struct Filtered {
-    // Relative position of the two spheres at the start of the step, relative velocity, and sum of the radii.
+    // Relative position of the spheres at the start of the step, relative velocity, and sum of radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,

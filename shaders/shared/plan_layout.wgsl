@@ -19,7 +19,6 @@ struct Layout {
 // modulo the number of grids.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
-// Returns log2 of the number of time slabs (equal parts of the step) in layout `number` of a grid.
 fn layout_power(number: u32) -> u32 {
     return number / 3u;
 }
@@ -66,7 +65,6 @@ fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
 
-// Returns the smallest n for which spheres that search a grid are cut into 2^n time segments.
 fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     var least = SEGMENT_BITS;
     for (var k = 0u; k < ranges; k++) {
@@ -148,8 +146,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid with the layout `chosen`. Its table entries are counted from 0, and there are at most
-// `share` + MIN_HASHED_SLOTS of them.
+// Returns the grid with the layout `chosen`. Its table entries, counted from 0, are at most `share` +
+// MIN_HASHED_SLOTS.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

@@ -19,8 +19,8 @@ struct SizeRange {
     // excludes far outliers.
     proxies: f32,
     inside: f32,
-    // The largest half cell in the size range: half the edge of the smallest grid cell that may hold every
-    // sphere or time segment of the range.
+    // Largest half cell in the size range: half the edge of the smallest grid cell that may hold any sphere
+    // or time segment of the range.
     half_cell: f32,
     // Bounds of the sphere centres in the size range, taken in the middle of each time segment and relative
     // to the moving origin of the cells.
@@ -174,8 +174,8 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// Returns a factor for the cost of searches in a sphere's own grid: 0 with two sets, where no sphere searches
-// its own grid, and otherwise 1.
+// Returns a factor for the cost of searches in a sphere's own grid: 1, or 0 with two sets, where there are no
+// such searches.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }

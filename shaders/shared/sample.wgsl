@@ -3,8 +3,7 @@
 
 #needs params, spheres
 
-// Number of further spheres that are tried for the sample if the chosen sphere was set aside for invalid
-// values.
+// Number of further spheres that are tried if the chosen sphere was set aside for invalid values.
 const SAMPLE_TRIES = 16u;
 
 // Returns the index of the first sphere in stretch k of the input, which is divided into one stretch per

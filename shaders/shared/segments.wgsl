@@ -11,7 +11,6 @@ struct Path {
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
-    // Displacement of the sphere during the step.
     shift: vec3<f32>,
 }
 

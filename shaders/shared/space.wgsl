@@ -4,8 +4,8 @@
 
 #needs params
 
-// Copy of the correlation curve (log2 of the mean number of other spheres within each distance of a sphere),
-// which each kernel must make.
+// Copy of the correlation curve (log2 of the mean number of other spheres within each distance), which each
+// kernel must make.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
 // Returns the mean number of other proxies (spheres or time segments) in the cube of half edge `distance`
@@ -18,12 +18,12 @@ fn others(proxies: f32, distance: f32) -> f32 {
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
-// Returns the spacing of the given number of proxies (spheres or time segments): the edge of the cube around
-// one of them that contains one other on average.
+// Returns the spacing of proxies (spheres or time segments): the edge of the cube around one of them that
+// contains one other on average.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // A binary search finds the number of entries of the correlation curve that are at most `level`. The
-    // entries never decrease.
+    // A binary search finds the number of entries of the correlation curve, which never decrease, that are at
+    // most `level`.
     var low = 0u;
     var high = OCTAVES;
     while low < high {

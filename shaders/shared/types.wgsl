@@ -3,8 +3,7 @@
 
 struct Params {
     spheres: u32,
-    // Offset from the index of a pair's second sphere to its row in results with one row per sphere: the
-    // number of spheres in the first of two sets, or 0 with one set.
+    // Number of spheres in the first of two sets, or 0 with one set.
     b_offset: u32,
     // Length of the step, in the shaders' unit of time.
     dt: f32,
