@@ -24,8 +24,6 @@ fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
 
-// Returns one quantity of sampled sphere k: a coordinate, a velocity component, or log2 of a distance to a
-// neighbour.
 fn value_of(k: u32, quantity: u32) -> f32 {
     if quantity < 3u {
         return component(samples[k].middle, quantity);

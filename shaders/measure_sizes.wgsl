@@ -27,8 +27,8 @@ struct Addition {
     // Bits of the largest half cell: half the edge of the smallest grid cell that may hold any of the spheres
     // or time segments.
     half_cell: u32,
-    // Bounds of the sphere centres, taken in the middle of each time segment. They are unsigned integers that
-    // have the order of the floats and only grow, so lower bounds are negated.
+    // Bounds of the sphere centres, taken in the middle of each time segment, as unsigned integers with the
+    // order of the floats. Lower bounds are negated.
     low: vec3<u32>,
     high: vec3<u32>,
 }
@@ -44,7 +44,7 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
-// Number of entries in each workgroup's hash table of size classes, which uses linear probing.
+// Number of entries in each workgroup's hash table of size classes.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 var<workgroup> sh_base: u32;
@@ -152,7 +152,6 @@ const_assert SCAN_WORKGROUP == 256u;
 
 struct Sized {
     size_class: u32,
-    // Number of time segments of the sphere after the first one.
     further: u32,
     addition: Addition,
 }

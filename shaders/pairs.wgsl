@@ -400,7 +400,7 @@ fn count_candidates(tally: vec2<u32>) {
 // because additions to one word of global memory are serialized.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-    // If a counting pass precedes the testing pass, only the counting pass adds to the counter of candidates.
+    // If there is a counting pass, only this pass adds to the counter of candidates.
     if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;

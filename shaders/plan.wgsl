@@ -127,7 +127,6 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     // complete.
     let levels = workgroupUniformLoad(&sh_level_count);
 
-    // For each grid, `parts` threads share the work of examining its possible layouts.
     var own: SizeRange;
     var share = 0.0;
     if levels > 0u {

@@ -97,8 +97,8 @@ const CAROM_TOO_MANY_SEGMENTS = 2u;
 // Status bit: there are more candidates (pairs to be tested) than allowed. None was
 // tested.
 const CAROM_TOO_CROWDED = 4u;
-// Status bit: there are more spheres than the buffers can hold, or than the description
-// of the input allows. Nothing was searched.
+// Status bit: there are more spheres than the buffers can hold or the description of
+// the input allows. Nothing was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
 // Status bit: spheres were set aside for invalid values. This does not affect the pairs
 // of the other spheres.

@@ -8,8 +8,8 @@ struct Digit {
     // it.
     word: u32,
     shift: u32,
-    // Number of items that are sorted: 0 means one for each pair in the list of pairs, 1 means one for each
-    // pair in the sorted list, which has no repeats.
+    // 0 to sort one item for each pair in the list of pairs, 1 for each pair in the sorted list, which has no
+    // repeats.
     distinct: u32,
     unused: u32,
 }

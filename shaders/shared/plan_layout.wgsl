@@ -120,7 +120,6 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     return cost;
 }
 
-// Returns the cheapest of every `parts`-th layout of a grid, from number `part` on.
 fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) -> Layout {
     let longest = least_power_of_searchers(level, ranges);
     var best = Layout(GREATEST, ONLY_A_HASH, 0.0);

@@ -1,5 +1,6 @@
 // Tells whether pairs are searched within one set of spheres, or between two sets that are stored one after
-// the other. Twin of the Rust code in `src/shared/sets.rs`.
+// the other.
+// Twin of `src/shared/sets.rs`.
 
 #needs params
 
