@@ -66,9 +66,9 @@ struct CaromResults {
     // Number of uniform grids that the step uses.
     levels: u32,
     // Length limit of time segments. A sphere is cut into the fewest segments, at most
-    // 2^15, that along every axis are no longer than this limit or the sphere's
-    // diameter. The unit is your unit of length or, if every coordinate, radius and
-    // displacement is below 1/256, that unit divided by a power of two.
+    // 2^15, that along every axis are no longer than the greater of this limit and the
+    // sphere's diameter. The unit is your unit of length or, if every coordinate,
+    // radius and displacement is below 1/256, that unit divided by a power of two.
     segment: f32,
     // Number of pairs in the sorted list of pairs.
     sorted: u32,
@@ -120,8 +120,8 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that are computed from the list of pairs on request, also from
-// a truncated list. In a reduction with one row per sphere, sphere i of the second of
+// Reductions are results that are computed on request from the list of pairs, even if
+// it is truncated. In a reduction with one row per sphere, sphere i of the second of
 // two sets has row results.b_offset + i.
 
 // First impact of a sphere: its time, and the index of the sphere that is hit (the

@@ -1,6 +1,5 @@
 // Prefix sums over the invocations of a workgroup.
 
-// Size and number of the groups of invocations that sum_before() forms in a workgroup.
 const SCAN_GROUP = 16u;
 const_assert SCAN_GROUP * SCAN_GROUP == SCAN_WORKGROUP;
 

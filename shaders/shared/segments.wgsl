@@ -35,7 +35,7 @@ fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
 }
 
 // Returns the smallest n, up to SEGMENT_BITS, for which a sphere that is cut into 2^n time segments moves no
-// farther per segment, along every axis, than its diameter or `length`, whichever is greater.
+// farther per segment, along every axis, than the greater of its diameter and `length`.
 fn segments_power(path: Path, length: f32) -> u32 {
     let longest = max(2.0 * path.radius, length);
     var power = 0u;
