@@ -1,6 +1,6 @@
 // Computes the grid cell of every proxy (an uncut sphere, or one time segment of a fast sphere) and its slot
 // (entry of the table of cells), and counts the proxies in each slot.
-// Twin of the Rust code in `src/cpu/bin.rs`.
+// Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
 #import invocation::{invocation}
@@ -18,17 +18,14 @@
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
 // For each slot (entry of the table of grid cells): the number of its spheres (or time segments). The stage
-// `scan` replaces these numbers by their prefix sums. Then each entry is the index of the slot's first sorted
-// sphere.
+// `scan` replaces these numbers by their prefix sums, which are the indices of the slots' first sorted
+// spheres.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest number of spheres (or time segments) that a table entry held right after this workgroup added one
-// of them.
+// Largest number of proxies (spheres or time segments) in a table entry right after this workgroup added one.
 var<workgroup> sh_fullest: atomic<u32>;
 
-// Computes and writes the grid cell of a sphere (or time segment), its tag (packed grid number and time
-// segment), its slot (entry of the table of cells), and its position in this slot.
 fn put(proxy: u32) {
     var part = Segment(proxy, 0u);
     if proxy >= params.spheres {

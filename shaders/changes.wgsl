@@ -1,24 +1,22 @@
-// Compares the pairs of this step with the pairs of the last complete step, and lists the pairs that began
-// (are new), lasted (were there before) and ended (are gone). The entry point `flag` marks the pairs that
-// began or ended. After the prefix sum of these flags, `write` writes the three parts of the list. `keep`
-// stores this step's pairs for the next comparison.
-// Twin of the Rust code in `src/reduce/changes.rs`.
+// Lists the pairs that began (are new), lasted (were there before) and ended (are gone) since the last
+// complete step. The entry point `flag` marks the pairs that began or ended. After the prefix sum of these
+// flags, `write` writes the list. `keep` stores this step's pairs for the next comparison.
+// Twin of `src/reduce/changes.rs`.
 
 #import carom::{CAROM_INCOMPLETE, CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The pairs (a, b) of the last complete step, in order, and the number of these pairs.
+// The pairs (a, b) of the last complete step, in order, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// Flags of the pairs that began or ended (1 for such a pair, otherwise 0), and after the scan the exclusive
-// prefix sums of these flags. There is one word for each entry of this step's sorted list, then one for each
-// entry of the last complete step's list, and one more at the end.
+// 1 for each pair that began or ended, otherwise 0; after the scan, the exclusive prefix sums of these flags.
+// There is one word for each entry of this step's list, then one for each entry of the last complete step's
+// list, and one more.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
-// Returns the indices of the two spheres of pair number `index` of this step.
 fn now(index: u32) -> vec2<u32> {
     return vec2<u32>(sorted_pairs[index].a, carom_b(sorted_pairs[index]));
 }
@@ -27,8 +25,6 @@ fn is_before(one: vec2<u32>, other: vec2<u32>) -> bool {
     return one.x < other.x || (one.x == other.x && one.y < other.y);
 }
 
-// Returns the indices of the two spheres of pair number `place`, which is a pair of the last
-// complete step if `of_kept` is true, and otherwise a pair of this step.
 fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     if of_kept {
         return kept_pairs[place];
@@ -36,8 +32,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     return now(place);
 }
 
-// Returns whether `pair` is one of the first `count` pairs of a sorted list: the list of the last
-// complete step if `of_kept` is true, otherwise the list of this step.
+// Returns whether `pair` is one of the first `count` pairs of the sorted list of the last complete step if
+// `of_kept` is true, otherwise of this step.
 fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -52,24 +48,20 @@ fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
-// Returns whether this step's list of pairs is complete. If it is not, no changes are computed, and
-// the pairs of the last complete step are kept for the next step.
+// Returns whether this step's list of pairs is complete. If it is not, no changes are computed, and the pairs
+// of the last complete step are kept.
 fn is_complete() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u;
 }
 
-// Returns the number of pairs of this step, or 0 if its list is not complete.
 fn now_count() -> u32 {
     return select(0u, results.sorted, is_complete());
 }
 
-// Returns the number of pairs of the last complete step, or 0 if the list of this step is not
-// complete.
 fn before_count() -> u32 {
     return select(0u, kept_count, is_complete());
 }
 
-// Returns the index in `change_flags` of the flag for the first pair of the last complete step.
 fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }

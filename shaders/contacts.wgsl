@@ -1,23 +1,21 @@
-// Writes the contacts of each sphere: a row of indices into the sorted list of pairs (a, b), which is in the
-// order of a. The entry point `copy` copies the sorted list, and the copy is then sorted by the row of b.
-// From the two orders, `rows` determines where the row of each sphere begins, and `fill` writes the rows.
-// Twin of the Rust code in `src/reduce/contacts.rs`.
+// Writes the contacts of each sphere: a row of indices into the list of pairs (a, b), which is sorted by a.
+// The entry point `copy` copies this list, and the copy is then sorted by the row of b. From the two orders,
+// `rows` determines where each row begins, and `fill` writes the rows.
+// Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// Copies of the pairs (a, b), to be sorted by the row of sphere b. x is the row of sphere b, and y is the
-// index of the pair in the sorted list of pairs.
+// Copies of the pairs (a, b), to be sorted by the row of sphere b. x is the row of b, and y is the index of
+// the pair in the sorted list.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
 // For each row (one per sphere): the number of pairs (a, b) whose sphere a has an earlier row.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
 
-// Returns the row of one sphere of the pair (a, b) at entry `place` of a list: sphere b in the list sorted by
-// b if `of_b` is true, otherwise sphere a in the list sorted by a.
 fn row_at(place: u32, of_b: bool) -> u32 {
     if of_b {
         return pairs_by_b[place].x;
@@ -25,8 +23,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs (a, b) in which sphere b has an earlier row than `row` or, if `of_b` is false,
-// in which sphere a does.
+// Returns the number of pairs (a, b) in which sphere b or, if `of_b` is false, sphere a has an earlier row
+// than `row`.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -76,14 +74,14 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // The row of a sphere begins with the pairs (a, b) in which the sphere is b. Two kinds of entries precede
-    // such an entry: one for each pair that is earlier in the order of b, and one for each pair whose a has
-    // an earlier row.
+    // The row of a sphere begins with the pairs (a, b) in which it is b. Such an entry is preceded by one
+    // entry for each pair that is earlier in the order of b, and one for each pair whose a has an earlier
+    // row.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // The row of a sphere ends with the pairs (a, b) in which the sphere is a. Two kinds of entries precede
-    // such an entry: one for each pair that is earlier in the order of a, and one for each pair whose b has
-    // this row or an earlier one.
+    // The row of a sphere ends with the pairs (a, b) in which it is a. Such an entry is preceded by one entry
+    // for each pair that is earlier in the order of a, and one for each pair whose b has this row or an
+    // earlier one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -1,37 +1,35 @@
-// Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts.
-// `times` computes the time of each sphere's first impact. `partners` finds the sphere that is hit
-// at this time, or the one with the smallest index if there are several.
-// Twin of the Rust code in `src/reduce/earliest.rs`.
+// Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts, `times`
+// computes the time of each first impact, and `partners` finds the sphere that is hit at this time, or the
+// one with the smallest index if there are several.
+// Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// First impact of a sphere, like CaromEarliest, but with the time of impact stored as bits for atomicMin().
-// Read as integers, the bits of non-negative floats have the same order as the floats.
+// First impact of a sphere, with the time as bits for atomicMin(). Read as integers, the bits of non-negative
+// floats have the order of the floats.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// The pairs with the layout of CaromCollision, as the bits of their values. Times of impact are compared as
-// integers, because float arithmetic may flush subnormal numbers to 0.
+// The pairs, in the layout of CaromCollision, as bits. Times of impact are compared as integers, because
+// float arithmetic may flush subnormal numbers to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
-// The values of a pair (a, b) that are needed to record its impact for both spheres.
 struct Seen {
     // Row of sphere a, row of sphere b, and index of b in its own set.
     row_a: u32,
     row_b: u32,
     b: u32,
-    // Time of impact, as the bits of a float32.
     toi: u32,
 }
 
 fn seen(pair: vec4<u32>) -> Seen {
     let b = pair.y & ~CAROM_GRAZING;
-    // The sign bit of the time is cleared because a time of impact may be -0.
+    // The sign bit is cleared because a time of impact may be -0.
     return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
 }
 
@@ -62,8 +60,8 @@ fn times(
     }
 }
 
-// Records sphere `partner` as the sphere that is hit first by the sphere in row `row`, if `toi` is the time
-// of its first impact. Of several spheres that are hit at this time, the row keeps the smallest index.
+// Records sphere `partner` as hit first by the sphere in row `row`, if `toi` is the time of its first impact.
+// Of several spheres that are hit at this time, the row keeps the smallest index.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);

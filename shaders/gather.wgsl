@@ -18,8 +18,6 @@ struct Gathered {
 @group(0) @binding(2) var<storage, read> results: CaromResults;
 @group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
 
-// Writes the values of one sphere of pair `place`: the first sphere if `side` is 0, the second sphere if
-// `side` is 1.
 fn put(place: u32, side: u32, sphere: Sphere) {
     for (var axis = 0u; axis < 3u; axis++) {
         gathered[place].values[side][axis] = bitcast<u32>(sphere.center[axis]);

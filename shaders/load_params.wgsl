@@ -26,8 +26,8 @@ fn main() {
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || (counts.x > 0u && counts.y > 0u));
-    // If there are more spheres than allowed, spheres_needed is the number of spheres in the input, or 2^32 -
-    // 1 if the sum of the two counts overflows.
+    // If there are more spheres than allowed, spheres_needed is their number, or 2^32 - 1 if the sum of the
+    // two counts overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

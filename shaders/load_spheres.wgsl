@@ -1,6 +1,6 @@
 // Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set` copies
-// the first or only set of spheres, and `second_set` copies the second. A sphere with an invalid value is
-// counted and set aside: it takes no part in the step.
+// the first or only set of spheres, and `second_set` the second. A sphere with an invalid value is counted
+// and set aside: it takes no part in the step.
 // Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
@@ -19,27 +19,25 @@
 @group(0) @binding(6) var<storage, read_write> spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> counters: Counters;
 
-// Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres, stored as the
-// bits of a float32.
+// Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres, as the bits of a
+// float32.
 var<workgroup> sh_extent: atomic<u32>;
-// Number of the workgroup's spheres that are set aside for invalid values, and number of spheres
-// that other workgroups had set aside before.
+// Number of the workgroup's spheres that are set aside for invalid values, and number of spheres that other
+// workgroups had set aside before.
 var<workgroup> sh_invalid: atomic<u32>;
 var<workgroup> sh_before: u32;
 
-// Returns the bits of a float's magnitude, given the bits of the float. As integers, these bits
-// have the same order as the magnitudes, and the bits of infinity and NaN are above all others.
+// Returns the bits of a float's magnitude. As integers, they have the order of the magnitudes, and the bits
+// of infinity and NaN are above all others.
 fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
 }
 
-// A sphere in the caller's units, and the largest magnitudes of its values, stored as the bits of float32
-// numbers.
+// A sphere in the caller's units, and the largest magnitudes of its values, as the bits of float32 numbers.
 struct Loaded {
     sphere: Sphere,
     // Largest magnitude of the sphere's coordinates, radius and displacement along each axis.
     lengths: u32,
-    // Largest magnitude of all values of the sphere.
     most: u32,
 }
 
@@ -60,7 +58,6 @@ fn groups_at(i: u32) -> u32 {
     return own;
 }
 
-// Loads the coordinate and the velocity of sphere i along one axis.
 fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
     let place = centers[source.center.x + i * source.center.y + axis];
     (*loaded).sphere.center[axis] = bitcast<f32>(place);
@@ -80,8 +77,8 @@ fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
         (*loaded).most = max((*loaded).most, magnitude(bitcast<u32>(velocity)));
     }
     (*loaded).sphere.velocity[axis] = velocity;
-    // The displacement of a sphere is computed only if its velocity is valid, because infinity and NaN must
-    // not enter the arithmetic.
+    // The displacement is computed only if the velocity is valid, because infinity and NaN must not enter the
+    // arithmetic.
     if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
         let scaled = times_power(velocity, params.velocity_power);
         (*loaded).lengths = max((*loaded).lengths, magnitude(bitcast<u32>(opaque(scaled * params.dt))));
@@ -100,8 +97,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Loads sphere i of a set and stores it, or sets it aside if a value is invalid. The spheres of the set are
-// stored at the indices from `begin` to `end` - 1.
+// Stores sphere i of a set at index `begin` + i, or sets it aside if a value is invalid. The set ends before
+// index `end`.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;
@@ -128,7 +125,6 @@ fn load(i: u32, begin: u32, end: u32, local: u32) {
             sh_before = atomicAdd(&counters.invalid, atomicLoad(&sh_invalid));
         }
     }
-    // This barrier makes sh_before, which invocation 0 has written, visible to all invocations.
     workgroupBarrier();
     if invalid && sh_before + place < INVALID_LISTED {
         atomicStore(&counters.invalid_index[sh_before + place], to);

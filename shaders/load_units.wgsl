@@ -1,6 +1,6 @@
-// Chooses the unit of length in which the shaders compute: the caller's unit times a power of two. The unit
-// is so small that squares of lengths underflow only if they are far below the rounding error. Dispatched as
-// one invocation.
+// Chooses the unit of length in which the shaders compute: the caller's unit times a power of two, so small
+// that squares of lengths underflow only if they are far below the rounding error. Dispatched as one
+// invocation.
 // Twin of `Units` in `src/shared/units.rs`.
 
 #import types::{Counters, Params}

@@ -1,8 +1,8 @@
-// Computes from a sample how the spheres are distributed in space. The results are the correlation curve (the
-// mean number of other spheres within each distance of a sphere), the frame (the moving origin from which
-// grid cells are counted), the trimmed box (which holds most spheres), and the length limit of the time
-// segments into which fast spheres are cut. Dispatched as one workgroup.
-// Twin of the Rust code in `src/cpu/measure/curve.rs`.
+// Computes from a sample how the spheres are distributed in space: the correlation curve (the mean number of
+// other spheres within each distance of a sphere), the frame (the moving origin of the grid cells), the
+// trimmed box (which holds most spheres), and the length limit of the time segments of fast spheres.
+// Dispatched as one workgroup.
+// Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, largest, path_of, segments_power}
@@ -15,31 +15,27 @@
 @group(0) @binding(3) var<storage, read> samples: array<Sampled>;
 @group(0) @binding(4) var<storage, read_write> space: Space;
 
-// Number of invocations that together compute the cost of one candidate for the length limit of time
-// segments.
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
 // The first octave of distance with at least MIN_COUNTED_PAIRS pairs of sampled spheres nearer than its upper
 // end. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
-// Paths of the sampled spheres from which the expected cost of each candidate length of time segments is
-// computed.
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
 // Expected cost of each candidate length of time segments: partial costs from PARTS invocations for each
-// length, and the total cost for each length.
+// length, and totals.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// Returns log2 of the mean number of other spheres within some distance of a sphere, if `pairs` of the `all`
-// ordered pairs of sampled spheres are within this distance.
+// Returns log2 of the mean number of other spheres within a distance of a sphere, if `pairs` of the `all`
+// ordered pairs of sampled spheres are that near.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of an
-// octave of distance. `all` is the number of ordered pairs of sampled spheres. For each octave, sh_sums must
-// hold the number of pairs nearer than its upper end.
+// Returns log2 of the mean number of other spheres nearer to a sphere than the lower end of an octave of
+// distance. For each octave, sh_sums must hold the number of the `all` ordered pairs of sampled spheres that
+// are nearer than its upper end.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -48,7 +44,7 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
         // The lowest octave of distance has enough pairs only if many sampled spheres coincide. Then the
-        // number of neighbours is not extrapolated, because it is the same at all shorter distances.
+        // number of neighbours is the same at all shorter distances.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -59,11 +55,7 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     return at_first - slope * f32(first + 1u - octave);
 }
 
-// Writes the correlation curve (the mean number of other spheres within each distance of a sphere). Each
-// invocation writes the entry of one octave of distance.
 fn write_curve(octave: u32) {
-    // After the barrier, sh_sums holds for each octave of distance the number of ordered pairs of sampled
-    // spheres that are nearer than the octave's upper end.
     let own = octaves[octave];
     let before = sum_before(own, octave);
     workgroupBarrier();
@@ -78,9 +70,8 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The trimmed box, which holds most of the sampled spheres and no far outliers; the middle of the sample; and
-// the frame (the moving origin from which grid cells are counted). The box and the middle are in absolute
-// coordinates, halfway through the step.
+// The trimmed box (which holds most sampled spheres and no far outliers) and the middle of the sample, in
+// absolute coordinates halfway through the step; and the frame (the moving origin of the cells).
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -93,11 +84,9 @@ fn trimmed_box() -> Trimmed {
     let center = vec3<f32>(ranks[0].median, ranks[1].median, ranks[2].median);
     let high = vec3<f32>(ranks[0].high, ranks[1].high, ranks[2].high);
     let drift = vec3<f32>(ranks[3].median, ranks[4].median, ranks[5].median);
-    // At the start of the step, the frame's origin is in the middle of the sampled spheres.
     return Trimmed(low, high, center, Frame(center - drift * (0.5 * params.dt), drift));
 }
 
-// Returns the width by which the trimmed box is extended on each side, along each axis.
 fn wider(trimmed: Trimmed) -> vec3<f32> {
     return (trimmed.high - trimmed.low) * TRIM_MARGIN;
 }
@@ -108,16 +97,15 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing of the spheres: the edge of the cube that a sphere has to itself. It is estimated from
-// the median distances of sampled spheres to two of their neighbours.
+// Returns the edge of the cube that a sphere has to itself, estimated from the median distances of sampled
+// spheres to two of their neighbours.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
     }
     let medians = vec2<f32>(ranks[6].median, ranks[7].median);
     let nearest = vec2<f32>(min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u)));
-    // Dimension of the region that the neighbours of a sphere fill: about 3 for a volume, 2 for a sheet. It
-    // follows from how the number of neighbours grows with the distance.
+    // Dimension of the region that the neighbours of a sphere fill: about 3 for a volume, 2 for a sheet.
     var dimension = MAX_DIMENSION;
     if medians.y > medians.x {
         dimension = clamp(log2(nearest.y / nearest.x) / (medians.y - medians.x), MIN_DIMENSION, MAX_DIMENSION);
@@ -126,34 +114,33 @@ fn spacing() -> f32 {
     return exp2(min(medians.x + 1.0 - log2(nearer) / dimension, 127.0));
 }
 
-// Returns the shortest candidate for the length limit of time segments.
 fn shortest_length(trimmed: Trimmed) -> f32 {
     let extent = largest(trimmed.high - trimmed.low + 2.0 * wider(trimmed));
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
 // Returns candidate k for the length limit of time segments. Each candidate is twice the previous one, except
-// the last one, which is so long that no sphere is cut.
+// the last one, with which no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k during the step, shifted by half of the sphere's displacement. The
-// shift does not matter, because only the extent of the path is used.
+// Returns the path of sampled sphere k, shifted by half of its displacement, which does not change its
+// extent.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
     return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
 }
 
 // Number of sampled spheres that the shortest candidate length of time segments would cut (`all`), and number
-// of these spheres that are used to compare the candidate lengths (`weighed`).
+// of them with which the candidate lengths are compared (`weighed`).
 struct Cut {
     all: u32,
     weighed: u32,
 }
 
 // Fills sh_path with the paths of the sampled spheres that the shortest candidate length of time segments
-// would cut. Spheres that no candidate length cuts do not affect the comparison of the lengths.
+// would cut. Other spheres do not affect the comparison of the lengths.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -162,14 +149,13 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_path(k, frame), shortest) > 0u);
     }
-    // This barrier comes before sh_sums is overwritten, because other invocations may still be reading the
-    // counts of pairs in sh_sums.
+    // Other invocations may still be reading sh_sums, which sum_before() overwrites.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_path has room for the paths of MAX_WEIGHED spheres. If more spheres would be cut into time segments,
-    // it receives only every `each`-th path.
+    // sh_path has room for MAX_WEIGHED paths. If more sampled spheres would be cut, it receives only every
+    // `each`-th path.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let path = sampled_path(k, frame);
@@ -184,8 +170,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
 }
 
 // Returns the expected cost of every PARTS-th path in sh_path, from number `part` on, if time segments are no
-// longer than `length`. On the GPU, the cost assumes that time segments never search the grids of uncut
-// spheres. On the CPU, segments do this if they are few.
+// longer than `length`. The cost assumes that time segments never search the grids of uncut spheres, as on
+// the GPU.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -193,8 +179,8 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_path[k], length);
-        // The cell edge has the value that cell_edge() would return. But the correlation curve is searched
-        // only once (for `least`), not for every path.
+        // The cell edge is as cell_edge() would return it, but the correlation curve is searched only once
+        // (for `least`), not for every path.
         let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
         cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
     }
@@ -202,7 +188,6 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
 }
 
 // Returns in invocation 0 the index of the candidate length of time segments with the least expected cost.
-// Returns 0 in all other invocations.
 fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -234,16 +219,15 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The length limit of time segments is the candidate with the least expected cost: the spacing of the
-    // spheres, or a longer length if such short segments would cost more than the tests that they save.
+    // The length limit of time segments is the spacing of the spheres, or longer if such short segments would
+    // cost more than the tests that they save.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
-    // This barrier makes sh_path visible to all invocations.
     workgroupBarrier();
     let best = weigh_lengths(cut.weighed, shortest, local);
     if local == 0u {
-        // If the shortest candidate length of time segments cuts no sampled sphere, then spheres that it cuts
-        // are rare. In this case, twice this length costs least.
+        // If the shortest candidate length of time segments cuts no sampled sphere, spheres that it cuts are
+        // rare. Then twice this length costs least.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

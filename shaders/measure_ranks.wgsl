@@ -1,7 +1,7 @@
 // Computes the median, a low quantile and a high quantile of each quantity of the sampled spheres:
 // coordinates, velocity components, and distances to neighbours. Each workgroup ranks RANKED of the sampled
 // spheres by one quantity.
-// Twin of the Rust code in `src/cpu/measure/ranks.rs`.
+// Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
@@ -11,23 +11,19 @@
 @group(0) @binding(2) var<storage, read_write> ranks: array<Ranks, QUANTITIES>;
 
 const MEASURE_RANKS_WORKGROUP = 256u;
-// Sort key of entries past the end of the sample, greater than the sort key of every value.
+// Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of all sampled spheres, four per vector. A sort key is an unsigned integer with the same order as
-// the quantity by which the workgroup ranks the spheres.
+// Sort keys of all sampled spheres, four per vector: unsigned integers with the same order as the quantity by
+// which the workgroup ranks the spheres.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
-// Ranks of the workgroup's RANKED sampled spheres among all sampled spheres.
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector without a dynamic index, because some compilers move dynamically indexed
-// vectors to memory.
+// Returns one component of a vector. Some compilers move dynamically indexed vectors to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
 
-// Returns one quantity of sampled sphere k: a coordinate, a velocity component, or log2 of the
-// distance to one of two neighbours.
 fn value_of(k: u32, quantity: u32) -> f32 {
     if quantity < 3u {
         return component(samples[k].middle, quantity);
@@ -38,8 +34,6 @@ fn value_of(k: u32, quantity: u32) -> f32 {
     return select(samples[k].log_distance.y, samples[k].log_distance.x, quantity == 6u);
 }
 
-// Returns the sort key of one quantity of sampled sphere k, or NO_KEY if k is past the end of the
-// sample.
 fn key_of(k: u32, quantity: u32) -> u32 {
     if k >= params.sample {
         return NO_KEY;
@@ -49,7 +43,7 @@ fn key_of(k: u32, quantity: u32) -> u32 {
 
 // Counts, for each of the RANKED sampled spheres from `first` on, the sampled spheres that come before it in
 // the order of sort keys. Of spheres with equal keys, the one with the lower index comes first. Several
-// invocations share a sphere, and each of them compares it with a part of the sample.
+// invocations share a sphere, and each compares it with a part of the sample.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -62,13 +56,12 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // In the vectors of sort keys before the vector of the sphere itself, equal keys count, because
-            // their spheres have lower indices.
+            // In the vectors of sort keys before the sphere's own vector, equal keys count, because their
+            // spheres have lower indices.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In the vector of sort keys that holds the sphere's own key, equal keys count only if their spheres
-        // have lower indices.
+        // In the sphere's own vector of sort keys, equal keys count only if their spheres have lower indices.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);
@@ -78,8 +71,6 @@ fn count_before(first: u32, local: u32) {
     }
 }
 
-// Writes one quantity of sampled sphere k to `ranks`, if k has the rank of the median, the low quantile or
-// the high quantile.
 fn write_rank(k: u32, rank: u32, quantity: u32) {
     let strays = params.sample / TRIM_DIVISOR;
     let value = value_of(k, quantity);

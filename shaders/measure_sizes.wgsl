@@ -1,6 +1,6 @@
-// Determines into how many time segments each sphere is cut, writes the list of time segments, and counts
-// uncut spheres and segments in a histogram of size classes.
-// Twin of the Rust code in `src/cpu/measure/sizes.rs`.
+// Determines into how many time segments each sphere is cut, lists the segments, and counts uncut spheres and
+// segments in a histogram of size classes (classes of similar size).
+// Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
@@ -19,17 +19,16 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// Contribution of one or more spheres to the histogram entry of their size class (spheres and time segments
-// of similar size).
+// Contribution of one or more spheres to the histogram entry of their size class.
 struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
     spheres: u32,
-    // Bits of the largest half cell of the spheres (or time segments). The half cell is half the edge of the
-    // smallest grid cell that may hold a sphere or time segment.
+    // Bits of the largest half cell: half the edge of the smallest grid cell that may hold any of the spheres
+    // or time segments.
     half_cell: u32,
-    // Bounds of the sphere centres, each taken in the middle of a time segment. The bounds are stored as
-    // unsigned integers that have the order of the floats and only grow, so lower bounds are negated.
+    // Bounds of the sphere centres, taken in the middle of each time segment, as unsigned integers with the
+    // order of the floats. Lower bounds are negated.
     low: vec3<u32>,
     high: vec3<u32>,
 }
@@ -37,7 +36,7 @@ struct Addition {
 // Sum of the contributions of one workgroup's spheres to one size class (spheres of similar size). The sum is
 // formed in workgroup memory, because additions to one word of global memory are serialized.
 struct GatheredClass {
-    // Number of the size class in this entry of the hash table, plus 1; or 0 if the entry is free.
+    // Number of the size class plus 1, or 0 if this entry of the hash table is free.
     size_class: atomic<u32>,
     spheres: atomic<u32>,
     half_cell: atomic<u32>,
@@ -45,18 +44,17 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
-// Number of entries in each workgroup's hash table of size classes. The table uses linear probing.
+// Number of entries in each workgroup's hash table of size classes.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
-// Index in the list of time segments of the first segment that this workgroup writes.
 var<workgroup> sh_base: u32;
-// 1 if a sphere of the workgroup is cut into time segments, otherwise 0. The second variable is a copy that
-// workgroupUniformLoad() can read.
+// 1 if a sphere of the workgroup is cut into time segments, otherwise 0. The second variable is a copy for
+// workgroupUniformLoad().
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Returns the index of the entry of a size class in the workgroup's hash table, and takes a free entry for a
-// new size class. Returns PLACES if the table has no room.
+// Returns the place of a size class, which may be new, in the workgroup's hash table, or PLACES if the table
+// is full.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -68,15 +66,14 @@ fn place_of(size_class: u32) -> u32 {
         if found == size_class + 1u {
             return place;
         }
-        // A weak compare-and-exchange may fail although the entry of the hash table is free. In this case,
-        // the same entry is tried again.
+        // A weak compare-and-exchange may fail although the entry of the hash table is free. Then the same
+        // entry is tried again.
         place = (place + select(0u, 1u, found != 0u)) % PLACES;
     }
     return PLACES;
 }
 
-// Raises the two stored bounds of hash table entry `place` along one axis to `low` and `high`. A bound that
-// would not change is not written.
+// Raises the bounds of a hash table entry along one axis. Unchanged bounds are not written.
 fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     if atomicLoad(&sh_gathered[place].low[axis]) < low {
         atomicMax(&sh_gathered[place].low[axis], low);
@@ -86,8 +83,6 @@ fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     }
 }
 
-// Adds the contribution of one sphere to hash table entry `place`. A bound that would not change is not
-// written.
 fn gather(place: u32, own: Addition) {
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
     if atomicLoad(&sh_gathered[place].half_cell) < own.half_cell {
@@ -98,8 +93,6 @@ fn gather(place: u32, own: Addition) {
     raise_gathered(place, 2u, own.low.z, own.high.z);
 }
 
-// Raises the two stored bounds of a size class in global memory along one axis to `low` and `high`.
-// `bounds` holds the two bounds as read earlier. A bound that would not change is not written.
 fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     if bounds.x < low {
         atomicMax(&size_classes[size_class].low[axis], low);
@@ -109,10 +102,8 @@ fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
     }
 }
 
-// Adds the contribution of one or more spheres to their size class in global memory.
 fn add(size_class: u32, own: Addition) {
-    // All words of the size class are loaded before the first one is used, so that the latencies
-    // overlap.
+    // All words of the size class are loaded before the first one is used, so that the latencies overlap.
     let half_cell = atomicLoad(&size_classes[size_class].half_cell);
     let low = vec3<u32>(
         atomicLoad(&size_classes[size_class].low[0]),
@@ -143,9 +134,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the index of the invocation whose sphere has time segment k of the workgroup. This is the number of
-// prefix sums in sh_sums that are at most k. The binary search is unrolled because some drivers end an
-// invocation after too many loop iterations (docs/design.md, "Limits that are kept").
+// Returns the index of the invocation whose sphere has time segment k of the workgroup. The binary search is
+// unrolled because some drivers end an invocation after too many loop iterations (docs/design.md, "Limits
+// that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -159,16 +150,12 @@ fn owner_of(k: u32) -> u32 {
 }
 const_assert SCAN_WORKGROUP == 256u;
 
-// Result of cutting a sphere into time segments: its size class (spheres of similar size), the number of its
-// segments, and its contribution to the size class.
 struct Sized {
     size_class: u32,
-    // Number of time segments of the sphere after the first one.
     further: u32,
     addition: Addition,
 }
 
-// Returns the contribution to its size class of one sphere that is cut into 2^power time segments.
 fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     let first = middle(path, power, 0u);
     let last = middle(path, power, (1u << power) - 1u);
@@ -183,8 +170,6 @@ fn addition_of(path: Path, power: u32, half_cell: f32) -> Addition {
     return own;
 }
 
-// Returns the size class of sphere i and the number of time segments into which it is cut. A sphere that was
-// set aside for invalid values has no size class.
 fn size_of(i: u32) -> Sized {
     var sized: Sized;
     sized.size_class = NO_SIZE_CLASS;
@@ -201,11 +186,9 @@ fn size_of(i: u32) -> Sized {
     return sized;
 }
 
-// Sums up the contributions of the workgroup's spheres to their size classes in the hash table. If the table
-// has no room for a contribution, it is added to global memory at once.
 fn gather_all(size_class: u32, own: Addition, local: u32) {
-    // One invocation in 16 adds its sphere first. Most other spheres of the workgroup lie within the bounds
-    // that result, so most other invocations have no bound to write.
+    // One invocation in 16 adds its sphere first. Most other spheres of the workgroup lie within the
+    // resulting bounds, so most other invocations have no bound to write.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);
@@ -219,7 +202,6 @@ fn gather_all(size_class: u32, own: Addition, local: u32) {
     }
 }
 
-// Adds entry `place` of the workgroup's hash table to global memory, if the entry is in use.
 fn add_gathered(place: u32) {
     let gathered = atomicLoad(&sh_gathered[place].size_class);
     if gathered == 0u {
@@ -241,8 +223,7 @@ fn add_gathered(place: u32) {
     add(gathered - 1u, sum);
 }
 
-// Reserves `count` entries of the list of time segments and returns the index of the first one. The counter
-// of segments continues to count when the list is full.
+// Reserves entries of the list of time segments. The counter keeps counting when the list is full.
 fn take_segments(count: u32) -> u32 {
     let base = atomicAdd(&counters.segments[0], count);
     if base + count < base {
@@ -251,19 +232,17 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the time segments of the workgroup's spheres, except the first one of each sphere, to consecutive
-// entries of the list. `further` is the number of segments of this invocation's sphere after the first one.
-// `begin` is the index of the workgroup's first sphere. All invocations share the writing.
+// Writes the time segments of the workgroup's spheres, except each sphere's first one. `further` is the
+// number of such segments of this invocation's sphere, and `begin` is the index of the workgroup's first
+// sphere.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
     if local == SCAN_WORKGROUP - 1u && before + further > 0u {
         sh_base = take_segments(before + further);
     }
-    // This barrier makes sh_base and all of sh_sums visible to all invocations.
     workgroupBarrier();
-    // If the low word of the segment counter has wrapped around, workgroups overwrite each other's entries in
-    // the list of time segments. This is harmless, because nothing is searched in a step with too many
-    // segments.
+    // If the low word of the segment counter has wrapped around, workgroups overwrite each other's time
+    // segments. This is harmless, because a step with too many segments searches nothing.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);
@@ -295,7 +274,6 @@ fn main(
     if local == 0u {
         sh_any_cut = atomicLoad(&sh_cut);
     }
-    // Most workgroups have no sphere that is cut, so they write no time segments.
     if workgroupUniformLoad(&sh_any_cut) != 0u {
         write_segments(own.further, i - local, local);
     }

@@ -1,7 +1,6 @@
 // Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each sampled
-// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres. First, its invocations
-// share the work of counting the other sampled spheres around them. Then each invocation handles one octave.
-// Twin of the Rust code in `src/cpu/measure/spacing.rs`.
+// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres.
+// Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}
@@ -14,20 +13,18 @@
 @group(0) @binding(3) var<storage, read_write> samples: array<Sampled>;
 
 // Returns the centre of a sphere halfway through the step. Halfway positions stand for the whole step,
-// because spheres that fly apart or rush together are much denser at the start or at the end of the step.
+// because spheres that fly apart or together are much denser at its start or end.
 fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
 // For each sampled sphere of the workgroup: its centre halfway through the step, the number of other sampled
-// spheres in each octave of distance, and log2 of the distances to its NEAR_RANK-th and its FAR_RANK-th
-// nearest neighbour.
+// spheres in each octave of distance, and log2 of the distances to its NEAR_RANK-th and FAR_RANK-th nearest
+// neighbours.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
 
-// Counts, for each sampled sphere of the workgroup, the other sampled spheres in each octave of distance. The
-// workgroup has `own` sampled spheres, from number `first` on.
 fn count_near(first: u32, own: u32, local: u32) {
     for (var other = local; other < params.sample; other += OCTAVES) {
         let middle = middle_of(sphere_at(sampled(other)));
@@ -40,18 +37,16 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Estimates the distances from sphere k of the workgroup to its NEAR_RANK-th and its FAR_RANK-th nearest
-// neighbour. Writes log2 of a distance if the neighbour is in octave `octave` of distance. This octave
-// contains `near` neighbours of the sphere, and all lower octaves together contain `before`.
+// Writes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
+// neighbours that are in octave `octave` of distance. This octave contains `near` neighbours, and all lower
+// octaves together contain `before`.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // log2 of the factor by which the number of neighbours grows across the octave of distance. It
-    // is at most MAX_DIMENSION, the value for a uniform distribution in space.
+    // log2 of the factor by which the number of neighbours grows across the octave of distance. MAX_DIMENSION
+    // is its value for a uniform distribution.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
-    // A neighbour is in one octave of distance only, so only one invocation writes the distance of this
-    // neighbour.
     if until >= ranks.x && before < ranks.x {
         sh_log_distance[k][0] = within.x;
     }
@@ -89,8 +84,7 @@ fn main(
     if all > 0u {
         atomicAdd(&octaves[local], all);
     }
-    // This barrier makes the estimated distances to neighbours visible, because any invocation may have
-    // written them.
+    // This barrier makes the distances to neighbours, which any invocation may have written, visible.
     workgroupBarrier();
     if local < own {
         let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);

@@ -1,10 +1,9 @@
-// Finds the pairs of touching spheres: tests every sphere (or time segment of a fast sphere) against the
-// candidates near it in the grids. With TALLY, the kernel only counts the candidates. This counting pass runs
+// Tests every sphere (or time segment of a fast sphere) against the candidates near it in the grids, and
+// lists the pairs that touch. With TALLY, the kernel only counts the candidates. This counting pass runs
 // first if there may be more candidates than allowed.
-// Twin of the Rust code in `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. First, a large
-// sphere on the GPU does not search grids with smaller cells, because all other invocations would have to
-// wait for its invocation. Second, the first test of a candidate is the near test of `near.wgsl`, not a test
-// of bounding spheres.
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. A large sphere on the GPU does
+// not search grids with smaller cells, because all other invocations would wait for it. The first test of a
+// candidate is the near test of `near.wgsl`, not a test of bounding spheres.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import crowd::{may_be_crowded}
@@ -32,23 +31,17 @@ override TALLY: bool = false;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// 1 if this workgroup of the pair search has nothing to do, otherwise 0.
 var<workgroup> sh_idle: u32;
-// Number of pairs that one workgroup can collect in workgroup memory before it writes them to the list of
-// pairs.
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found, which may exceed STAGED; and index in the list of pairs at
-// which the workgroup writes its collected pairs.
+// Number of pairs that the workgroup has found, which may exceed STAGED; and index of the first of them in
+// the list of pairs.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
-// The workgroup's contribution to two counters of the step: the number of candidate pairs, and the number of
-// invocations that have finished.
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Returns whether the number of candidate pairs exceeds the limit. The counting pass has counted them before
-// any of them is tested.
+// Returns whether the counting pass has found more candidate pairs than allowed.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -56,8 +49,8 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Reserves `count` entries of the list of pairs and returns the index of the first one. The counter of pairs
-// continues to count when the list is full.
+// Reserves `count` entries of the list of pairs and returns the index of the first. The counter keeps
+// counting when the list is full.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -66,32 +59,28 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to entry `place` of the list of pairs, or does nothing if the list has no such entry. If the
-// low 32-bit word of the pair counter has wrapped around, another pair is overwritten. The step then reports
-// a truncated list.
+// Writes a pair to the list of pairs, if entry `place` exists. If the low word of the pair counter has
+// wrapped around, another pair is overwritten. The step then reports a truncated list.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
     }
 }
 
-// Copies the pair with number `staged` from workgroup memory to the list of pairs. Does nothing if the
-// workgroup holds fewer pairs.
 fn list_staged(staged: u32) {
     if staged < min(atomicLoad(&sh_pairs), STAGED) {
         list(sh_base + staged, sh_found[staged]);
     }
 }
 
-// Returns whether one of two spheres ignores a collision group of the other. In each argument, the low 16
-// bits are the collision groups of a sphere, and the high 16 bits are the groups that this sphere ignores.
+// Returns whether one of two spheres ignores a collision group of the other. The low 16 bits of an argument
+// are a sphere's groups, and the high 16 bits are the groups that it ignores.
 fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Adds the pair of two spheres, which touch or may touch, to the list of pairs. Does nothing in three cases:
-// both proxies are time segments of the same sphere, one sphere ignores the other, or the spheres come
-// closest in other time segments, which report the pair.
+// Adds a pair of spheres that may touch to the list of pairs, unless they are the same sphere, one ignores
+// the other, or other time segments report the pair because the spheres come closest in them.
 fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
@@ -121,37 +110,33 @@ fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     }
 }
 
-// Returns a 64-bit count, given as two words with the low word first, increased by `more`.
+// Returns a 64-bit count (low word first) plus `more`.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A sphere (or time segment of a sphere) that searches for candidates: its index in the buffer of sorted
-// spheres, and its tag (packed grid number and time segment). The values of the sphere are loaded wherever
-// they are needed, which costs less than keeping them in registers.
+// Index in the buffer of sorted spheres, and tag (packed grid number and time segment), of a sphere that
+// searches for candidates. Reloading the sphere for each use costs less than keeping it in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// The candidates of one sphere (or time segment) in its own cell and in 13 of the 26 neighbouring cells. The
-// candidates form five ranges of the buffer of sorted spheres. They are numbered across the five ranges, from
-// 0 to `count` - 1.
+// The candidates of one sphere in its own cell and in 13 of the 26 neighbouring cells. They form five ranges
+// of the buffer of sorted spheres, and are numbered across these ranges from 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // For each of the first four ranges of candidates: the number of the first candidate after the range.
+    // Number of the first candidate after each of the first four ranges of candidates.
     past: vec4<u32>,
-    // For each of the first four ranges of candidates: the offset, modulo 2^32, from the number of a
-    // candidate to its index in the buffer of sorted spheres.
+    // Offset, modulo 2^32, from a candidate's number to its index in the buffer of sorted spheres, for each
+    // of the first four ranges of candidates.
     shift: vec4<u32>,
-    // For the last range of candidates: the offset, modulo 2^32, from the number of a candidate to its index
-    // in the buffer of sorted spheres.
     last_shift: u32,
 }
 
-// Returns the index of candidate `number` in the buffer of sorted spheres. The code uses select() instead of
-// indexed vectors, because indexed vectors are kept in memory, not in registers.
+// Returns the index of a candidate in the buffer of sorted spheres. Uses select() because compilers move
+// dynamically indexed vectors from registers to memory.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -161,10 +146,9 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of a sphere (or time segment) in its own cell and in 13 of the 26 neighbouring
-// cells, so that each pair is found from one side only. `index` is the index in the buffer of sorted spheres,
-// and `slot` is the table entry of the sphere's cell. Each of these cells must have its own table entry. All
-// loads come before the first use of a result, so that their latencies overlap.
+// Returns the candidates of a sphere in its own cell and in 13 of the 26 neighbouring cells, so that each
+// pair is found from one side only. Each cell must have its own table entry. All loads come before the first
+// use of a result, so that their latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -190,8 +174,7 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Applies the near test (a cheap first test) to 32 candidates, from number `first` on. Returns a mask with
-// one bit per candidate, which is set if the candidate may touch the searching sphere.
+// Returns a mask with one bit for each of 32 candidates, set if the candidate may touch the searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -206,11 +189,9 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Applies the filter (a float32 test with an error bound) to the searching sphere and to the sphere at index
-// `place`. Reports the pair unless the two spheres certainly miss each other.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // XOR with params.zero, which is always 0, forces the compiler to load the searching sphere again instead
-    // of keeping it in registers.
+    // XOR with params.zero (always 0) forces the compiler to reload the searching sphere instead of keeping
+    // it in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
     let s = filter_pair(proxy, candidate, params.dt);
@@ -219,9 +200,8 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests a sphere against its candidates in batches of 32: first the cheap near test for the whole batch, then
-// the expensive filter for the few candidates that pass. While one invocation of a subgroup runs the filter,
-// the other invocations wait.
+// Tests candidates in batches of 32: first the cheap near test for the whole batch, then the expensive filter
+// for the few that pass. While one invocation of a subgroup runs the filter, the others wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -233,16 +213,13 @@ fn test(searcher: Searcher, candidates: Candidates) {
 }
 
 // Returns whether a cell and its 26 neighbours are all in the grid's box (the block of cells with a table
-// entry each). If so, the candidates of a sphere in this cell form five ranges of the buffer of sorted
-// spheres.
+// entry each).
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
     // For a grid without a box of cells, all components of `dims` are 0.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
-// Tests a sphere (or time segment) against the candidates in its own cell and in 13 of the 26 neighbouring
-// cells. With TALLY, only counts the candidates. Each of these cells must have its own table entry.
 fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<function, vec2<u32>>) {
     let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
     let candidates = own_candidates(searcher.index, level, slot);
@@ -252,8 +229,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last time slab (equal part of the step) of a grid that overlap a time segment.
-// The segment is number `segment` of 2^power, and the grid has 2^time_power slabs.
+// Returns the first and the last of the 2^time_power time slabs (equal parts of the step) that overlap time
+// segment number `segment` of 2^power.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -263,29 +240,26 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// A block of cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, both
-// included, in the time slabs (equal parts of the step) from `slabs.x` to `slabs.y`.
+// The cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, in the time slabs
+// (equal parts of the step) from `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // Cell where the search of the block begins, and lowest index in the buffer of sorted spheres to be
-    // tested in this cell. These are usually `low` and 0. In its own grid, a sphere starts in its own cell,
-    // right after itself, so that each pair is found once.
+    // Cell where the search begins, and lowest index in the buffer of sorted spheres to be tested in this
+    // cell. In its own grid, a sphere starts right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
 
-// Returns the cells that a sphere in cell `cell` searches in its own grid: this cell and 13 of the 26
-// neighbouring cells, so that each pair is found from one side only.
 fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     let slab = slab_of(searcher.tag, level.time_power);
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another grid that may hold a sphere (or time segment) that touches the
-// searching one. Along each axis, the block reaches as far from the middle of the searching segment as its
-// half extent plus the largest half extent in the other grid.
+// Returns the block of cells of another grid that may hold spheres that touch the searching time segment. It
+// reaches as far from the segment's middle as the segment's half extent plus the largest half extent in the
+// other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -298,20 +272,16 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
 }
 
-// One cell of a grid, or several consecutive cells of a row, and the range of the buffer of sorted spheres
-// that these cells hold.
 struct Piece {
     begin: u32,
     end: u32,
-    // True if the range of sorted spheres covers the whole rest of the searched row of cells, and each of
-    // these cells has its own table entry. False if it covers one cell, which may share its table entry with
-    // other cells.
+    // True if the range covers the whole rest of the searched row of cells. False if it covers one cell,
+    // which may share its table entry with other cells.
     whole: bool,
 }
 
-// Returns the part of a row of cells that is read as one range of sorted spheres. If all cells from `first`
-// to x = `high_x` have their own table entries, the part is all of these cells. Otherwise, it is the cell
-// `first` only.
+// Returns the part of a row of cells that is one range of sorted spheres: all cells from `first` to x =
+// `high_x` if each has its own table entry, otherwise only `first`.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -319,16 +289,13 @@ fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
 }
 
-// Tests a sphere against the spheres in a piece (one or more consecutive cells of a row). `number` is the
-// number of the grid, `at` is the first cell of the piece, and `slab` is the time slab (part of the step).
 fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
     for (var other = piece.begin; other < piece.end; other++) {
         let proxy = sorted_proxies[searcher.index];
         if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // A cell outside the grid's box may share its table entry with other cells. Spheres of these other
-        // cells are skipped.
+        // Spheres of other cells that share the searched cell's table entry are skipped.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(found.cell != at) || level_of(found.tag) != number
@@ -340,9 +307,8 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the cell that follows cell `at` in the search of a block of cells, which goes row by row and plane
-// by plane. If `whole_row` is true, the rest of the row is skipped. After the last cell, the z of the result
-// is above the block.
+// Returns the next cell in the search of a block of cells, row by row and plane by plane. After the last
+// cell, the z of the result is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -355,8 +321,7 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a sphere (or time segment) against the spheres in a block of cells of grid `number`. With TALLY, only
-// counts these spheres. The function has a single loop, because each nested loop would take more registers.
+// Tests a sphere against the spheres in a block of cells. A nested loop would take more registers.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -377,8 +342,6 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
     }
 }
 
-// Tests a sphere (or time segment) against its candidates in grid `number`. With TALLY, only counts the
-// candidates.
 fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
     let level = plan.level[number];
     let own_level = level_of(searcher.tag);
@@ -399,16 +362,14 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     search_block(searcher, number, block, tally);
 }
 
-// Tests a sphere (or time segment) against all of its candidates. With TALLY, only counts the candidates.
-// `index` is the index in the buffer of sorted spheres. Returns the number of candidates as two words, low
-// word first.
+// Tests the sphere at `index` in the buffer of sorted spheres against its candidates. Returns the number of
+// candidates as two words, low word first.
 fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
     // The last iteration of the loop over the grids only counts this invocation as finished. If the driver
-    // ends long loops early, the last iteration is not reached, and the count of finished invocations falls
-    // short.
+    // ends long loops early, this count falls short.
     for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -421,14 +382,12 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Returns whether this dispatch has nothing to do. The counting pass (TALLY) is idle if the number of
-// candidate pairs cannot exceed the limit. The testing pass is idle if the counting pass has found too many
-// candidates.
+// Returns whether this dispatch has nothing to do: the counting pass (TALLY) if there cannot be more
+// candidate pairs than allowed, the testing pass if there are more.
 fn is_idle() -> bool {
     return (TALLY && !may_be_crowded()) || (!TALLY && refused());
 }
 
-// Adds the number of candidates of one invocation to the count of its workgroup.
 fn count_candidates(tally: vec2<u32>) {
     let before = atomicAdd(&sh_candidates[0], tally.x);
     let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -437,12 +396,11 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's counts to the global counters, and reserves entries of the list of pairs for the pairs
-// in workgroup memory. Each workgroup makes only one addition to each counter, because additions to one word
-// of global memory are serialized.
+// Adds the workgroup's counts to the global counters. Each workgroup makes only one addition to each counter,
+// because additions to one word of global memory are serialized.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-    // If a counting pass precedes the testing pass, only the counting pass adds to the counter of candidates.
+    // If there is a counting pass, only this pass adds to the counter of candidates.
     if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -467,8 +425,8 @@ fn main(
     if local == 0u {
         sh_idle = select(0u, 1u, is_idle());
     }
-    // The condition has the same value in all invocations of the workgroup, so either all of them reach the
-    // following barriers, or none does.
+    // The condition is uniform in the workgroup, so all invocations reach the following barriers, or none
+    // does.
     if workgroupUniformLoad(&sh_idle) != 0u {
         return;
     }
@@ -480,10 +438,9 @@ fn main(
     if local == 0u {
         count_for_all();
     }
-    // This barrier makes sh_base, which invocation 0 has written, visible to all invocations.
     workgroupBarrier();
-    // Each invocation writes up to two of the workgroup's pairs. The two calls are not a loop, because a
-    // driver that ends long loops early might skip it.
+    // Two calls instead of a loop, which a driver that ends long loops early might skip. Each call writes one
+    // of the workgroup's pairs.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

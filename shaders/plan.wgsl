@@ -1,7 +1,6 @@
 // Chooses the levels (uniform grids) of the step, and gives each grid its cell size and its part of the table
 // of cells. Dispatched as one workgroup.
-// Twin of the Rust code in `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
-// This file connects the parts, as `make.rs` does on the CPU.
+// Twin of `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}
@@ -17,16 +16,12 @@
 @group(0) @binding(3) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(4) var<storage, read_write> plan: Plan;
 
-// Number of size ranges (runs of neighbouring size classes), from which the grids are made.
 var<workgroup> sh_range_count: u32;
-// Edge of the cells of each grid.
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
 // Number of entries in the table of cells for each grid, in the order of the grids' cell edges, finest first.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
-// Place of each grid when the grids are in the order of their cell edges, finest first.
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
-// Returns the union of the size ranges (runs of neighbouring size classes) of grid `number`.
 fn ranges_of_level(number: u32) -> SizeRange {
     let from_to = sh_level[number];
     var all = sh_range[from_to.x];
@@ -38,14 +33,14 @@ fn ranges_of_level(number: u32) -> SizeRange {
 
 // Returns the number of entries in the table of cells for one grid, in proportion to its number of spheres
 // and time segments. Some entries are kept back, because every grid has at least MIN_HASHED_SLOTS entries for
-// cells outside its box. `ranges` is the number of all size ranges.
+// cells outside its box.
 fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     let available = f32(params.slots) - f32(ranges * 2u * MIN_HASHED_SLOTS);
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
-// Determines the place of a grid in the order of cell edges, finest first. Spheres (and time segments) search
-// their own grid and the grids after it. This is cheap because the grids after it have larger cells.
+// Determines the place of a grid in the order of cell edges, finest first. Spheres search their own grid and
+// the grids after it, which is cheap because those have larger cells.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
@@ -56,8 +51,8 @@ fn place_level(level: Level, levels: u32, thread: u32) {
     sh_slots_of[place] = level.first_hashed + level.hash_mask + 1u;
 }
 
-// Writes a grid to its place in the plan. The grid's entries in the table of cells are counted from 0. In the
-// plan, they follow the entries of the grids before it.
+// Writes a grid to its place in the plan, with its entries in the table of cells after the entries of the
+// grids before it.
 fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     var level = counted_from_0;
     var first_slot = 0u;
@@ -72,8 +67,8 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes to the plan which grid holds each of this thread's non-empty size classes. It is the first grid
-// whose last size class is not below the class.
+// Writes which grid holds each of this thread's size classes: the first grid whose last size class is not
+// below the class.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -88,13 +83,11 @@ fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     }
 }
 
-// Writes the number of grids, the frame (the moving origin from which cells are counted), and the numbers of
-// spheres and time segments to the plan.
 fn write_totals(levels: u32) {
     plan.levels = levels;
     plan.frame = space.frame;
-    // If there are more time segments than the buffers have room for, the plan is written as if it had no
-    // spheres. Then the following stages do nothing, and the stage `results` reports the overflow.
+    // If there are more time segments than the buffers can hold, the plan is written as if it had no spheres.
+    // Then the following stages do nothing, and the stage `results` reports the overflow.
     let segments = atomicLoad(&counters.segments[0]);
     let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
     plan.proxies = select(0u, params.spheres + segments, fits);
@@ -114,8 +107,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_range_count = finest.y;
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
-    // The loops over the size ranges contain barriers, so the number of ranges must be uniform.
-    // workgroupUniformLoad() makes it so, and is also the barrier after which sh_ranges_of is complete.
+    // The loops over the size ranges contain barriers, so workgroupUniformLoad() makes the number of ranges
+    // uniform. It is also the barrier after which sh_ranges_of is complete.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();
@@ -130,11 +123,10 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
-    // The call of workgroupUniformLoad() is also the barrier after which sh_level, the size ranges of each
-    // grid, is complete.
+    // workgroupUniformLoad() is also the barrier after which sh_level (the size ranges of each grid) is
+    // complete.
     let levels = workgroupUniformLoad(&sh_level_count);
 
-    // For each grid, `parts` threads share the work of examining its possible layouts.
     var own: SizeRange;
     var share = 0.0;
     if levels > 0u {

@@ -1,6 +1,5 @@
 // Writes the results of the step for users' shaders, and the size of the indirect dispatches over the pairs.
-// Dispatched as one workgroup: all of its invocations copy the indices of spheres that were set aside for
-// invalid values, and one invocation does the rest.
+// Dispatched as one workgroup.
 
 #import carom::{CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
@@ -32,11 +31,10 @@ fn segments() -> vec2<u32> {
     return vec2<u32>(atomicLoad(&counters.segments[0]), atomicLoad(&counters.segments[1]));
 }
 
-// Returns the status of the step: a combination of the CAROM_ status bits.
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
     // Each sphere (or time segment) in the grids is counted as finished once by the pass that counts the
-    // candidates, if there is one, and once by the pass that tests the candidates, if it has run.
+    // candidates, if there is one, and once by the pass that tests them, if it has run.
     let times = select(1u, 2u, may_be_crowded() && !crowded);
     let finished = atomicLoad(&counters.finished) == plan.sorted * times;
     var status = 0u;

@@ -1,30 +1,26 @@
 // Replaces each block of SCAN_BLOCK counts by its exclusive prefix sums, which start from the sum of all
 // earlier blocks. One workgroup per block.
-// Twin of the Rust code in `src/cpu/scan.rs`.
+// Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
 
 @group(0) @binding(0) var<storage, read_write> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
-// Whether an earlier dispatch has replaced the sums of the blocks of counts by their prefix sums. If not,
-// there are at most SCAN_BLOCK sums, and each workgroup adds up the sums of the blocks before its own block.
-// This costs less than another dispatch.
+// Whether an earlier dispatch has replaced the sums of the blocks by their prefix sums. If not, there are at
+// most SCAN_BLOCK sums, and each workgroup adds up the sums of the earlier blocks, which costs less than
+// another dispatch.
 override SUMS_ARE_SCANNED: bool = false;
 
-// Number of adjacent vectors of four counts that an invocation of the prefix sum processes.
 const OWN_VECTORS = SCAN_BLOCK / SCAN_WORKGROUP / 4u;
 const_assert OWN_VECTORS == 2u;
 
-// Sum of all counts in the blocks before the workgroup's block, if SUMS_ARE_SCANNED is false.
 var<workgroup> sh_before: atomic<u32>;
 
-// Returns the sum of four counts.
 fn total(v: vec4<u32>) -> u32 {
     return v.x + v.y + v.z + v.w;
 }
 
-// Returns the exclusive prefix sums of four counts, starting from `before`.
 fn prefixes(before: u32, v: vec4<u32>) -> vec4<u32> {
     let second = before + v.x;
     let third = second + v.y;

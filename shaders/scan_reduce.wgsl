@@ -1,10 +1,9 @@
 // Computes the sum of each block of SCAN_BLOCK counts, as a part of a prefix sum. One workgroup per block.
-// Twin of the Rust code in `src/cpu/scan.rs`.
+// Twin of `src/cpu/scan.rs`.
 
 @group(0) @binding(0) var<storage, read> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> sums: array<u32>;
 
-// Number of vectors of four counts in a block of counts.
 const BLOCK_VECTORS = SCAN_BLOCK / 4u;
 
 var<workgroup> sh_sum: atomic<u32>;

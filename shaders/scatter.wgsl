@@ -1,6 +1,6 @@
 // Sorts the spheres (and time segments) by slot (entry of the table of grid cells), and writes each one with
 // the values of its sphere for the stage `pairs`.
-// Twin of the Rust code in `src/cpu/scatter.rs`.
+// Twin of `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}
 #import spheres::{sphere_at}

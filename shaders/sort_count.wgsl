@@ -1,7 +1,7 @@
 // Counts the items of each block by digit, in one pass of a radix sort. The table of counts has a row for
 // each digit and a column for each block, so its prefix sums are the positions to which the items move.
 // Blocks without items write zeros.
-// Twin of the Rust code in `src/reduce/sort.rs`, which sorts with a library function.
+// Twin of `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}

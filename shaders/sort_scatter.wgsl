@@ -1,17 +1,16 @@
 // Moves the items of each block to their positions in the order of their digits, in one pass of a radix sort.
 // Items with equal digits keep their order.
-// Twin of the Rust code in `src/reduce/sort.rs`, which sorts with a library function.
+// Twin of `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Number of words that hold the counts of items for all values of a digit of the sort key. Each word holds
-// two counts of 16 bits, which suffice because a block of items is small.
+// Number of words that hold the counts of items for all values of a sort digit, two counts of 16 bits per
+// word.
 const WORDS = DIGITS / 2u;
-// Number of items that each invocation of the radix sort moves.
 const EACH = SORT_BLOCK / WORKGROUP;
-// Division of work for the prefix sums of digit counts. Each invocation has WORDS words of counts. For each
-// of these words, ADDERS invocations sum it up over the workgroup, and each of them adds COUNTS values.
+// Division of work for the prefix sums of digit counts: ADDERS invocations sum up each word of counts over
+// the workgroup, and each of them adds COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -22,17 +21,13 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
 // The digit counts of all invocations: the first word of every invocation, then the second word of every
-// invocation, up to word WORDS.
+// invocation.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
-// For each invocation: the sum of the COUNTS words of digit counts that it adds.
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// For each value of the sort digit: the number of one invocation's items with this digit. Each word holds two
-// of these counts.
+// Number of one invocation's items for each value of the sort digit, two counts per word.
 alias Counts = array<u32, WORDS>;
 
-// Returns, for each value of the sort digit, the number of items with this digit from item `begin` up to, but
-// not including, item `end`.
 fn count_digits(begin: u32, end: u32) -> Counts {
     var counts = Counts();
     for (var i = begin; i < end; i++) {
@@ -43,7 +38,7 @@ fn count_digits(begin: u32, end: u32) -> Counts {
 }
 
 // Replaces the digit counts in sh_counts by their exclusive prefix sums over the invocations, separately for
-// each word of the counts.
+// each word.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

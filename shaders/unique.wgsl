@@ -1,19 +1,18 @@
 // Copies each pair once from a sorted list in which repeats of a pair are adjacent. The entry point `flag`
 // marks the first occurrence of each pair. After the prefix sum of these flags, `write` copies the marked
 // pairs.
-// Twin of the Rust code in `src/reduce/sort.rs`.
+// Twin of `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The sorted pairs with repeats, in the layout of CaromCollision, as the bits of their values.
+// The sorted pairs with repeats, in the layout of CaromCollision, as bits.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
-// Flags: 1 for the first occurrence of each pair and 0 for its repeats. After the scan, the exclusive prefix
-// sums of these flags.
+// 1 for the first occurrence of each pair and 0 for its repeats; after the scan, the exclusive prefix sums of
+// these flags.
 @group(0) @binding(2) var<storage, read_write> first_flags: array<u32>;
-// The sorted pairs without repeats, as the bits of their values.
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 

@@ -2,39 +2,35 @@
 // this text to your shader. All names begin with `Carom`, `CAROM` or `carom`. Lengths
 // and times are in your units.
 
-// A pair: two spheres that touch during the step, or that may touch (see
-// CAROM_GRAZING). `toi` and `depth` are float32 estimates. The Rust module `carom::gpu`
-// states their error.
+// Two spheres that touch or may touch (see CAROM_GRAZING) during the step. `toi` and
+// `depth` are float32 estimates. The Rust module `carom::gpu` states their error.
 struct CaromCollision {
-    // Index of the pair's first sphere: the smaller of the two indices or, with two
-    // sets, the index in the first set.
+    // Index of the pair's first sphere: the smaller index or, with two sets, the index
+    // in the first set.
     a: u32,
-    // Index of the pair's second sphere in the low 31 bits, and CAROM_GRAZING as the
-    // highest bit. carom_b() returns the index.
+    // Index of the pair's second sphere in the low 31 bits (see carom_b()), and
+    // CAROM_GRAZING as the highest bit.
     b_and_grazing: u32,
-    // Time of impact, measured from the start of the step; 0 if the spheres touch at
-    // the start.
+    // Time of impact from the start of the step; 0 if the spheres touch at the start.
     toi: f32,
-    // Penetration depth of the two spheres at the start of the step; 0 if the spheres
-    // only meet later.
+    // Penetration depth of the spheres at the start of the step; 0 if they meet later.
     depth: f32,
 }
 
 // Bit of `b_and_grazing` that marks a grazing pair: float32 rounding leaves open
-// whether the spheres touch, or in which time segments they come closest. (The path of
-// a fast sphere is cut into 2^n time segments of equal duration.) The list may hold a
-// grazing pair several times, but the sorted list holds it once. Treat grazing pairs as
-// touching.
+// whether the spheres touch, or in which time segments (equal parts of a fast sphere's
+// path) they come closest. Treat grazing pairs as touching. The list may hold a grazing
+// pair several times, but the sorted list holds it once.
 const CAROM_GRAZING = 0x80000000u;
 
-// Returns the index of a pair's second sphere: the larger of the two indices or, with
-// two sets, the index in the second set.
+// Returns the index of a pair's second sphere: the larger index or, with two sets, the
+// index in the second set.
 fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
 
-// Returns whether a pair is grazing, which means that float32 rounding leaves open
-// whether the spheres touch. See CAROM_GRAZING.
+// Returns whether float32 rounding leaves open whether the spheres of a pair touch. See
+// CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
     return (collision.b_and_grazing & CAROM_GRAZING) != 0u;
 }
@@ -46,23 +42,20 @@ struct CaromResults {
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found. It exceeds the number of pairs in the list if the list
-    // overflowed. A pair that is in the list several times is counted several times.
+    // Number of pairs found, which exceeds `pairs` if the list overflowed. Repeats of a
+    // pair count.
     found: vec2<u32>,
-    // Number of candidates: pairs of spheres (or time segments) that were to be tested.
+    // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
-    // Number of time segments of fast spheres, without the first segment of each
-    // sphere.
+    // Number of time segments of fast spheres, without each sphere's first segment.
     segments: vec2<u32>,
     // Number of spheres, of both sets if there are two. If one of two sets is empty,
     // nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Offset from the index of a pair's second sphere to the sphere's row in results
-    // with one row per sphere. With two sets, it is the number of spheres in the first
-    // set. With one set, it is 0.
+    // Offset from the index of a pair's second sphere to its row in results with one
+    // row per sphere: the number of spheres in the first set, or 0 with one set.
     b_offset: u32,
-    // Number of spheres that were set aside because of invalid values, such as NaN or a
-    // negative radius.
+    // Number of spheres set aside for invalid values, such as NaN or a negative radius.
     invalid: u32,
     // Number of spheres for which the step needs room. If the status has the bit
     // CAROM_TOO_MANY_SPHERES, this is the number of spheres in the input, and `spheres`
@@ -73,45 +66,42 @@ struct CaromResults {
     // Number of uniform grids that the step uses.
     levels: u32,
     // Length limit of time segments. A sphere is cut into the fewest segments, at most
-    // 2^15, that along every axis are no longer than this limit or the sphere's
-    // diameter, whichever is greater. The limit is in your unit of length. But if every
-    // coordinate, radius and displacement is below 1/256, it is in a smaller unit,
-    // which is a power of two of yours.
+    // 2^15, that along every axis are no longer than the greater of this limit and the
+    // sphere's diameter. The unit is your unit of length or, if every coordinate,
+    // radius and displacement is below 1/256, that unit divided by a power of two.
     segment: f32,
     // Number of pairs in the sorted list of pairs.
     sorted: u32,
-    // Changes since the last complete step: number of new pairs, number of pairs that
-    // were already in the list of that step, and number of pairs that are no longer in
-    // the list.
+    // Since the last complete step: number of new pairs, of pairs that were already in
+    // the list of that step, and of pairs that are no longer in the list.
     began: u32,
     lasted: u32,
     ended: u32,
-    // Numbers of workgroups along x in two indirect dispatches: over the pairs, and
-    // over the sorted pairs. To be passed to carom_index().
+    // Numbers of workgroups along x in the indirect dispatches over the pairs and over
+    // the sorted pairs. To be passed to carom_index().
     columns: u32,
     sorted_columns: u32,
     // Serial number of the step, which tells recorded steps apart.
     serial: u32,
-    // Indices of the spheres that were set aside for invalid values, or of 32 of them
-    // if there are more. With two sets, index b_offset + i means sphere i of the second
-    // set.
+    // Indices of at most 32 spheres that were set aside for invalid values. With two
+    // sets, index b_offset + i means sphere i of the second set.
     invalid_index: array<u32, 32>,
 }
 
 // Status bit: the list of pairs overflowed. It holds only results.pairs of the pairs
 // found.
 const CAROM_TRUNCATED = 1u;
-// Status bit: there are more time segments than the buffers have room for. Nothing was
+// Status bit: there are more time segments than the buffers can hold. Nothing was
 // searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
 // Status bit: there are more candidates (pairs to be tested) than allowed. None was
 // tested.
 const CAROM_TOO_CROWDED = 4u;
-// Status bit: there are more spheres than the buffers have room for, or than the
-// description of the input allows. Nothing was searched.
+// Status bit: there are more spheres than the buffers can hold or the description of
+// the input allows. Nothing was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
-// Status bit: spheres were set aside because of invalid values. This does not affect
-// the pairs of the other spheres.
+// Status bit: spheres were set aside for invalid values. This does not affect the pairs
+// of the other spheres.
 const CAROM_INVALID_SPHERES = 16u;
 // Status bit: the driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
@@ -119,26 +109,25 @@ const CAROM_UNFINISHED = 32u;
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
     | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED;
 
-// Workgroup size for which the arguments of indirect dispatches over pairs are
-// computed.
+// Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;
 
 // Returns the index of the pair that an invocation handles, in an indirect dispatch
-// with workgroups of (CAROM_WORKGROUP, 1, 1). Pass results.columns, or
-// results.sorted_columns in a dispatch over the sorted pairs. An invocation has no pair
-// if the index is at least results.pairs or results.sorted, respectively.
+// with workgroups of (CAROM_WORKGROUP, 1, 1). Pass results.columns or
+// results.sorted_columns. An invocation has no pair if the index is at least
+// results.pairs or results.sorted, respectively.
 fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u32) -> u32 {
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that are computed from the list of pairs on request. If the
-// list is truncated, they cover only the pairs in it. In a reduction with one row per
-// sphere, sphere i of the second of two sets has row results.b_offset + i.
+// Reductions are results that are computed on request from the list of pairs, even if
+// it is truncated. In a reduction with one row per sphere, sphere i of the second of
+// two sets has row results.b_offset + i.
 
-// First impact of a sphere: its time, and the index of the sphere that is hit. If
-// several spheres are hit at this time, it is the smallest index. With two sets, it is
-// an index in the set of the sphere that is hit. Grazing pairs count as touching. Bind
-// as array<CaromEarliest>, with one row per sphere.
+// First impact of a sphere: its time, and the index of the sphere that is hit (the
+// smallest if several are hit at this time; with two sets, an index in the set of that
+// sphere). Grazing pairs count as touching. Bind as array<CaromEarliest>, with one row
+// per sphere.
 struct CaromEarliest {
     // Time of the first impact, or the largest float32 if the sphere touches nothing.
     toi: f32,
@@ -149,18 +138,16 @@ struct CaromEarliest {
 const CAROM_NONE = 0xffffffffu;
 
 // The sorted list is an array<CaromCollision> of results.sorted pairs in ascending
-// order of (a, b), each pair once. In an indirect dispatch over the sorted list, pass
+// order of (a, b), each pair once. In an indirect dispatch over it, pass
 // results.sorted_columns to carom_index().
 
 // Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
 // two array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
-// offsets[i + 1]. A sphere's row lists first the pairs in which the sphere is b, by
-// ascending a, then the pairs in which it is a, by ascending b. So with one set, the
-// other spheres are in ascending order. Each pair is in two rows.
+// offsets[i + 1]. It lists first the pairs in which the sphere is b, by ascending a,
+// then the pairs in which it is a, by ascending b. Each pair is in two rows.
 
-// Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). It
-// contains results.began new pairs, then results.lasted pairs that were already in the
-// list of that step, then results.ended pairs that are no longer in the list. Each part
-// is sorted. In the first complete step all pairs are new. A step with a status bit of
-// CAROM_INCOMPLETE has no changes, and the next step is compared with the last complete
-// one.
+// Changes since the last complete step: an array<vec2<u32>> of results.began new pairs
+// (a, b), then results.lasted pairs that were already in the list of that step, then
+// results.ended pairs that are no longer in the list. Each part is sorted. In the first
+// complete step all pairs are new. A step with a status bit of CAROM_INCOMPLETE has no
+// changes, and the next step is compared with the last complete one.

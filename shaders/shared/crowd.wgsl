@@ -1,12 +1,11 @@
-// Decides whether the candidate pairs have to be counted before they are tested, because there may be more
-// than allowed. Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
+// Decides whether there may be so many candidate pairs that they have to be counted before they are tested.
+// Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 
-// Returns whether an upper bound on the number of candidate pairs exceeds the limit. For the bound, every
-// entry of the table of cells is assumed to be as full as the fullest entry. Each sphere (or time segment)
-// searches 14 cells of its own grid and, in all time slabs of each coarser grid, at most 4 cells along each
-// axis.
+// Returns whether an upper bound on the number of candidate pairs exceeds the limit. The bound assumes that
+// every entry of the table of cells is as full as the fullest one. A sphere searches 14 cells of its own grid
+// and, in all time slabs of each coarser grid, at most 4 cells along each axis.
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {
@@ -14,6 +13,6 @@ fn may_be_crowded() -> bool {
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
     let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
-    // The factor 0.999 leaves a margin for rounding errors in the two numbers of candidates.
+    // 0.999 leaves a margin for rounding errors in the numbers of candidates.
     return most > 0.999 * allowed;
 }

@@ -5,21 +5,19 @@
 
 struct Digit {
     // Index of the word of an item that contains the sort digit, and position of the digit's lowest bit in
-    // this word.
+    // it.
     word: u32,
     shift: u32,
-    // Number of items that are sorted: 0 means one for each pair in the list of pairs, 1 means one for each
-    // pair in the sorted list, which has no repeats.
+    // 0 to sort one item for each pair in the list of pairs, 1 for each pair in the sorted list, which has no
+    // repeats.
     distinct: u32,
     unused: u32,
 }
 
-// Returns the digit of an item that this pass of the radix sort uses.
 fn digit_of(item: vec4<u32>) -> u32 {
     return ((item[digit.word] & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }
 
-// Returns the number of items that this pass of the radix sort orders.
 fn item_count() -> u32 {
     return select(results.pairs, results.sorted, digit.distinct != 0u);
 }

@@ -1,15 +1,13 @@
 // The filter: a float32 test with an error bound of whether two spheres touch during the step. docs/exact.md
-// has the proof, and the constants are in `src/shared/filter.rs`. The CPU uses a test in float64 instead.
+// has the proof, and `src/shared/filter.rs` the constants. The CPU uses a float64 test instead.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
 
-// Result of the filter (the float32 contact test) for two spheres. The spheres certainly touch if margin >
-// bound, and certainly miss each other if margin < -bound. Otherwise, the pair is grazing (too close to
-// decide).
+// Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
+// certainly miss if margin < -bound. Otherwise, the pair is grazing (too close to decide).
 struct Filtered {
-    // Relative position of the two spheres at the start of the step, their relative velocity, and the sum of
-    // their radii.
+    // Relative position of the spheres at the start of the step, relative velocity, and sum of radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
@@ -28,7 +26,6 @@ fn sum(v: vec3<f32>) -> f32 {
     return v.x + v.y + v.z;
 }
 
-// Applies the filter (the float32 contact test) to spheres i and j, in a step of length dt.
 fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
@@ -52,8 +49,8 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // Slow spheres are tested at time 0. The added term is an upper bound on how much their motion in the
-        // whole step changes the margin.
+        // Slow spheres are tested at time 0. The added term bounds the change of the margin by their motion
+        // in the whole step.
         bound += SLOWLY * distance * (speed * dt);
     }
     return Filtered(p, v, r, slow, t, margin, bound);

@@ -1,10 +1,10 @@
 // Cells of a level (grid), and the slot (table entry) of each cell.
-// Twin of the Rust code in `src/shared/grid.rs`.
+// Twin of `src/shared/grid.rs`.
 
 #import types::{Level}
 
-// Returns the cell of a grid that contains a point. The point is given relative to the frame (the moving
-// origin from which cells are counted).
+// Returns the cell of a grid that contains a point, given relative to the frame (the moving origin from which
+// cells are counted).
 fn cell_of(level: Level, point: vec3<f32>) -> vec3<i32> {
     return vec3<i32>(floor(point * level.inverse_cell));
 }
@@ -17,16 +17,16 @@ fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// Returns the table entry of a cell of a grid in time slab `slab` (part of the step). The cell must be in the
-// grid's box, where each cell has its own table entry.
+// Returns the table entry of a cell of the grid's box, where each cell has its own, in time slab `slab` (part
+// of the step).
 fn slot_in_box(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     let at = vec3<u32>(cell - level.origin);
     return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;
 }
 
-// Returns the table entry of a cell of a grid in time slab `slab` (part of the step). In the grid's box,
-// table entries are consecutive along x. A cell outside the box has one of the entries from first_hashed to
-// first_hashed + hash_mask, chosen by a hash.
+// Returns the table entry of a cell in time slab `slab` (part of the step). In the grid's box, entries are
+// consecutive along x. Outside the box, a hash chooses an entry from first_hashed to first_hashed +
+// hash_mask.
 fn slot_of(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     if in_box(level, cell.x, cell.x, cell.y, cell.z) {
         return slot_in_box(level, cell, slab);

@@ -3,9 +3,8 @@
 
 #import filter::{Filtered}
 
-// Returns the time of impact and the penetration depth of two spheres that touch or may touch. At
-// the time of impact, the gap between the spheres is 0 except for rounding errors, for which
-// `src/gpu/mod.rs` states a bound.
+// Returns the time of impact and the penetration depth of two spheres that may touch. At the time of impact,
+// the gap between them is 0 except for rounding errors, for which `src/gpu/mod.rs` states a bound.
 fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
     let pp = dot(s.p, s.p);
@@ -15,8 +14,8 @@ fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     if s.slow {
         return vec2<f32>(0.0);
     }
-    // `ahead` and `back` are distances along the direction of the relative motion of the two spheres: from
-    // the start to the closest approach, and from the first contact to the closest approach.
+    // Distances along the direction of the relative motion of the two spheres: from the start (`ahead`) and
+    // from the first contact (`back`) to the closest approach.
     let speed = sqrt(dot(s.v, s.v));
     let way = s.v / speed;
     let ahead = -dot(s.p, way);

@@ -1,6 +1,6 @@
 // The near test: whether two spheres come near each other during a time segment of one of them. It is much
-// cheaper than the filter (the test with an error bound) that follows. docs/exact.md has the proof, and the
-// constants are in `src/shared/filter.rs`.
+// cheaper than the filter (the test with an error bound) that follows. docs/exact.md has the proof, and
+// `src/shared/filter.rs` the constants.
 
 #import opaque::{opaque3}
 #import segments::{part_of}
@@ -13,16 +13,15 @@ struct Window {
     half: f32,
 }
 
-// Returns the time interval of the time segment that is packed into `tag`, in a step of length dt.
 fn window_of(tag: u32, dt: f32) -> Window {
     let half = part_of(segment_power(tag) + 1u);
     return Window(f32(2u * segment_of(tag) + 1u) * half * dt, (half + NEAR_MARGIN) * dt);
 }
 
-// Returns whether two spheres may touch during the time segment `window` of one of them. They may if their
-// distance in the middle of the segment is at most the sum of their radii plus their relative motion in half
-// the segment, with margins. The result is true for every pair that the segment has to report, unless the
-// filter finds a certain miss.
+// Returns whether two spheres may touch during a time segment of one of them: if their distance in the middle
+// of the segment is at most the sum of their radii plus their relative motion in half the segment, with
+// margins. The result is true for every pair that the segment has to report, unless the filter finds a
+// certain miss.
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);

@@ -2,7 +2,7 @@
 
 #needs params
 
-// Returns x in a way that hides it from the compiler: x is XORed with params.zero, which is always 0.
+// Returns x, XORed with params.zero, which is always 0, to hide x from the compiler.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

@@ -1,32 +1,30 @@
 // Decides which two time segments of two touching spheres report the pair, so that it is reported only once.
-// Twin of the Rust code in `src/shared/ownership.rs`.
+// Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered, sum}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
 // Results of ownership() for a time segment of each of two spheres. OWN: only these two segments report the
-// pair of spheres. OTHER: these two segments do not report the pair. SHARED: rounding leaves open which
-// segments have to report the pair, so all possible ones report it.
+// pair. OTHER: these two segments do not report it. SHARED: rounding leaves open which segments have to
+// report the pair, so all possible ones do.
 const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Returns whether two time segments report the pair of their spheres (OWN), do not (OTHER), or may have to
-// (SHARED). The two segments that contain the time of closest approach report the pair. The tags hold the
-// numbers of the segments.
+// Returns whether two time segments, given by their tags, report the pair of their spheres. They do if both
+// contain the time of closest approach.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }
-    // Lower and upper bound of the time of closest approach, in units of the shortest possible time
-    // segment.
+    // Bounds of the time of closest approach, in units of the shortest possible time segment.
     let finest = f32(1u << SEGMENT_BITS);
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    // If two spheres hardly move relative to each other, their first time segments report the pair, whenever
-    // the closest approach is (docs/exact.md, section 3).
+    // If two spheres hardly move relative to each other, their first time segments report the pair
+    // (docs/exact.md, section 3).
     if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;
     } else if !s.slow {

@@ -1,6 +1,6 @@
 // Chooses the layout of a level (grid): its time slabs (equal parts of the step), the edge of its cells, and
 // its entries in the table of cells.
-// Twin of the Rust code in `src/cpu/plan/layout.rs`.
+// Twin of `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}
@@ -8,19 +8,17 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// A possible layout of a grid: its expected cost; its number, which encodes the number of time slabs and the
-// kind of box; and the edge of its cells.
+// A possible layout of a grid. `number` encodes the number of time slabs and the kind of box.
 struct Layout {
     cost: f32,
     number: u32,
     cell: f32,
 }
 
-// For each thread: the cheapest of the grid layouts that it has examined. Thread t examines layouts of the
-// grid whose number is t modulo the number of grids.
+// Cheapest grid layout that each thread has examined. Thread t examines layouts of the grid whose number is t
+// modulo the number of grids.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
-// Returns log2 of the number of time slabs (equal parts of the step) in layout `number` of a grid.
 fn layout_power(number: u32) -> u32 {
     return number / 3u;
 }
@@ -29,13 +27,11 @@ const BOX_AROUND_ALL = 0u;
 const BOX_AROUND_MOST = 1u;
 const ONLY_A_HASH = 2u;
 
-// Returns the kind of box in layout `number` of a grid: around all spheres (BOX_AROUND_ALL), around most
-// spheres (BOX_AROUND_MOST), or none (ONLY_A_HASH).
 fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Returns the cheaper of two grid layouts or, if the costs are equal, the layout with the lower number.
+// Returns the cheaper grid layout or, at equal costs, the one with the lower number.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -43,9 +39,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the edge of cells for which the box from `low` to `high` has at most `slots` cells. Tries edges
-// that grow from `edge` by factors of CELL_GROWTH, and returns the smallest edge that suffices, or 0 if none
-// does.
+// Returns the smallest edge of cells, of CELL_GROWTH_STEPS edges that grow from `edge` by factors of
+// CELL_GROWTH, for which the box from `low` to `high` has at most `slots` cells; or 0 if none suffices.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -64,14 +59,12 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Returns the number of table entries for the cells outside a grid's box, if the box is around most of the
-// grid's spheres. `share` is the number of table entries for all cells of the grid.
+// Returns the number of table entries for the cells outside a box around most of a grid's spheres. `share` is
+// the number of table entries for all cells of the grid.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
 
-// Returns the smallest n for which spheres that search a grid are cut into 2^n time segments. The smallest n
-// belongs to the longest segments.
 fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     var least = SEGMENT_BITS;
     for (var k = 0u; k < ranges; k++) {
@@ -83,14 +76,12 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
 }
 
 // Edge of the cells in a grid layout, or 0 if the layout is impossible; and fraction of the grid's spheres
-// (or time segments) that are outside the box.
+// that are outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
 }
 
-// Returns the edge of the cells in layout `number` of a grid that may use `share` table entries, and the
-// fraction of the grid's spheres (or time segments) that are outside the box.
 fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     let slabs = f32(1u << layout_power(number));
     let edge = cell_edge(level.proxies / slabs, level.half_cell);
@@ -109,7 +100,6 @@ fn fit_layout(level: SizeRange, number: u32, share: f32) -> Fitted {
     return Fitted(edge, 1.0);
 }
 
-// Returns the expected cost of a layout of a grid with 2^power time slabs (equal parts of the step).
 fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> f32 {
     let slabs = f32(1u << power);
     let cell = fitted.cell;
@@ -121,7 +111,7 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
             // A time segment that is longer than a time slab searches several slabs. In all of these slabs
-            // together, it meets as many spheres (or time segments) as the grid has during this segment.
+            // together, it meets as many spheres as the grid has during this segment.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -130,7 +120,6 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     return cost;
 }
 
-// Returns the cheapest of every `parts`-th layout of a grid, from layout number `part` on.
 fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) -> Layout {
     let longest = least_power_of_searchers(level, ranges);
     var best = Layout(GREATEST, ONLY_A_HASH, 0.0);
@@ -148,8 +137,6 @@ fn cheapest(level: SizeRange, ranges: u32, share: f32, part: u32, parts: u32) ->
     return best;
 }
 
-// Returns the cheapest layout of grid number `thread`. Several threads have examined layouts of this grid,
-// and their results are compared.
 fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     var chosen = sh_layout[thread];
     for (var part = 1u; part < min(THREADS / levels, 3u * (level.power + 1u)); part++) {
@@ -158,8 +145,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid with the layout `chosen`. Its table entries are counted from 0, and there are at most
-// `share` + MIN_HASHED_SLOTS of them. `ranges` is the union of the size ranges in the grid.
+// Returns the grid with the layout `chosen`. Its table entries, counted from 0, are at most `share` +
+// MIN_HASHED_SLOTS.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

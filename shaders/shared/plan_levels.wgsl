@@ -1,17 +1,16 @@
 // Divides the size ranges (runs of neighbouring size classes) into levels (grids) at the least expected cost,
 // by dynamic programming.
-// Twin of the Rust code in `src/cpu/plan/levels.rs`.
+// Twin of `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// For each size range: expected cost of one grid that consists of the ranges from this one to the current
-// end, plus the least cost of all ranges before this one.
+// For each size range: expected cost of one grid of the ranges from this one to the current end, plus the
+// least cost of all ranges before it.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
-// For each size range: number of spheres (and time segments) in all ranges before it.
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
-// For each number n: the least expected cost of a division of the first n size ranges into grids, and the
-// first range of the last grid in this division.
+// For each n: the least expected cost of a division of the first n size ranges into grids, and the first
+// range of its last grid.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
 // The size ranges of each grid: from number .x up to, but not including, number .y.
@@ -26,7 +25,6 @@ fn begin_cut(ranges: u32) {
     }
 }
 
-// Returns the expected cost of a grid plus `before`, the cost of all size ranges before this grid.
 fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     let proxies = level.proxies;
     let slab = proxies / f32(1u << level.power);
@@ -36,8 +34,8 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds, for each number n, the best division of the first n size ranges into grids, from the best divisions
-// of fewer ranges. Each thread handles the grids that begin with the size range of the thread's number.
+// Finds, for each n, the best division of the first n size ranges into grids. Each thread handles the grids
+// that begin with the size range of the thread's number.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {
@@ -62,13 +60,12 @@ fn find_best_cut(ranges: u32, thread: u32) {
             sh_best[end] = sh_cost[first];
             sh_first[end] = first;
         }
-        // This barrier makes sh_best visible. It also ends all reads of sh_cost before the next iteration
-        // overwrites sh_cost.
+        // This barrier makes sh_best visible, and ends all reads of sh_cost before the next iteration
+        // overwrites it.
         workgroupBarrier();
     }
 }
 
-// Writes the grids of the best division of the size ranges to sh_level.
 fn list_levels(ranges: u32) {
     var levels = 0u;
     for (var end = ranges; end > 0u; end = sh_first[end]) {

@@ -1,59 +1,53 @@
-// Groups the size classes that have spheres into size ranges, from which the levels (grids) are made. A size
-// range is a run of neighbouring size classes.
-// Twin of the Rust code in `src/cpu/plan/size_ranges.rs`.
+// Groups the non-empty size classes into size ranges (runs of neighbouring size classes), from which the
+// levels (grids) are made.
+// Twin of `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
 #import size_class::{size_class_power, size_class_set}
 #import sortable::{from_sortable}
 
-// Number of invocations (threads) in the single workgroup that plans the grids.
 const THREADS = MAX_LEVELS;
-// Number of size classes (classes of spheres of similar size) that each thread handles: as many as a
-// vec4<u32> has bits.
+// Number of size classes (classes of spheres of similar size) per thread: as many as a vec4<u32> has bits.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A size range: a run of neighbouring size classes of spheres that belong to one set and are cut into equally
-// many time segments; or the union of all size ranges of a grid. At least one sphere is in the range.
+// A run of neighbouring size classes of spheres of one set that are cut into equally many time segments; or
+// the union of all such runs in a grid.
 struct SizeRange {
-    // Number of spheres (or time segments) in the size range, in total and inside the trimmed box. This box
+    // Number of spheres (or time segments) in the size range, in total and inside the trimmed box, which
     // excludes far outliers.
     proxies: f32,
     inside: f32,
-    // The largest half cell in the size range. The half cell of a sphere or time segment is half the edge of
-    // the smallest grid cell that may hold it.
+    // Largest half cell in the size range: half the edge of the smallest grid cell that may hold any sphere
+    // or time segment of the range.
     half_cell: f32,
-    // Bounds of the sphere centres in the size range, each taken in the middle of a time segment. The bounds
-    // are relative to the frame (the moving origin from which grid cells are counted).
+    // Bounds of the sphere centres in the size range, taken in the middle of each time segment and relative
+    // to the moving origin of the cells.
     low: vec3<f32>,
     high: vec3<f32>,
     // Number of the last size class that may belong to the size range.
     last_class: u32,
-    // Number n for which the spheres of the size range are cut into 2^n time segments. For merged ranges,
-    // this is the smallest n.
+    // Smallest n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
-    // Set of the spheres in the size range, 0 or 1.
     of_set: u32,
     // Half cell that decides which other size ranges search this one: ranges with a smaller half cell or,
-    // between two sets, an equal one. The value is the half cell of this range. For merged ranges, it is the
-    // smallest of their half cells in a step with one set, and the largest in a step with two sets.
+    // between two sets, an equal one. For merged ranges, it is the smallest of their half cells in a step
+    // with one set, and the largest in a step with two sets.
     reference: f32,
     // Number of spheres (or time segments) in all size ranges that search this range.
     finer: f32,
 }
 
-// Size ranges that are not empty, ordered by set, then by number of time segments per sphere, then by size,
-// finest first.
+// Non-empty size ranges, ordered by set, then by number of time segments per sphere, then by size, finest
+// first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
 // Counts from which the length of the size ranges is chosen. Entry s is the number of non-empty size classes
 // that start a range if ranges consist of 2^s classes, but not if they consist of 2^(s + 1). The last entry
-// is the number of non-empty size classes that start a range whatever its length.
+// counts the classes that start a range whatever its length.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
-// For each thread: the number of size ranges that begin in its size classes.
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
-// Returns the number of the lowest set bit of a 128-bit mask. At least one bit must be set.
 fn lowest_bit(used: vec4<u32>) -> u32 {
     var word = 0u;
     while word < 3u && used[word] == 0u {
@@ -62,15 +56,12 @@ fn lowest_bit(used: vec4<u32>) -> u32 {
     return word * 32u + firstTrailingBit(used[word]);
 }
 
-// Returns a 128-bit mask with bit number `bit` cleared.
 fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
     var rest = used;
     rest[bit / 32u] &= ~(1u << (bit % 32u));
     return rest;
 }
 
-// Returns a mask with one bit for each of this thread's size classes. The bit is set if the class is not
-// empty.
 fn used_classes(thread: u32) -> vec4<u32> {
     let first_word = thread * (CLASSES_EACH / 32u);
     return vec4<u32>(
@@ -89,15 +80,15 @@ fn count_parted(used: vec4<u32>) {
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // A size range has no more size classes than a thread, so the first non-empty class of a thread
-        // always starts a range.
+        // A size range is within one thread's size classes, so the first non-empty class of a thread always
+        // starts a range.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
 }
 
-// Finds the shortest size ranges of which there are at most MAX_LEVELS. A range consists of 2^shift
-// size classes. Returns the shift and the number of ranges.
+// Finds the shortest size ranges of which there are at most MAX_LEVELS. Returns log2 of the number of size
+// classes per range, and the number of ranges.
 fn finest_ranges() -> vec2<u32> {
     var shift = MAX_RANGE_SHIFT;
     var most = atomicLoad(&sh_parted[MAX_RANGE_SHIFT]);
@@ -108,8 +99,6 @@ fn finest_ranges() -> vec2<u32> {
     return vec2<u32>(shift, most);
 }
 
-// Returns the number of non-empty size ranges that this thread's size classes form, if a range consists of
-// 2^shift size classes.
 fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     var ranges = 0u;
     var rest = used;
@@ -123,7 +112,6 @@ fn count_ranges(used: vec4<u32>, shift: u32) -> u32 {
     return ranges;
 }
 
-// Returns an empty size range with the set and the number of time segments of size class `size_class`.
 fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
     return SizeRange(
         0.0,
@@ -164,8 +152,6 @@ fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     return more;
 }
 
-// Writes the size ranges of this thread's size classes to sh_range, after the ranges of all threads
-// with lower numbers.
 fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     var at = 0u;
     for (var before = 0u; before < thread; before++) {
@@ -188,15 +174,15 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// Returns a factor for the cost of searches in a sphere's own grid: 0 in a step with two sets, where no
-// sphere searches its own grid, and otherwise 1.
+// Returns a factor for the cost of searches in a sphere's own grid: 1, or 0 with two sets, where there are no
+// such searches.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search another size range, which is of set
-// `of_set` and has the half cell `reference`. Of two ranges, at most one searches the other, except that
-// ranges of equal size in different sets search each other.
+// Returns whether the spheres of size range number `range` search a size range of set `of_set` with half cell
+// `reference`. Of two ranges, at most one searches the other, except that ranges of equal size in different
+// sets search each other.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {
@@ -205,8 +191,6 @@ fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     return half_cell < reference;
 }
 
-// Stores in a size range the number of spheres (or time segments) in all ranges that search this range. To be
-// called when all ranges have been made.
 fn count_finer(range: u32, ranges: u32) {
     var finer = 0.0;
     for (var k = 0u; k < ranges; k++) {
@@ -215,14 +199,11 @@ fn count_finer(range: u32, ranges: u32) {
     sh_range[range].finer = finer;
 }
 
-// Returns whether two size ranges may share a grid. They may if their spheres are of the same set and if
-// either both or neither of them are cut into time segments.
 fn share_level(range: u32, other: u32) -> bool {
     return sh_range[range].of_set == sh_range[other].of_set
         && (sh_range[range].power > 0u) == (sh_range[other].power > 0u);
 }
 
-// Returns the union of two size ranges that share a grid.
 fn merged(range: SizeRange, other: SizeRange) -> SizeRange {
     var both = range;
     both.proxies += other.proxies;

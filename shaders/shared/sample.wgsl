@@ -3,19 +3,17 @@
 
 #needs params, spheres
 
-// Number of further spheres that are tried for the sample if the chosen sphere was set aside for invalid
-// values.
+// Number of further spheres that are tried if the chosen sphere was set aside for invalid values.
 const SAMPLE_TRIES = 16u;
 
-// Returns the index of the first sphere in stretch k of the input: floor(k * spheres / sample), computed
-// without overflow. The input is divided into as many stretches as the sample has spheres.
+// Returns the index of the first sphere in stretch k of the input, which is divided into one stretch per
+// sampled sphere: floor(k * spheres / sample), computed without overflow.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// Returns the index of sampled sphere k, which is chosen pseudorandomly from stretch k of the input, so that
-// no regular order of the input affects the sample. If the chosen sphere was set aside for invalid values, up
-// to SAMPLE_TRIES following spheres of the stretch are tried instead.
+// Returns the index of sampled sphere k, chosen pseudorandomly from stretch k of the input, so that no
+// regular order of the input affects the sample.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

@@ -1,6 +1,5 @@
 // Prefix sums over the invocations of a workgroup.
 
-// Number of invocations in each group that sum_before() forms in a workgroup, and number of these groups.
 const SCAN_GROUP = 16u;
 const_assert SCAN_GROUP * SCAN_GROUP == SCAN_WORKGROUP;
 
@@ -11,8 +10,8 @@ var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 // sh_sums holds the inclusive prefix sums. A second call needs a barrier before it only if sh_sums has been
 // read.
 //
-// Each invocation adds up the numbers of its group, and then the sums of the groups before its own. It reads
-// 32 numbers, but needs only two barriers, whereas a doubling scan needs 16.
+// Each invocation adds up the numbers of its group and the sums of the groups before it. It reads 32 numbers,
+// but needs only two barriers, whereas a doubling scan needs 16.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();
@@ -28,8 +27,8 @@ fn sum_before(own: u32, local: u32) -> u32 {
     if place == 0u {
         sh_group_sums[group] = all;
     }
-    // This barrier makes sh_group_sums visible. It also separates the reads of sh_sums before it from the
-    // write that follows.
+    // This barrier makes sh_group_sums visible, and separates the reads of sh_sums before it from the write
+    // that follows.
     workgroupBarrier();
     for (var k = 0u; k < SCAN_GROUP; k++) {
         before += select(0u, sh_group_sums[k], k < group);

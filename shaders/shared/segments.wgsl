@@ -1,5 +1,5 @@
 // Cuts the paths of spheres into time segments, and computes the size of each segment.
-// Twin of the Rust code in `src/shared/segments.rs`.
+// Twin of `src/shared/segments.rs`.
 
 #import opaque::{opaque3}
 #import types::{Frame}
@@ -11,7 +11,6 @@ struct Path {
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
-    // Displacement of the sphere during the step: velocity times dt.
     shift: vec3<f32>,
 }
 
@@ -29,15 +28,14 @@ fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
 }
 
-// Returns the centre of a sphere in the middle of a time segment, which is number `segment` of the sphere's
-// 2^power segments.
+// Returns the centre of a sphere in the middle of time segment number `segment` of its 2^power segments.
 fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
 // Returns the smallest n, up to SEGMENT_BITS, for which a sphere that is cut into 2^n time segments moves no
-// farther per segment, along every axis, than its diameter or `length`, whichever is greater.
+// farther per segment, along every axis, than the greater of its diameter and `length`.
 fn segments_power(path: Path, length: f32) -> u32 {
     let longest = max(2.0 * path.radius, length);
     var power = 0u;
@@ -49,9 +47,8 @@ fn segments_power(path: Path, length: f32) -> u32 {
     return power;
 }
 
-// Returns the half extent of a time segment along each axis: how far the sphere reaches from its
-// position in the middle of the segment, plus a margin for rounding errors. The sphere's path is
-// cut into 2^power segments.
+// Returns how far a sphere reaches along each axis from its position in the middle of a time segment (one of
+// 2^power), plus a margin for rounding errors.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);
@@ -59,8 +56,8 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Returns the half cell of a time segment: half the edge of the smallest grid cell that may hold the segment.
-// The sphere's path is cut into 2^power segments.
+// Returns half the edge of the smallest grid cell that may hold a time segment of a path with 2^power
+// segments.
 fn half_cell_of(path: Path, power: u32) -> f32 {
     return max(largest(reaches(path, power)), 0.5 * SMALLEST_CELL);
 }

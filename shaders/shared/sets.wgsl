@@ -1,14 +1,13 @@
 // Tells whether pairs are searched within one set of spheres, or between two sets that are stored one after
-// the other. Twin of the Rust code in `src/shared/sets.rs`.
+// the other.
+// Twin of `src/shared/sets.rs`.
 
 #needs params
 
-// Returns whether the step has two sets, so that only pairs with one sphere from each set count.
 fn are_two_sets() -> bool {
     return (params.flags & FLAG_TWO_SETS) != 0u;
 }
 
-// Returns the set of a sphere, 0 or 1.
 fn set_of(sphere: u32) -> u32 {
     return select(0u, 1u, are_two_sets() && sphere >= params.b_offset);
 }

@@ -1,20 +1,18 @@
-// Size classes and their numbers. A size class is the spheres (or time segments) of one set, one power n (the
-// spheres are cut into 2^n time segments) and one half octave of size. Its number packs set, power and size.
-// Twin of the Rust code in `src/shared/size_class.rs`.
+// A size class is the spheres (or time segments) of one set, one power n (the spheres are cut into 2^n time
+// segments) and one half octave of size. Its number packs set, power and size.
+// Twin of `src/shared/size_class.rs`.
 
-// Returns the number of a sphere's size class. The sphere is of set `of_set` and is cut into 2^power time
-// segments. `half_cell` is half the edge of the smallest grid cell that may hold one of these segments.
+// Returns the size class of a sphere of set `of_set` that is cut into 2^power time segments. `half_cell` is
+// half the edge of the smallest grid cell that may hold one of these segments.
 fn size_class_of(half_cell: f32, power: u32, of_set: u32) -> u32 {
     let size = (bitcast<u32>(half_cell) >> SIZE_SHIFT) - FIRST_SIZE;
     return size | (power << SIZE_BITS) | (of_set << (SIZE_BITS + POWER_BITS));
 }
 
-// Returns the number n for which the spheres of a size class are cut into 2^n time segments.
 fn size_class_power(size_class: u32) -> u32 {
     return (size_class >> SIZE_BITS) & ((1u << POWER_BITS) - 1u);
 }
 
-// Returns the set of the spheres in a size class, 0 or 1.
 fn size_class_set(size_class: u32) -> u32 {
     return size_class >> (SIZE_BITS + POWER_BITS);
 }

@@ -1,13 +1,11 @@
 // Converts floats to unsigned integers with the same order, for use with atomicMax(), and back.
 
-// Returns an unsigned integer for a float, such that the integers have the order of the floats. The result is
-// never 0, except perhaps for a NaN.
+// Returns an unsigned integer with the order of the floats. It is never 0, except perhaps for a NaN.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);
 }
 
-// Returns the float from which sortable() has made the given unsigned integer.
 fn from_sortable(word: u32) -> f32 {
     return bitcast<f32>(select(~word, word & 0x7fffffffu, (word >> 31u) == 1u));
 }

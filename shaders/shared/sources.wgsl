@@ -8,20 +8,17 @@ struct SourceLayout {
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // Radius of all spheres, used if radius.y is 0, and collision groups of all spheres, used if groups.y is
-    // 0.
+    // Radius and collision groups of all spheres, used if radius.y or groups.y, respectively, is 0.
     constant_radius: f32,
     constant_groups: u32,
-    // Kind of the values that describe the motion of the spheres: none (MOTION_NONE), velocities
-    // (MOTION_VELOCITY), or previous centres (MOTION_PREVIOUS).
+    // Kind of motion values: MOTION_NONE, MOTION_VELOCITY, or MOTION_PREVIOUS (previous centres).
     motion_kind: u32,
-    // Index of the word in the caller's buffer that holds the number of spheres. If `counted` is 0, there is
-    // no such word, and the number of spheres is `at_most`.
+    // Index of the word in the caller's buffer that holds the number of spheres. If `counted` is 0, the
+    // number of spheres is `at_most` instead.
     count_word: u32,
     counted: u32,
-    // Largest number of spheres allowed in the set.
     at_most: u32,
-    // 1 if this set of spheres exists, or 0 for the second set in a step with one set.
+    // 1 if this set of spheres exists, otherwise 0.
     used: u32,
     unused: u32,
 }

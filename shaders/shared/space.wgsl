@@ -1,15 +1,15 @@
-// The correlation curve (the mean number of other spheres within each distance of a sphere), and
-// the spacings and cell edges that follow from it.
-// Twin of the Rust code in `src/shared/space.rs`.
+// The correlation curve (the mean number of other spheres within each distance of a sphere), and the spacings
+// and cell edges that follow from it.
+// Twin of `src/shared/space.rs`.
 
 #needs params
 
-// Copy of the correlation curve (log2 of the mean number of other spheres within each distance of a sphere),
-// which each kernel must make.
+// Copy of the correlation curve (log2 of the mean number of other spheres within each distance), which each
+// kernel must make.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
-// Returns the mean number of other spheres (or time segments) in the cube of half edge `distance` around one
-// of them. `proxies` is their total number. Time segments are assumed to be distributed as the spheres are.
+// Returns the mean number of other proxies (spheres or time segments) in the cube of half edge `distance`
+// around one of them. Time segments are assumed to be distributed as the spheres are.
 fn others(proxies: f32, distance: f32) -> f32 {
     let x = clamp(log2(distance) + 127.0, 0.0, f32(OCTAVES - 2u));
     let i = u32(x);
@@ -18,13 +18,12 @@ fn others(proxies: f32, distance: f32) -> f32 {
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
-// Returns the spacing of spheres (or time segments): the edge of the cube around one of them that contains
-// one other on average. `proxies` is their total number. Time segments are assumed to be distributed as the
-// spheres are.
+// Returns the spacing of proxies (spheres or time segments): the edge of the cube around one of them that
+// contains one other on average.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // A binary search finds the number of entries of the correlation curve that are at most `level`. The
-    // entries of the curve never decrease.
+    // A binary search finds the number of entries of the correlation curve, which never decrease, that are at
+    // most `level`.
     var low = 0u;
     var high = OCTAVES;
     while low < high {
@@ -46,14 +45,12 @@ fn spacing_of(proxies: f32) -> f32 {
     return exp2(min(f32(low) + part - 127.0, 127.0));
 }
 
-// Returns the edge of grid cells that are at least `least` wide and at least twice as wide as `half_cell`.
-// The edge is at most 8 times MAX_MAGNITUDE.
 fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, least), 8.0 * MAX_MAGNITUDE);
 }
 
-// Returns the edge that the cells of a grid should have: as small as the spheres in the grid allow, but not
-// much smaller than their spacing. `proxies` is the number of spheres (or time segments) in one time slab.
+// Returns the edge that the cells of a grid should have: as small as its spheres allow, but not much smaller
+// than their spacing. `proxies` is the number of spheres (or time segments) in one time slab.
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return edge_at_least(MIN_CELL_PER_SPACING * spacing_of(proxies), half_cell);
 }

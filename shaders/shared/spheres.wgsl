@@ -4,12 +4,10 @@
 #import units::{times_power}
 #needs params, spheres
 
-// Returns v times 2^power, component by component.
 fn vector_times_power(v: vec3<f32>, power: i32) -> vec3<f32> {
     return vec3<f32>(times_power(v.x, power), times_power(v.y, power), times_power(v.z, power));
 }
 
-// Returns sphere i in the units of the shaders.
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
     // Usually the shaders use the caller's units, and both powers of two are 0.
@@ -21,7 +19,6 @@ fn sphere_at(i: u32) -> Sphere {
     return sphere;
 }
 
-// Returns whether a sphere was set aside for invalid values.
 fn is_invalid(sphere: Sphere) -> bool {
     return sphere.radius < 0.0;
 }

@@ -1,6 +1,6 @@
 // The tag of a sphere (or time segment of a sphere): the number of its level (grid) and its time segment,
 // packed into one word.
-// Twin of the Rust code in `src/shared/tag.rs`.
+// Twin of `src/shared/tag.rs`.
 
 fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + POWER_BITS));
@@ -15,13 +15,12 @@ fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
 
-// Returns the number of the time segment in a tag, counted from 0.
 fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
 // Returns the time slab (equal part of the step) that contains the time segment of a tag, in a grid with
-// 2^time_power slabs. The grid must not have more slabs than the sphere has segments.
+// 2^time_power slabs, at most as many as the sphere has segments.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

@@ -1,6 +1,5 @@
-// Converts values between units that differ by a power of two. The conversion is exact except for subnormal
-// numbers.
-// Twin of the Rust code in `src/shared/units.rs`.
+// Converts values between units that differ by a power of two, exactly except for subnormal numbers.
+// Twin of `src/shared/units.rs`.
 
 // Returns x times 2^power exactly, or 0 if this product is subnormal. If power is 0, returns x. The product
 // is computed in integer arithmetic, because float arithmetic may flush a subnormal x to 0.
