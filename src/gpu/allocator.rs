@@ -11,24 +11,21 @@ use crate::Error;
 /// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum (scan) needs.
 pub(crate) struct ScanTable {
     /// Levels of the prefix sum, at least two. The first level is the table. Each further level has
-    /// the sums of the blocks of the level before, and the last is at most one block long.
+    /// the block sums of the level before, and the last is at most one block long.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
-/// One level of a table's prefix sum: the table itself, or the block sums of the level before.
 pub(crate) struct ScanLevel {
-    /// Number of words, without padding.
+    /// Number of 32-bit words of the table, without padding.
     pub(crate) words: u64,
-    /// GPU buffer of the words, padded to a multiple of four words.
+    /// GPU buffer of the words of a table, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
 pub(crate) struct Allocator<'a> {
     pub(crate) device: &'a wgpu::Device,
     pub(crate) limits: &'a wgpu::Limits,
-    /// GPU buffers created so far, by the name of their shader variable.
     pub(crate) named: NamedBuffers,
-    /// Total size in bytes of the buffers created so far.
     pub(crate) bytes: u64,
     #[cfg(test)]
     pub(crate) all: Vec<wgpu::Buffer>,
@@ -74,7 +71,6 @@ impl<'a> Allocator<'a> {
         // wgpu does not allow an empty binding, so each buffer has room for at least one value.
         let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
-        // Tests write random noise into the buffers and read them back.
         let for_tests = if cfg!(test) {
             BufferUsages::COPY_SRC | BufferUsages::COPY_DST
         } else {
@@ -92,7 +88,6 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer of `count` values without a shader variable. `what` names it in errors.
     pub(crate) fn nameless<T: Element>(
         &mut self,
         what: &'static str,
@@ -101,8 +96,8 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a GPU buffer of `count` values for the shader variable `name`. `what` names it in
-    /// errors.
+    /// Creates a GPU buffer of `count` values for the shader variable `name`. `what` describes it
+    /// in errors.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,
@@ -115,7 +110,6 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer of one value for the shader variable `name`. `what` names it in errors.
     pub(crate) fn one<T: Element>(
         &mut self,
         name: &'static str,

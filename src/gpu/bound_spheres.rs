@@ -13,7 +13,6 @@ use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
 use crate::Error;
 
-/// A part of a buffer that is bound to a shader.
 #[derive(Clone, Copy)]
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
@@ -37,7 +36,6 @@ struct Asked<'a> {
     /// it.
     what: &'static str,
     attribute: Attribute<'a>,
-    /// Size in bytes of one sphere's value.
     width: u64,
     count: u32,
 }
@@ -208,7 +206,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Parts of the application's buffers that hold one set of spheres.
 pub(super) struct BoundSpheres<'a> {
     pub(super) layout: SourceLayout,
     pub(super) count: Window<'a>,
@@ -262,8 +259,7 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If at most 0 spheres are permitted, the shader reads no value, so the buffer may have
-            // any size.
+            // With at most 0 spheres, the shader reads no value, so the buffer may have any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }
@@ -304,13 +300,11 @@ impl<'a> BoundSpheres<'a> {
         })
     }
 
-    /// Returns whether the spheres move from previous centres, instead of with velocities.
     pub(super) fn previous(&self) -> bool {
         self.layout.motion_kind == MOTION_PREVIOUS
     }
 }
 
-/// Returns an error if one set of spheres has previous centres and the other has velocities.
 pub(super) fn check_motions(one: &BoundSpheres<'_>, other: &BoundSpheres<'_>) -> Result<(), Error> {
     let still = |set: &BoundSpheres<'_>| set.layout.motion_kind == MOTION_NONE;
     if one.previous() == other.previous() || still(one) || still(other) {

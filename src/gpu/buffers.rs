@@ -14,12 +14,11 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
-/// Largest numbers of spheres, time segments and pairs that a world's buffers can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Number of spheres, in both sets together if there are two.
+    /// Largest number of spheres, in both sets together if there are two.
     pub(crate) spheres: u64,
-    /// Number of time segments (parts of fast spheres' paths) beyond each sphere's first.
+    /// Largest number of time segments (parts of fast spheres' paths) beyond each sphere's first.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
 }
@@ -29,7 +28,6 @@ pub(crate) struct Buffers {
     /// Number of entries in the slot table, a hash table of grid cells. Cells with equal hash share
     /// an entry.
     pub(crate) slots: u32,
-    /// The GPU buffers by the name of their shader variable.
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
     /// Uniform buffer with the layout of each of two sets of spheres in the application's buffers,
@@ -48,7 +46,6 @@ pub(crate) struct Buffers {
     pub(crate) storage: Vec<wgpu::Buffer>,
 }
 
-/// Returns the size in bytes of the largest buffer that the device can create and bind whole.
 fn largest(limits: &wgpu::Limits) -> u64 {
     limits
         .max_storage_buffer_binding_size
@@ -79,7 +76,6 @@ fn uniform(
     })
 }
 
-/// Creates the GPU buffers that only carom's shaders use.
 fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
@@ -113,7 +109,6 @@ impl Buffers {
         largest(limits) / size_of::<CaromCollision>() as u64
     }
 
-    /// Creates a world's GPU buffers. Fails if a buffer exceeds the device's limits.
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,

@@ -97,7 +97,6 @@ impl CollisionBuffers {
     }
 }
 
-/// Returns an error for a capacity of 0, or if the capacity for spheres exceeds carom's limit.
 fn check(options: &BufferOptions) -> Result<(), Error> {
     for (what, capacity) in [
         ("spheres", options.spheres),

@@ -19,25 +19,21 @@ use wgpu::{DeviceType, ErrorFilter, WasmNotSend};
 
 use crate::Error;
 
-/// A GPU device with its limits, its loss, and the errors that are still to be reported.
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) limits: wgpu::Limits,
     pub(super) software: bool,
-    /// Whether carom has found that the device is lost. Never reset.
     lost: AtomicBool,
     /// Futures of device errors that were not ready when their calls returned.
     parked: Mutex<Vec<PoppedScope>>,
 }
 
-/// A future of the error that a wgpu error scope caught, if any.
 trait ScopeError: Future<Output = Option<wgpu::Error>> + WasmNotSend {}
 
 impl<F: Future<Output = Option<wgpu::Error>> + WasmNotSend> ScopeError for F {}
 
 type PoppedScope = Pin<Box<dyn ScopeError>>;
 
-/// The result of work on the device, with a future for each of its three error scopes.
 struct Scoped<T> {
     done: Result<T, Error>,
     popped: [PoppedScope; 3],
@@ -154,13 +150,12 @@ impl Context {
 
     /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // A callback cannot return the error, and the probe has already marked a lost device as
-        // lost.
+        // The result is ignored, because a callback cannot return an error, and the probe has
+        // already marked a lost device as lost.
         let _ = self.scoped(|| self.probe());
     }
 }
 
-/// Polls the future of a wgpu error scope once, without registering a waker.
 fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
     let mut context = std::task::Context::from_waker(Waker::noop());
     scope.as_mut().poll(&mut context)
@@ -187,8 +182,8 @@ mod tests {
         Context::new(&device)
     }
 
-    /// Returns a future like that of an error scope in a browser: ready once the flag `ready` is
-    /// set, with an error if `complains` is true.
+    /// Returns a future like that of an error scope in a browser, ready once the flag `ready` is
+    /// set.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {

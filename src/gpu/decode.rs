@@ -12,7 +12,6 @@ use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statistics};
 
-/// Data of a recorded step that decoding its results needs.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     /// Serial number of the step. Another number in the results shows that the submission of the
@@ -24,7 +23,6 @@ pub(super) struct Recorded {
     /// Factor from a computed time of impact in [0, `dt`] to the application's unit of time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
-    /// Names of the step's stages, in order.
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
     /// Period of the GPU timestamps, in nanoseconds per tick; 0 without timestamps.
@@ -32,14 +30,12 @@ pub(super) struct Recorded {
     pub(super) spheres: u64,
 }
 
-/// Capacity of a readback in pairs, and the largest such capacity on this device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadRoom {
     pub(super) pairs: u64,
     pub(super) most: u64,
 }
 
-/// The results of a step, copied from their staging buffer.
 pub(super) struct Read {
     pub(super) serial: u32,
     pub(super) summary: StepSummary,
@@ -88,7 +84,6 @@ impl Read {
         })
     }
 
-    /// Returns an error if the step failed for a reason other than too small buffers.
     fn check(&self) -> Result<(), Error> {
         let StepSummary {
             status, candidates, ..
@@ -147,7 +142,8 @@ impl Read {
         }
         let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
-        // The bytes may not be aligned for a pair, so each pair is read without alignment.
+        // The bytes read back may not be aligned for a pair, so each pair is read without
+        // alignment.
         pairs.extend(
             records
                 .take(found as usize)
@@ -177,8 +173,6 @@ impl Read {
         })
     }
 
-    /// Decides exactly which pairs touch, from the spheres that were read back with each pair.
-    /// Returns these pairs sorted.
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         gathered.sort_unstable_by_key(key);
@@ -255,7 +249,6 @@ impl Read {
     }
 }
 
-/// Returns the error for a GPU driver that ends the loops of a shader early.
 pub(super) fn unfinished() -> Error {
     Error::device(
         "its driver ends loops early, and some spheres of this world have too many neighbours for \

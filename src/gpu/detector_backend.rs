@@ -25,12 +25,11 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities of the first buffers: time segments (parts of fast spheres' paths) beyond each
-    /// sphere's first, and pairs. `None` derives a capacity from the number of spheres.
+    /// Capacities of the first buffers for time segments (parts of fast spheres' paths) and for
+    /// pairs. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
     /// Whether a step is running. Stays true if the future of a step is dropped early.
     at_work: bool,
-    /// Seed of the random noise that fills the GPU buffers before each attempt at a step, if any.
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
@@ -39,7 +38,6 @@ pub(crate) struct Gpu {
 /// of this size.
 const READ_AT_ONCE: u64 = 1 << 26;
 
-/// Returns the rank of a kind of graphics adapter, lowest for the best choice.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -51,8 +49,6 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    /// Creates a device on the best graphics adapter. Fails if `hardware` is true and this is a
-    /// software adapter.
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -100,8 +96,6 @@ impl Gpu {
         &self.adapter
     }
 
-    /// Runs a step on the GPU. Returns its counts and stage times, and the pairs that the GPU
-    /// reported.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -145,9 +139,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // This check only bounds the memory, so it is looser than the caller's limit on pairs.
-            // The GPU may report pairs that do not touch, and a pair several times. Only the
-            // function `decide`, after the readback, removes both.
+            // This check on the number of pairs only bounds the memory, so it is looser than the
+            // caller's limit on pairs. The GPU may report pairs that do not touch, and a pair
+            // several times. Only the function `decide`, after the readback, removes both.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -165,8 +159,6 @@ impl Gpu {
                 candidates,
                 memory,
                 stages: counts.stages,
-                // The function `decide` counts the grazing pairs (too close to call in float32)
-                // after the readback.
                 grazing: Grazing::default(),
             };
             let b_offset = step.sets.b_offset();
@@ -182,9 +174,7 @@ impl Gpu {
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    /// Creates or replaces the buffers if they lack the required capacity.
     fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
-        // Buffers for far more spheres than this step has are released.
         let had = self
             .buffers
             .as_ref()
@@ -205,7 +195,8 @@ impl Gpu {
         let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
-            // The old buffers are freed first, so that the device need not hold both.
+            // The old buffers are freed before the larger ones are made, so that the device need
+            // not hold both.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
@@ -237,7 +228,6 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Records and submits a step, and waits for its summary (counts and status).
     async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(Error::device("carom has not created its buffers"));
@@ -303,7 +293,6 @@ impl Gpu {
     }
 }
 
-/// Blocks until the device has completed all submitted work.
 fn poll(device: &wgpu::Device) -> Result<(), Error> {
     device
         .poll(wgpu::PollType::wait_indefinitely())
@@ -311,7 +300,6 @@ fn poll(device: &wgpu::Device) -> Result<(), Error> {
         .map_err(Error::device_failed)
 }
 
-/// Starts a thread that polls the device until all submitted work is complete.
 #[cfg(not(target_arch = "wasm32"))]
 fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     let device = device.clone();
@@ -359,8 +347,8 @@ impl Gpu {
         }
     }
 
-    /// Fills all storage buffers with random noise, if `noise` is set. Tests use this to show that
-    /// no shader relies on memory being zero.
+    /// Fills all storage buffers with random noise, to show that no shader relies on memory being
+    /// zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;

@@ -7,7 +7,6 @@ use super::dispatch::Binder;
 use super::shader::kernels::{Gather, Load, Reduce, Stages};
 use crate::Error;
 
-/// A GPU device and its compiled compute kernels, shared by a pipeline and all of its buffers.
 pub(super) struct DeviceKernels {
     pub(super) context: Arc<Context>,
     pub(super) stages: Stages,
@@ -38,8 +37,8 @@ impl DeviceKernels {
         }
     }
 
-    /// Returns the kernels of results computed from the list of pairs, compiled on the first call.
-    /// Must be called inside a wgpu error scope.
+    /// Returns the kernels that compute further results, compiled on the first call. Must be called
+    /// inside a wgpu error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
         if let Some(reduce) = self.reduce.get() {
             return Ok(reduce);

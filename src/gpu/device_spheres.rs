@@ -122,7 +122,8 @@ pub struct Attribute<'a> {
 
 impl<'a> Attribute<'a> {
     /// Describes an attribute whose values begin at byte `offset` of `buffer` and are `stride`
-    /// bytes apart. See the fields for their limits.
+    /// bytes apart. Both numbers must be multiples of 4, and the stride must not be less than the
+    /// size of a value.
     pub fn new(buffer: &'a wgpu::Buffer, offset: u64, stride: u64) -> Self {
         Self {
             buffer,

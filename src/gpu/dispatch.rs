@@ -19,7 +19,6 @@ pub(crate) fn workgroups(count: u64) -> u64 {
     count.div_ceil(u64::from(WORKGROUP))
 }
 
-/// A dispatch of a compute kernel, ready to be recorded.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
@@ -28,7 +27,6 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Sets the number of workgroups to at least `workgroups`, with at most `widest` along an axis.
     pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
         self.workgroups = fold(workgroups, widest);
     }
@@ -41,7 +39,6 @@ impl Dispatch {
     }
 }
 
-/// Makes dispatches of compute kernels, with their bind groups.
 #[derive(Clone, Copy)]
 pub(crate) struct Binder<'a> {
     pub(crate) device: &'a wgpu::Device,

@@ -73,7 +73,7 @@ pub(crate) fn adapter() -> Gpu {
 }
 
 /// Runs the float32 test on pairs of spheres, each with the length of its step. Returns the margin
-/// of each pair and the margin's error bound.
+/// of each pair and its error bound.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

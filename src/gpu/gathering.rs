@@ -8,17 +8,16 @@ use super::named_buffers::NamedBuffers;
 use super::shader::layout::Gathered;
 use crate::Error;
 
-/// The GPU buffer of gathered pairs, and the dispatch that fills it.
 #[derive(Clone)]
 pub(super) struct Gathering {
-    /// Capacity of the buffer, in pairs.
+    /// Capacity of the buffer of gathered pairs, in pairs.
     pub(super) room: u64,
     pub(super) buffer: wgpu::Buffer,
     dispatch: Dispatch,
 }
 
 impl Gathering {
-    /// Creates a GPU buffer for `room` gathered pairs. Must be called inside a wgpu error scope.
+    /// Creates the GPU buffer. Must be called inside a wgpu error scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;

@@ -45,8 +45,6 @@ impl CollisionBuffers {
         Ok(grows)
     }
 
-    /// Returns the capacity that meets a requirement, and the shortest permitted time segment (part
-    /// of a fast sphere's path) with this capacity.
     pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
@@ -68,9 +66,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step needs too many time segments, the segments become twice as long as in
-                // that step, as on the CPU. Several steps in flight report the same length, so it
-                // is doubled only once.
+                // If a step needs too many time segments (parts of fast spheres' paths), the
+                // segments become twice as long as in that step, as on the CPU. Several steps in
+                // flight report the same length, so it is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);

@@ -14,7 +14,6 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks the length of the step and the spheres of one set or two.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,

@@ -19,7 +19,6 @@ pub(super) struct Loads {
     known: Vec<Known>,
 }
 
-/// A cache entry: the dispatches that read spheres from certain buffers of the application.
 struct Known {
     /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
@@ -30,20 +29,15 @@ struct Known {
 /// buffers.
 const REMEMBERED: usize = 4;
 
-/// The stage that reads one step's spheres from the application's buffers, and properties of these
-/// spheres.
 pub(super) struct Loading {
     pub(super) layouts: [SourceLayout; 2],
     /// Largest number of spheres in the step, in both sets together if there are two.
     pub(super) spheres: u64,
-    /// Whether the spheres of a set move from previous centres, instead of with velocities.
     pub(super) previous: bool,
     pub(super) stage: Stage,
 }
 
 impl Loads {
-    /// Checks the application's descriptions of one or two sets of spheres, and makes the stage
-    /// that reads them.
     pub(super) fn load(
         &mut self,
         kernels: &DeviceKernels,
@@ -78,7 +72,6 @@ impl Loads {
         })
     }
 
-    /// Returns the dispatches that read these sets of spheres, from the cache or newly made.
     fn dispatches(
         &mut self,
         kernels: &DeviceKernels,
@@ -114,8 +107,8 @@ impl Loads {
         Ok(self.known[0].dispatches.clone())
     }
 
-    /// Empties the cache, whose bind groups refer to carom's own buffers. Call this when those are
-    /// replaced.
+    /// Empties the cache of bind groups. Call this when the buffers of carom to which the bind
+    /// groups refer are replaced.
     pub(super) fn clear(&mut self) {
         self.known.clear();
     }
@@ -147,8 +140,6 @@ fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most:
     named.words(name, buffer, [start, size]);
 }
 
-/// Assigns the shader variable `name` to the layout of the spheres of set 0 or 1 in the
-/// application's buffers.
 fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set: usize) {
     let offset = UploadLayout::source_offset(set);
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);

@@ -6,7 +6,6 @@ use super::shader::bindings::Kind;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A GPU buffer or a part of it, with the name and the element type of its shader variable.
 #[derive(Clone)]
 struct Named {
     name: &'static str,
@@ -37,17 +36,14 @@ impl NamedBuffers {
         });
     }
 
-    /// Adds a GPU buffer of one value for the shader variable `name`.
     pub(crate) fn one<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, false, buffer);
     }
 
-    /// Adds a GPU buffer of an array for the shader variable `name`.
     pub(crate) fn array<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, true, buffer);
     }
 
-    /// Returns the collection with one more GPU buffer, an array for the shader variable `name`.
     pub(crate) fn with<T: Element>(mut self, name: &'static str, buffer: &wgpu::Buffer) -> Self {
         self.array::<T>(name, buffer);
         self
@@ -72,15 +68,13 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Restricts the last buffer of the collection to a part of it.
     fn cut(&mut self, offset: u64, size: Option<NonZeroU64>) {
         if let Some(named) = self.0.last_mut() {
             (named.offset, named.size) = (offset, size);
         }
     }
 
-    /// Returns the GPU buffer for the shader variable `name`. Fails unless exactly one buffer has
-    /// this name.
+    /// Returns a GPU buffer by name. Fails unless exactly one buffer has this name.
     pub(crate) fn buffer(&self, name: &str) -> Result<&wgpu::Buffer, Error> {
         Ok(&find(&[self], name)?.buffer)
     }

@@ -32,7 +32,7 @@ pub struct BufferOptions {
     /// The default is 2³⁴.
     pub max_candidates: u64,
     /// Period of the queue's timestamps in nanoseconds per tick: `queue.get_timestamp_period()`. If
-    /// it is set, carom measures the time of each stage on devices with the feature
+    /// the period is set, carom measures the time of each stage on devices with the feature
     /// `TIMESTAMP_QUERY`. A number that is not positive and finite has the effect of `None`.
     pub timestamp_period: Option<f32>,
     /// Whether each step computes the earliest impact of each sphere:

@@ -8,7 +8,7 @@ impl CollisionBuffers {
     /// [`WGSL`](super::WGSL).
     ///
     /// The first `pairs` elements are valid, where `pairs` is a field of the
-    /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and
+    /// [`results`](Self::results). The pairs are in no particular order. Usages: `STORAGE` and
     /// `COPY_SRC`.
     pub fn pairs(&self) -> &wgpu::Buffer {
         &self.buffers.pairs
@@ -56,8 +56,7 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the sorted
-    /// pairs, with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. Usages:
-    /// `INDIRECT` and `COPY_SRC`.
+    /// pairs: see [`dispatch`](Self::dispatch).
     ///
     /// # Errors
     /// The errors of [`sorted`](Self::sorted).
@@ -86,8 +85,7 @@ impl CollisionBuffers {
     /// sphere are ordered by the index of the other sphere. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
-    /// not set.
+    /// The errors of [`contact_offsets`](Self::contact_offsets).
     pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.indices), "contacts")

@@ -143,8 +143,6 @@ impl CollisionPipeline {
             .await
     }
 
-    /// Creates the GPU buffers of a world with this `capacity`, which replaces the capacities in
-    /// `options`.
     pub(super) fn with_capacity(
         &self,
         options: &BufferOptions,

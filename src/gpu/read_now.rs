@@ -11,14 +11,11 @@ use crate::Error;
 /// A part of a GPU buffer: the buffer, then offset and size in bytes.
 pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// A submitted copy of parts of GPU buffers to a staging buffer.
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
     arrival: Arc<Mutex<Mapping>>,
 }
 
-/// The outcome of mapping a staging buffer, once known, and the waker of the task that waits for
-/// it.
 #[derive(Default)]
 struct Mapping {
     mapped: Option<Result<(), wgpu::BufferAsyncError>>,
@@ -63,7 +60,6 @@ pub(crate) fn submit(
 }
 
 impl Reading {
-    /// Waits until the copy has arrived, and appends its values to `read`.
     pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@ use super::ticket::Ticket;
 use super::timing::MOST_STAGES;
 use crate::Error;
 
-/// Number of pairs that a readback has room for before the first known number of pairs.
+/// Number of pairs that a world's first readback has room for.
 const FIRST_READ: u64 = 1 << 17;
 
 /// Size in bytes of a stage's two timestamps (start and end).
@@ -101,8 +101,8 @@ impl CollisionBuffers {
             .min(limits.max_buffer_size.saturating_sub(rest));
         let most = bytes / size as u64;
         let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
-        // A power of two, so that the same staging buffers suffice if the number of pairs changes a
-        // little.
+        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
+        // if the number of pairs changes a little.
         let stepped = wanted.next_power_of_two();
         ReadRoom {
             pairs: stepped.min(self.buffers.capacity.pairs).min(most),
@@ -110,7 +110,6 @@ impl CollisionBuffers {
         }
     }
 
-    /// Returns a GPU buffer with room for at least `room` pairs with their spheres.
     fn gathering(&mut self, room: u64) -> Result<Gathering, Error> {
         if let Some(gathering) = &self.gathering
             && gathering.room >= room
@@ -125,7 +124,6 @@ impl CollisionBuffers {
         Ok(gathering)
     }
 
-    /// Reserves a staging buffer for a step's results, with `list` bytes for its pairs.
     fn reserve(&mut self, recorded: &Recorded, list: u64) -> Result<Reserved, Error> {
         let size = size_of::<CaromResults>() as u64 + self.ticks(recorded) + list;
         self.staging
@@ -140,8 +138,6 @@ impl CollisionBuffers {
         }
     }
 
-    /// Records the copy of a step's results, timestamps and pairs to a staging buffer. Returns the
-    /// ticket for them.
     fn copy<T>(
         &self,
         encoder: &mut wgpu::CommandEncoder,

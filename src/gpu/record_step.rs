@@ -46,7 +46,6 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     }
 }
 
-/// Returns an error if the step is in a periodic domain.
 fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
     if step.domain.is_open() {
         Ok(())
@@ -111,7 +110,6 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Records a step as [`record`](Self::record) does, for spheres that are known to be valid.
     pub(super) fn record_checked(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -152,8 +150,8 @@ impl CollisionBuffers {
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
         self.fits(loading.spheres)?;
-        // With previous centres, a sphere's displacement serves as its velocity in a step of length
-        // 1.
+        // If spheres have previous centres, a sphere's displacement serves as its velocity in a
+        // step of length 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
@@ -183,7 +181,6 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Returns the data that decoding the results of this recording needs.
     fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
         Recorded {
             serial: self.serial.wrapping_add(1),
@@ -240,7 +237,6 @@ impl CollisionBuffers {
         })
     }
 
-    /// Records the GPU commands of a step with its values already in an upload buffer.
     fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
@@ -272,8 +268,8 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the old result buffers that were replaced by larger ones, once a submitted recording
-    /// has copied the pairs of the last complete step from them.
+    /// Drops the old result buffers once a submitted recording has copied the pairs of the last
+    /// complete step to the larger buffers.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();

@@ -17,8 +17,6 @@ pub(crate) fn scan(
     table: &ScanTable,
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
-    // Each level of the prefix sum except the last, with the next level (the sums of its blocks)
-    // and its number of blocks.
     let levels: Vec<(NamedBuffers, u64)> = (table.levels.windows(2))
         .map(|pair| {
             let named = NamedBuffers::default().with::<[u32; 4]>("counts", &pair[0].buffer);

@@ -6,7 +6,6 @@ use super::reductions::{Reductions, Wanted};
 use super::stages::Recording;
 use crate::Error;
 
-/// A world's GPU buffers for one capacity, and the stages that use them.
 pub(super) struct SizedParts {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,

@@ -77,7 +77,6 @@ impl Recording {
         })
     }
 
-    /// Appends stages after the stages that every step has.
     pub(crate) fn append(&mut self, stages: Vec<Stage>) {
         self.stages.extend(stages);
     }
@@ -87,8 +86,7 @@ impl Recording {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Records all stages of a step. `timestamps` needs two queries per stage, for its start and
-    /// its end.
+    /// Records all stages of a step, with two timestamps per stage, for its start and its end.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

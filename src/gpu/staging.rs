@@ -10,7 +10,6 @@ use crate::Error;
 
 /// State of a staging buffer that is available for a copy.
 const FREE: u8 = 0;
-/// State of a staging buffer while a copy to it is in flight.
 const BUSY: u8 = 1;
 /// State of a staging buffer that is mapped for reading after a completed copy.
 const MAPPED: u8 = 2;
@@ -26,7 +25,6 @@ struct StagingBuffer {
     state: AtomicU8,
     /// Serial number of the last step whose results were copied to this staging buffer.
     serial: AtomicU32,
-    /// Waker of the task that waits for the copy, if any.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -63,12 +61,11 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends a copy: sets the state to its outcome, or frees the staging buffer if the ticket for
-    /// the copy was dropped. Wakes the waiting task.
+    /// Ends a copy to this staging buffer: sets the buffer's state to the outcome, or frees the
+    /// buffer if the ticket for the copy was dropped. Wakes the waiting task.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
-            // The state is `ABANDONED`: the application dropped the ticket for this copy.
             match outcome {
                 MAPPED => self.unmap(context),
                 FAILED => self.state.store(FAILED, SeqCst),
@@ -113,7 +110,6 @@ pub(super) struct Staging {
     most: u32,
 }
 
-/// A free staging buffer, reserved for the next copy of results.
 pub(super) struct Reserved {
     staging: Arc<StagingBuffer>,
     size: u64,
@@ -224,7 +220,6 @@ pub(super) struct Copied {
     size: u64,
 }
 
-/// The state of a copy to a staging buffer, as its ticket sees it.
 pub(super) enum CopyState {
     UnderWay,
     NeverSubmitted,
@@ -245,8 +240,8 @@ impl Copied {
     /// Returns the state of the copy. If the copy is in flight, `task` is woken when it ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The state is read after the waker is stored, so the task is woken even if the copy ends
-        // in between.
+        // The state of the copy is read after the waker is stored, so the task is woken even if the
+        // copy ends in between.
         self.progress()
     }
 

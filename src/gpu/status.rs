@@ -3,7 +3,7 @@
 bitflags::bitflags! {
     /// Status bits of a step on the GPU. No bit is set if there is nothing to report.
     ///
-    /// They are in [`StepSummary::status`](super::StepSummary::status), and on the GPU in
+    /// The bits are in [`StepSummary::status`](super::StepSummary::status), and on the GPU in
     /// `CaromResults::status`. [`WGSL`](super::WGSL) has constants with the names of the bits and
     /// the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -124,7 +124,6 @@ impl<T> Ticket<T> {
         self.arrived()
     }
 
-    /// Decodes the results, which must have arrived.
     fn arrived(self) -> Result<T, Error> {
         match self.copied.progress() {
             CopyState::NeverSubmitted => return Err(Error::NotSubmitted),

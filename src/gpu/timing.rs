@@ -3,7 +3,6 @@
 /// Upper bound on the number of stages of a step.
 pub(super) const MOST_STAGES: u32 = 16;
 
-/// A world's timestamp queries, and the GPU buffer for their results.
 pub(super) struct StageTiming {
     pub(super) queries: wgpu::QuerySet,
     pub(super) resolved: wgpu::Buffer,
@@ -12,8 +11,8 @@ pub(super) struct StageTiming {
 }
 
 impl StageTiming {
-    /// Makes the queries and the buffer. Returns `None` if `period` is not a positive finite
-    /// number, or if the device has no timestamps.
+    /// Makes the timestamp queries. Returns `None` if `period` is not a positive finite number, or
+    /// if the device has no timestamps.
     pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();
@@ -35,7 +34,6 @@ impl StageTiming {
         })
     }
 
-    /// Records the copy of the timestamps of the first `stages` stages to the buffer for results.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, stages: usize) {
         encoder.resolve_query_set(&self.queries, 0..2 * stages as u32, &self.resolved, 0);
     }

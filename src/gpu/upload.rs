@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use super::context::Context;
 use crate::Error;
 
-/// State of an upload buffer that is mapped and may be written.
 const FREE: u8 = 0;
-/// State of an upload buffer that a recording in flight reads.
 const BUSY: u8 = 1;
 /// State of an upload buffer that has to be replaced, because the encoder of its recording was
 /// dropped or the buffer could not be mapped again.
@@ -94,7 +92,6 @@ impl UploadRing {
         }))
     }
 
-    /// Finds or makes a free, mapped upload buffer of at least `size` bytes, and returns its index.
     fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
         let busy = |upload: &UploadBuffer| upload.state.load(SeqCst) == BUSY;
         let number = match self.buffers.iter().position(|upload| !busy(upload)) {
@@ -166,7 +163,6 @@ impl Written {
     }
 }
 
-/// State of a recorded step: in flight, completed, or never submitted.
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
@@ -176,7 +172,6 @@ impl Submitted {
         self.0.load(SeqCst) == UNMAPPED
     }
 
-    /// Returns whether the step is in flight: neither completed nor dropped with its encoder.
     pub(super) fn perhaps(&self) -> bool {
         self.0.load(SeqCst) == BUSY
     }

@@ -20,7 +20,6 @@ impl UploadLayout {
         Self::SOURCES[set] - Self::SOURCES[0]
     }
 
-    /// Size in bytes of both [`SourceLayout`]s, with padding.
     pub(super) const SOURCES_SIZE: u64 = Self::SPHERES - Self::SOURCES[0];
 }
 

@@ -37,12 +37,11 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // The 1 is the stage `load`, which reads spheres from the application's buffers and is not part
-    // of `recording`.
+    // The added 1 is the stage `load`, which reads spheres from the application's buffers and is
+    // not part of `recording`.
     let stages_at_most = 1 + recording.stages(None).count() + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 
-    // A request for contacts or changes also requests the sorted list of pairs, which both need.
     let none = Wanted::default();
     let earliest = Wanted {
         earliest: true,
