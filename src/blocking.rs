@@ -14,8 +14,8 @@ pub(crate) enum Wait {
     Await,
 }
 
-/// Runs a future to completion on the calling thread. A step with [`Wait::Block`] is usually complete after
-/// the first poll, because it blocks inside the poll.
+/// Runs a future to completion on the calling thread. With [`Wait::Block`], the first poll usually blocks
+/// until the step is complete.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
     // The first poll avoids the memory that `finish` allocates, which only a pending future needs.
@@ -31,7 +31,7 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
 }
 
 /// Returns an error, because in a browser no thread may block. In a build without the GPU backend, no future
-/// is ever pending, so this function is never called.
+/// is ever pending.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

@@ -11,20 +11,19 @@ use crate::{Collision, Error, Statistics};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
-/// The methods compute the earliest impact of each sphere, the contacts of each sphere, and the changes since
-/// an earlier step.
+/// The methods compute each sphere's earliest impact, each sphere's contacts, and the changes since an
+/// earlier step.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// All pairs of spheres that touch during the step, each listed once, without the pairs that collision
-    /// groups leave out. The pairs are sorted by their sphere indices (a, b), unless
-    /// [`sort_by_time`](Self::sort_by_time) has sorted them by time.
+    /// All pairs of spheres that touch during the step, each listed once, without pairs that collision groups
+    /// leave out. Sorted by sphere indices (a, b), or by time after [`sort_by_time`](Self::sort_by_time).
     pub pairs: Vec<Collision>,
     /// In a periodic domain ([`Domain`](crate::Domain)), the image (periodic copy) of sphere b that sphere a
     /// touches, for each pair. Empty for a step in open space.
     ///
     /// A pair of spheres is listed once for each image that touches, sorted by the image. A sphere that
-    /// touches an image of itself is a pair with a = b. The first component of this image that is not 0 is
+    /// touches an image of itself is a pair with a = b, and the first component of its image that is not 0 is
     /// positive.
     pub images: Vec<[i32; 3]>,
     /// Statistics of the time step.
@@ -34,7 +33,6 @@ pub struct Collisions {
 }
 
 impl Default for Collisions {
-    /// Returns an empty list, which is the result of a step without spheres.
     fn default() -> Self {
         Self::new(Vec::new(), Vec::new(), 0, Sets::One, Statistics::default())
     }
@@ -61,11 +59,11 @@ impl Collisions {
         }
     }
 
-    /// Creates a list of collisions from pairs that another program found.
+    /// Creates a list of collisions from pairs that another program found, in any order.
     ///
     /// `sphere_count` is the number of spheres, of both sets together if there are two. `second_set_start` is
-    /// the number of spheres in the first of two sets, or `None` for one set. The pairs may be in any order.
-    /// The statistics contain only the numbers of spheres and pairs.
+    /// the number of spheres in the first of two sets, or `None` for one set. The statistics contain only the
+    /// numbers of spheres and pairs.
     ///
     /// # Errors
     /// [`Error::TooManySpheres`] for more than 2³⁰ spheres.
@@ -135,11 +133,11 @@ impl Collisions {
     /// ```
     ///
     /// [`contacts`](Self::contacts) returns indices into the list of pairs, so call `contacts` after
-    /// `sort_by_time`. The other methods accept the pairs in any order.
-    /// [`Detector::detect_into`](crate::Detector::detect_into) refills the list sorted by (a, b).
+    /// `sort_by_time`. [`Detector::detect_into`](crate::Detector::detect_into) refills the list sorted by (a,
+    /// b).
     pub fn sort_by_time(&mut self) {
-        // A time of impact from another program may be −0.0, which `total_cmp` orders before 0.0. Adding 0.0
-        // turns −0.0 into 0.0.
+        // A time of impact from another program may be −0.0. Adding 0.0 turns −0.0 into 0.0, because
+        // `total_cmp` orders −0.0 before 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
         let before = |one: &Collision, other: &Collision| {
             let order = time(one).total_cmp(&time(other));
@@ -188,8 +186,7 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere are skipped. The list has such a pair only if the caller
-    /// added it.
+    /// Pairs with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
         earliest(&self.pairs, &self.images, spheres, sets)
@@ -212,8 +209,7 @@ impl Collisions {
     /// In a periodic domain, a sphere that touches an image of itself has two contacts from this pair, on
     /// opposite sides.
     ///
-    /// Pairs with an index past the last sphere are skipped. The list has such a pair only if the caller
-    /// added it.
+    /// Pairs with an index past the last sphere are skipped.
     pub fn contacts(&self) -> Contacts {
         let (spheres, sets) = (self.sphere_count, self.sets());
         contacts(&self.pairs, spheres, sets)

@@ -27,8 +27,7 @@ impl Collision {
     }
 
     /// Returns the contact of sphere `a` with image (periodic copy) `image` of sphere `b` in a periodic
-    /// domain, like [`contact`](Self::contact). The contact point is on the surface of sphere `a`, which is
-    /// not displaced.
+    /// domain, like [`contact`](Self::contact). Sphere `a` is not displaced.
     ///
     /// ```
     /// use carom::{Detector, Domain, Options, Sphere, Step, glam::Vec3};
@@ -57,8 +56,8 @@ impl Collision {
     )]
     fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // The time of impact in the list is rounded to float32. At this rounded time, a fast sphere may
-        // already have passed the other sphere, so the time is computed again in higher precision.
+        // The time of impact in the list is rounded to float32. By then a fast sphere may already have passed
+        // the other sphere, so the time is computed again in higher precision.
         let Touch {
             time,
             normal,
@@ -87,7 +86,7 @@ pub struct Contact {
     /// If both centres coincide at the start of the step, the normal is +x. If two points (spheres of radius
     /// 0) meet later, the normal is opposite to the velocity of b relative to a.
     pub normal: Vec3,
-    /// Speed at which the two centres approach along the normal, as length per time. Negative for overlapping
+    /// Speed of approach of the two centres along the normal, as length per time. Negative for overlapping
     /// spheres that move apart.
     pub approach_speed: f32,
 }

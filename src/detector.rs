@@ -29,9 +29,7 @@ pub struct Detector {
     gpu: Option<Gpu>,
     cpu: Cpu,
     reason: String,
-    /// Spheres of both sets of a step in one slice, the first set first.
     both: ReusedVec<Sphere>,
-    /// The pairs of a neighbour search.
     touching: Collisions,
 }
 
@@ -48,8 +46,7 @@ impl std::fmt::Debug for Detector {
 impl Detector {
     /// Creates a detector: chooses the backend (CPU or GPU) and starts it.
     ///
-    /// The call blocks until the GPU device is ready. In a browser, where no thread may block, use
-    /// [`new_async`](Self::new_async).
+    /// The call blocks until the GPU device is ready. In a browser, use [`new_async`](Self::new_async).
     ///
     /// # Errors
     /// - [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or [`Error::FeatureDisabled`] for
@@ -59,8 +56,7 @@ impl Detector {
         block_on(Self::new_async(options))
     }
 
-    /// Creates a detector like [`new`](Self::new), without blocking the thread. Use this function in a
-    /// browser, where no thread may block.
+    /// Creates a detector like [`new`](Self::new), without blocking the thread, for use in a browser.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new).
@@ -105,8 +101,7 @@ impl Detector {
 
     /// Returns the backend (CPU or GPU) that this detector uses.
     ///
-    /// With [`Backend::Auto`], a single step may still run on the CPU. [`Statistics::backend`] tells on which
-    /// backend a step ran.
+    /// With [`Backend::Auto`], single steps may still run on the CPU: see [`Statistics::backend`].
     pub fn backend(&self) -> ActiveBackend {
         if self.gpu.is_some() {
             ActiveBackend::Gpu
@@ -120,7 +115,7 @@ impl Detector {
         &self.reason
     }
 
-    /// Returns the name of the GPU, as the driver reports it, with the graphics API. Returns `None` if the
+    /// Returns the name of the GPU, as its driver reports it, with the graphics API, or `None` if the
     /// detector uses the CPU.
     pub fn adapter(&self) -> Option<&str> {
         self.gpu.as_ref().map(Gpu::adapter)
@@ -128,8 +123,8 @@ impl Detector {
 
     /// Finds every pair of spheres that touch during a time step.
     ///
-    /// The result has each pair once, sorted by the sphere indices (a, b). Pairs that collision groups leave
-    /// out ([`Sphere::with_groups`]) are not in the result.
+    /// The result has each pair once, sorted by sphere indices (a, b), without pairs that collision groups
+    /// leave out ([`Sphere::with_groups`]).
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -161,9 +156,9 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), and writes them to an existing list.
     ///
-    /// The call replaces the contents of the list and reuses the list's memory. On the CPU, a step that is
-    /// similar to earlier steps then allocates almost no memory. The memory of the list never shrinks. Pass a
-    /// new list to release it. If the call returns an error, the list is empty and its memory is released.
+    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is similar
+    /// to earlier steps then allocates almost no memory. The memory of the list never shrinks, except that an
+    /// error empties the list and frees its memory.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};
@@ -191,10 +186,9 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
     ///
-    /// - On a GPU, carom starts a short-lived thread each time the step has to wait. This thread polls the
-    ///   device, so the application need not poll it. In a browser, the event loop wakes the task instead.
-    /// - On the CPU, and for the parts of a GPU step that run on the CPU, the thread that polls the future
-    ///   does the work.
+    /// - On a GPU, carom starts a short-lived thread for each wait, which polls the device, so the
+    ///   application need not poll it. In a browser, the event loop wakes the task instead.
+    /// - The thread that polls the future does all work that runs on the CPU.
     ///
     /// The future may be dropped at any time, and the detector remains usable. If the GPU is still working on
     /// the dropped step, the next step creates new GPU buffers.
@@ -216,10 +210,8 @@ impl Detector {
     }
 
     /// Finds collisions like [`detect_into`](Self::detect_into), without blocking the thread while a GPU
-    /// works.
-    ///
-    /// [`detect_async`](Self::detect_async) describes which thread does the work. If the future is dropped
-    /// before it completes, the list is empty.
+    /// works: see [`detect_async`](Self::detect_async). If the future is dropped before it completes, the
+    /// list is empty.
     ///
     /// # Errors
     /// The errors of [`detect`](Self::detect).
@@ -255,8 +247,8 @@ impl Detector {
         block_on(self.search_waiting(search, list, Wait::Block))
     }
 
-    /// Finds neighbours like [`find_neighbors_into`](Self::find_neighbors_into), without blocking
-    /// the thread while a GPU works. See [`detect_async`](Self::detect_async).
+    /// Finds neighbours like [`find_neighbors_into`](Self::find_neighbors_into), without blocking the thread
+    /// while a GPU works: see [`detect_async`](Self::detect_async).
     ///
     /// # Errors
     /// The errors of [`find_neighbors`](Self::find_neighbors).
@@ -304,7 +296,7 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the collisions of a time step. The returned list reuses the memory of the list `used`.
+    /// Returns the collisions of a time step in a list that reuses the memory of `used`.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,

@@ -7,13 +7,13 @@ use crate::sphere::MAX_MAGNITUDE;
 
 /// The domain in which the spheres of a step move: open space, or a periodic cell.
 ///
-/// A domain has an origin and three edges. Along a *periodic* edge, the world repeats: each sphere
-/// has *images*, which are copies of it that are displaced by whole multiples of the edges. Image
-/// `[n1, n2, n3]` of a sphere is displaced by n1·`edges[0]` + n2·`edges[1]` + n3·`edges[2]`. Along
-/// an edge that is not periodic, the world is open, and the component of every image is 0.
+/// A domain has an origin and three edges. Along a *periodic* edge, the world repeats: each sphere has
+/// *images*, copies that are displaced by whole multiples of the edges. Image `[n1, n2, n3]` of a sphere is
+/// displaced by n1·`edges[0]` + n2·`edges[1]` + n3·`edges[2]`. Along an edge that is not periodic, the
+/// component of every image is 0.
 ///
-/// Spheres may lie anywhere, inside or outside the cell. An image counts from the coordinates as
-/// they are given, so spheres need not be wrapped into the cell.
+/// Spheres may lie anywhere, inside or outside the cell. Images count from the coordinates as given, so
+/// spheres need not be wrapped into the cell.
 ///
 /// ```
 /// use carom::{Detector, Domain, Options, Sphere, Step};
@@ -71,8 +71,8 @@ impl Domain {
         }
     }
 
-    /// Returns the same domain, periodic along the edges for which `periodic` is true, and open
-    /// along the others.
+    /// Returns the same domain, periodic along the edges for which `periodic` is true, and open along the
+    /// others.
     #[must_use]
     pub fn with_periodic(mut self, periodic: [bool; 3]) -> Self {
         self.periodic = periodic;
@@ -115,8 +115,8 @@ impl Domain {
         }
     }
 
-    /// Checks that the numbers of a periodic domain are in range. The numbers of a domain that is
-    /// open along all edges have no meaning and are not checked.
+    /// Checks that the numbers of a periodic domain are in range. The numbers of an open domain have no
+    /// meaning.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.is_open() {
             return Ok(());
@@ -161,7 +161,6 @@ impl Domain {
     }
 }
 
-/// Returns the error for a number of a domain that is out of range.
 fn invalid(what: String) -> Error {
     Error::InvalidDomain {
         problem: format!(

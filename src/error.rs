@@ -20,8 +20,8 @@ pub enum Error {
     InvalidSphere {
         /// Index of the invalid sphere in its slice, from 0.
         index: usize,
-        /// Set of the invalid sphere in a step of two sets ([`Step::between`](crate::Step::between)): 0 for
-        /// the first set, 1 for the second. `None` in a step of one set.
+        /// Set of the invalid sphere in a step of two sets ([`Step::between`](crate::Step::between)): 0 or 1.
+        /// `None` in a step of one set.
         set: Option<usize>,
         /// Field of the sphere that has the invalid number.
         field: Field,
@@ -32,7 +32,7 @@ pub enum Error {
     #[error("the time step dt is {dt}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}")]
     #[non_exhaustive]
     InvalidTimeStep {
-        /// The invalid duration, as the caller passed it.
+        /// The invalid duration.
         dt: f32,
     },
     /// The cutoff or the skin of a neighbour search is negative, not a number, too small or too large.
@@ -42,9 +42,9 @@ pub enum Error {
     )]
     #[non_exhaustive]
     InvalidCutoff {
-        /// Whether the length is the cutoff or the skin.
+        /// Kind of the length: cutoff or skin.
         what: &'static str,
-        /// Length that was passed.
+        /// The invalid length.
         length: f32,
     },
     /// A periodic domain has a number out of range, or its edges span no volume, area or length.
@@ -65,14 +65,12 @@ pub enum Error {
     ImageOutOfRange {
         /// Index of the sphere in its slice, from 0.
         index: usize,
-        /// Set of the sphere in a step of two sets: 0 for the first set, 1 for the second. `None` in a step
-        /// of one set.
+        /// Set of the sphere in a step of two sets: 0 or 1. `None` in a step of one set.
         set: Option<usize>,
         /// Largest allowed distance between a sphere and the periodic domain, in cells of the domain.
         limit: i32,
     },
-    /// The spheres of a periodic domain have too many images (periodic copies) that reach into the domain's
-    /// cell.
+    /// The spheres of a periodic domain have too many images (periodic copies) that reach into its cell.
     #[error(
         "the spheres have {needed} images in the periodic cell, but the limit is {limit}; enlarge \
          the cell, shorten the time step, or use smaller spheres"
@@ -81,7 +79,7 @@ pub enum Error {
     TooManyImages {
         /// Number of images (periodic copies of spheres) that reach into the domain's cell.
         needed: u64,
-        /// Largest number of images (periodic copies of spheres) that a step may have.
+        /// Largest number of images (periodic copies of spheres) in a step.
         limit: u64,
     },
     /// A list of pairs and the list of their periodic images differ in length.
@@ -91,18 +89,18 @@ pub enum Error {
     )]
     #[non_exhaustive]
     ImageCount {
-        /// Number of pairs in the list of pairs.
+        /// Length of the list of pairs.
         pairs: usize,
-        /// Number of images in the list of images.
+        /// Length of the list of images.
         images: usize,
     },
     /// The backend (CPU or GPU) does not support a feature that the step needs.
     #[error("{what} are not available {place}; use a `Detector` with `Backend::Cpu`")]
     #[non_exhaustive]
     Unsupported {
-        /// Name of the unsupported feature, for the message.
+        /// Name of the unsupported feature.
         what: &'static str,
-        /// Place where the feature is unsupported, such as the GPU, for the message.
+        /// Place where the feature is unsupported, such as the GPU.
         place: &'static str,
     },
     /// A step has more than 2³⁰ spheres.
@@ -114,8 +112,7 @@ pub enum Error {
         /// Largest number of spheres: 2³⁰.
         limit: usize,
     },
-    /// The spheres are so crowded that testing all candidate pairs would take too long. No candidate pair was
-    /// tested.
+    /// The spheres are so crowded that testing all candidate pairs would take too long. None was tested.
     #[error(
         "this step needs {needed} candidate pairs to be tested, but the limit is {limit}; spread \
          the spheres out, shorten the time step, or raise `Options::max_candidates` or \
@@ -123,7 +120,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyCandidates {
-        /// Number of candidate pairs that the step would have to test.
+        /// Number of candidate pairs to test.
         needed: u64,
         /// Limit of candidate pairs: [`Options::max_candidates`](crate::Options::max_candidates) or
         /// `gpu::BufferOptions::max_candidates`.
@@ -136,8 +133,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyPairs {
-        /// Number of pairs found. The number may count one pair several times, and may include pairs that
-        /// nearly touch.
+        /// Number of pairs found. It may count a pair several times, and include pairs that nearly touch.
         needed: u64,
         /// Limit of touching pairs: [`Options::max_pairs`](crate::Options::max_pairs).
         limit: u64,
@@ -150,11 +146,11 @@ pub enum Error {
     )]
     #[non_exhaustive]
     DeviceLimit {
-        /// Purpose of the buffer, for the message.
+        /// Purpose of the buffer.
         what: &'static str,
         /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Size that the buffer needs, in bytes.
+        /// Size of the buffer, in bytes.
         needed: u64,
         /// Size that the device limit allows, in bytes.
         available: u64,
@@ -166,7 +162,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     OutOfMemory {
-        /// Purpose of the memory, for the message.
+        /// Purpose of the memory.
         what: &'static str,
         /// Size of the failed allocation, in bytes.
         needed: u64,
@@ -178,7 +174,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     FeatureDisabled {
-        /// Name of the Cargo feature that must be enabled.
+        /// Name of the Cargo feature.
         feature: &'static str,
     },
     /// wgpu found no suitable graphics adapter: no GPU, and no software adapter where one is allowed.
@@ -191,7 +187,7 @@ pub enum Error {
     NoAdapter {
         /// Reason why no graphics adapter is suitable.
         reason: String,
-        /// The error of wgpu that caused this error, if there is one.
+        /// The error of wgpu that caused this error, if any.
         source: Option<Cause>,
     },
     /// The graphics device or its driver reported an error.
@@ -203,7 +199,7 @@ pub enum Error {
     Device {
         /// Description of the device failure.
         reason: String,
-        /// The error of wgpu that caused this error, if there is one. `reason` contains its text.
+        /// The error of wgpu that caused this error, if any. `reason` contains its text.
         source: Option<Cause>,
     },
     /// The graphics device is lost: its driver was reset, or the application destroyed the device.
@@ -230,7 +226,7 @@ pub enum Error {
     #[error("the capacity for {what} is 0; set it to the largest number expected, at least 1")]
     #[non_exhaustive]
     ZeroCapacity {
-        /// Kind of the capacity, for the message: spheres or recordings.
+        /// Kind of the capacity: spheres or recordings.
         what: &'static str,
     },
     /// A time step has more spheres than the buffers can hold.
@@ -240,16 +236,16 @@ pub enum Error {
     )]
     #[non_exhaustive]
     OverCapacity {
-        /// Largest number of spheres that the time step may have, in both sets together.
+        /// Largest number of spheres in the step, in both sets together.
         needed: u64,
         /// Number of spheres that the buffers can hold.
         capacity: u64,
     },
-    /// A readback of results was requested before any step was recorded into the current buffers.
+    /// A readback was requested before any step was recorded into the current buffers.
     #[error("there are no results to read; call `CollisionBuffers::record` first")]
     NothingRecorded,
-    /// Too many recorded steps, or too many readbacks of results, are unfinished at the same time.
-    /// `gpu::BufferOptions` sets the limit.
+    /// Too many recorded steps, or too many readbacks, are unfinished at once. `gpu::BufferOptions` sets the
+    /// limit.
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
@@ -257,9 +253,9 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyInFlight {
-        /// Kind of the unfinished work, for the message: recordings or readbacks.
+        /// Kind of the unfinished work: recordings or readbacks.
         what: &'static str,
-        /// Largest number of recordings, or of readbacks, that may be unfinished at the same time.
+        /// Largest number of recordings, or of readbacks, that may be unfinished at once.
         limit: u32,
     },
     /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage or
@@ -267,32 +263,32 @@ pub enum Error {
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
-        /// Content of the application's buffer, for example the radii of the spheres.
+        /// Content of the application's buffer, such as the radii of the spheres.
         what: &'static str,
         /// Description of the fault in the buffer, with advice.
         problem: String,
-        /// The error of wgpu that caused this error, if there is one. `problem` contains its text.
+        /// The error of wgpu that caused this error, if any. `problem` contains its text.
         source: Option<Cause>,
     },
-    /// The buffers were created without a reduction (a result computed from the list of pairs, such as the
-    /// contacts of each sphere) that the caller wants to read.
+    /// The buffers were created without a result that the caller wants to read, such as the contacts of each
+    /// sphere.
     #[error(
         "these results are not computed; set `BufferOptions::{option}` when you create the buffers"
     )]
     #[non_exhaustive]
     NotAskedFor {
-        /// Field of `gpu::BufferOptions` that enables the missing reduction.
+        /// Field of `gpu::BufferOptions` that enables the missing result.
         option: &'static str,
     },
-    /// The results of a step were never computed: the application dropped the step's command encoder, or the
-    /// submission of the encoder failed.
+    /// The results of a step were never computed, because its command encoder was dropped or the submission
+    /// failed.
     #[error(
         "the results of this step were never computed: its encoder was not submitted, or the \
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// A thread could not be started. carom starts the threads of
-    /// [`Options::threads`](crate::Options::threads), and threads that wait for a thread pool or for a GPU.
+    /// A thread could not be started: one of [`Options::threads`](crate::Options::threads), or one that waits
+    /// for a thread pool or a GPU.
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
@@ -345,8 +341,7 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None`, because a [`Cause`] must be `Send`, and in a browser the errors of wgpu need not be
-/// `Send`.
+/// Returns `None`: a [`Cause`] must be `Send`, and in a browser the errors of wgpu need not be.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None

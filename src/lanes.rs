@@ -1,23 +1,21 @@
-//! Float32 arithmetic that works on one number or on a vector of four numbers, with the same bits in the
-//! results.
+//! Float32 arithmetic on one number or on a vector of four numbers, with the same bits in the results.
 
 use std::ops::{Add, Mul, Sub};
 
 use bytemuck::Pod;
 use wide::f32x4;
 
-/// Number of float32 values in a SIMD vector.
 pub(crate) const LANES: usize = 4;
 
 /// One float32, or a SIMD vector of [`LANES`] float32 values.
 pub(crate) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// Returns a SIMD vector with the number `x` in every lane.
+    /// Returns the number `x` in every lane.
     fn of(x: f32) -> Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
-    /// Returns the larger of two numbers. Neither may be NaN.
+    /// Returns the larger of two numbers, neither of which may be NaN.
     fn max(self, other: Self) -> Self;
 }
 
@@ -75,13 +73,13 @@ pub(crate) fn largest<T: Real>(x: [T; 3]) -> T {
     x[0].max(x[1]).max(x[2])
 }
 
-/// Applies a function of two numbers to the x, the y and the z components of two 3D vectors.
+/// Applies a function to the x, the y and the z components of two 3D vectors.
 #[inline(always)]
 pub(crate) fn each<T: Real>(x: [T; 3], y: [T; 3], of: impl Fn(T, T) -> T) -> [T; 3] {
     [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
 }
 
-/// Applies a function to each of three items, like `<[T; 3]>::map`, but always inlined.
+/// Applies a function to three items, like `<[T; 3]>::map`, but always inlined.
 #[inline(always)]
 pub(crate) fn three<T: Copy, U>(x: [T; 3], of: impl Fn(T) -> U) -> [U; 3] {
     [of(x[0]), of(x[1]), of(x[2])]
@@ -97,8 +95,8 @@ pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES]
     [of(x[0]), of(x[1]), of(x[2]), of(x[3])]
 }
 
-/// Transposes four items of 8 words each into 8 SIMD vectors. Vector k has word k of every item. The first
-/// array of the result has vectors 0 to 3, the second array has vectors 4 to 7.
+/// Transposes four items of 8 words into 8 SIMD vectors. Vector k has word k of every item. The result has
+/// vectors 0 to 3, then vectors 4 to 7.
 #[inline(always)]
 pub(crate) fn rows<T: Pod>(items: [&T; LANES]) -> [[f32x4; LANES]; 2] {
     const { assert!(size_of::<T>() == 32) };

@@ -26,12 +26,12 @@
 //! Every number in a sphere or a step may have a magnitude of up to [`MAX_MAGNITUDE`]. A larger number, an
 //! infinity or a NaN leads to an [`Error`] that names it.
 //!
-//! The list is exact: it has the same pairs as exact arithmetic on the float32 inputs. Times and depths are
-//! the float32 values nearest to the exact values. [`verify()`] checks a list of collisions, from carom or
-//! from another program, against exact arithmetic on every pair.
+//! The list is exact: it has the same pairs as exact arithmetic on the float32 inputs, with the nearest
+//! float32 times and depths. [`verify()`] checks a list of collisions, from carom or from another program,
+//! against exact arithmetic on every pair.
 //!
-//! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the CPU. Both
-//! backends give the same list. [`Statistics::backend`] tells which backend did a step.
+//! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the CPU; both
+//! give the same list. [`Statistics::backend`] tells which backend did a step.
 //!
 //! # Features
 //!
@@ -47,8 +47,8 @@
 //! # Debug builds
 //!
 //! Without optimization, a step of 100 000 spheres on the CPU takes 40 to 75 times as long as in a release
-//! build. The following lines optimize carom in debug builds, but no other crate. A step then takes about 1.2
-//! times as long as in a release build. In a workspace, put the lines into the `Cargo.toml` at its root:
+//! build. With the following lines, which optimize only carom in debug builds, it takes about 1.2 times as
+//! long. In a workspace, put them into the `Cargo.toml` at its root:
 //!
 //! ```toml
 //! [profile.dev.package.carom]

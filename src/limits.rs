@@ -2,19 +2,16 @@
 
 use crate::Error;
 
-/// Largest number of spheres in a time step: 2³⁰. Of the 32 bits of a sphere index, one bit marks grazing
-/// pairs (pairs too close to tangency for float32), and one bit keeps sums of two indices in range.
+/// Largest number of spheres in a time step: 2³⁰. Of the 32 bits of a sphere index, one marks pairs too close
+/// to call in float32, and one keeps sums of two indices in range.
 pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Number of spheres, or of time segments, that a parallel task processes at a time. The results of so few
-/// items fit in the cache.
+/// Number of spheres, or of time segments, in a parallel task. The results of so few fit in the cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Largest number of candidate pairs that a step may test.
     pub(crate) candidates: u64,
-    /// Largest number of touching pairs that a step may have.
     pub(crate) pairs: u64,
 }
 
@@ -37,13 +34,13 @@ impl Limits {
 }
 
 /// Returns the largest number of grid entries (uncut spheres and time segments) that is worth its memory and
-/// time. A step that would have more grid entries makes its time segments longer.
+/// time. A step that would have more makes its time segments longer.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // For N spheres, more than about N²/32 time segments cost more time than they save. Searching the grid
+    // For N spheres, more than about N²/32 time segments cost more time than they save: searching the grid
     // for one segment costs as much as 20 tests or more, and without segments there are at most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
-    // Fuzzing builds have no such limit, so that they test time segments even with few spheres.
+    // Fuzzing builds have no such limit, to test time segments even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }

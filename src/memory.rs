@@ -4,7 +4,6 @@ use bytemuck::Zeroable;
 
 use crate::Error;
 
-/// Name of the list of collisions in an out-of-memory error.
 pub(crate) const LIST: &str = "the list of collisions";
 
 /// Returns an empty vector with room for `count` items, or [`Error::OutOfMemory`].
@@ -16,18 +15,16 @@ pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Er
     }
 }
 
-/// Resizes a reused vector to `count` items and returns the items, or [`Error::OutOfMemory`]. The values of
-/// the items are unspecified.
+/// Resizes a reused vector to `count` items with unspecified values, or returns [`Error::OutOfMemory`].
 pub(crate) fn resized<'a, T: Zeroable + Clone>(
     used: &'a mut Vec<T>,
     count: usize,
     what: &'static str,
 ) -> Result<&'a mut [T], Error> {
     if used.capacity() < count {
-        // The old memory is freed before the new memory is allocated, so that both need not fit at the same
-        // time.
+        // The old memory is freed first, so that old and new memory need not fit at the same time.
         *used = Vec::new();
-        // The vector gets spare capacity, because the number of items varies a little from step to step.
+        // The number of items varies a little from step to step, so the vector gets spare capacity.
         let room = count + count / 32 + 4 * count.isqrt();
         // On systems that provide zeroed pages, this allocation writes nothing to memory.
         *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;

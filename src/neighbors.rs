@@ -16,7 +16,6 @@ use crate::memory::resized;
 use crate::sphere::MAX_MAGNITUDE;
 use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
 
-/// Name of the list of neighbours in an out-of-memory error.
 const NEIGHBORS: &str = "the list of neighbours";
 
 /// Smallest cutoff or skin that is not 0. Its half is a float32, too.
@@ -37,7 +36,6 @@ pub struct NeighborSearch<'a> {
     domain: Domain,
 }
 
-/// Which pairs of particles are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 enum Rule {
@@ -54,8 +52,8 @@ impl Default for Rule {
 }
 
 impl<'a> NeighborSearch<'a> {
-    /// Requests all pairs of particles whose distance is at most `cutoff`, in the unit of length of
-    /// the spheres. The radii of the spheres do not count.
+    /// Requests all pairs of particles whose distance is at most `cutoff`, in the unit of length of the
+    /// spheres. Radii do not count.
     ///
     /// ```
     /// use carom::{Detector, Domain, NeighborSearch, Options, Sphere};
@@ -73,8 +71,7 @@ impl<'a> NeighborSearch<'a> {
         Self::new(spheres, Rule::Cutoff(cutoff))
     }
 
-    /// Requests all pairs of particles whose distance is at most the sum of their radii: the pairs
-    /// of spheres that touch.
+    /// Requests all pairs of spheres that touch, whose distance is at most the sum of their radii.
     ///
     /// ```
     /// use carom::{Detector, NeighborSearch, Options, Sphere};
@@ -98,45 +95,42 @@ impl<'a> NeighborSearch<'a> {
         }
     }
 
-    /// Returns the same request in a domain. Without this call, the particles are in open space.
+    /// Returns the same request in a domain instead of open space.
     #[must_use]
     pub fn in_domain(mut self, domain: &Domain) -> Self {
         self.domain = *domain;
         self
     }
 
-    /// Returns the same request for a full list. It has each pair of particles twice: once for each
-    /// of them as the first particle. Without this call, the list is a half list, which has each
-    /// pair once.
+    /// Returns the same request for a full list, which has each pair of particles twice, once for each of
+    /// them as the first particle. Otherwise the list is a half list, which has each pair once.
     #[must_use]
     pub fn full(mut self) -> Self {
         self.full = true;
         self
     }
 
-    /// Returns the same request with a skin: a length by which the list reaches farther than the
-    /// cutoff, or than the sum of two radii.
+    /// Returns the same request with a skin: a length by which the list reaches farther than the cutoff, or
+    /// than the sum of two radii.
     ///
-    /// While no particle has moved by more than half the skin since the list was made, the list
-    /// still has every pair of neighbours. See [`NeighborList::is_valid_for`].
+    /// While no particle has moved by more than half the skin, the list still has every pair of neighbours.
+    /// See [`NeighborList::is_valid_for`].
     #[must_use]
     pub fn with_skin(mut self, skin: f32) -> Self {
         self.skin = skin;
         self
     }
 
-    /// Returns the number of particles.
     pub(crate) fn len(&self) -> usize {
         self.spheres.len()
     }
 
-    /// Returns the domain of the particles.
     pub(crate) fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// Writes the spheres of the search to `searched`: spheres at rest that touch if and only if
-    /// their particles are on the list.
+    /// Writes the spheres of the search to `searched`: spheres at rest that touch if and only if their
+    /// particles are on the list.
     fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
         check_length("skin", self.skin)?;
         if let Rule::Cutoff(cutoff) = self.rule {
@@ -155,7 +149,6 @@ impl<'a> NeighborSearch<'a> {
         Ok(())
     }
 
-    /// Returns the radius of a sphere of the search.
     fn reach(&self, sphere: &Sphere) -> f32 {
         match self.rule {
             Rule::Cutoff(cutoff) => sum_rounded_up(cutoff, self.skin) / 2.0,
@@ -172,11 +165,10 @@ fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
     }
 }
 
-/// Returns the smallest float32 that is at least the sum of two float32 that are not negative.
+/// Returns the smallest float32 that is at least the sum of two nonnegative float32.
 fn sum_rounded_up(a: f32, b: f32) -> f32 {
     let sum = a + b;
-    // The rounding error of a sum is a float32 itself, and this expression is exact: Knuth's
-    // "TwoSum".
+    // The rounding error of a sum is a float32 itself, and this expression for it is exact: Knuth's "TwoSum".
     let part = sum - a;
     let error = (a - (sum - part)) + (b - part);
     if error > 0.0 { sum.next_up() } else { sum }
@@ -184,31 +176,28 @@ fn sum_rounded_up(a: f32, b: f32) -> f32 {
 
 /// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image.
 ///
-/// The list has a pair if the exact distance of its two particles, computed from their float32
-/// coordinates without rounding, is at most the cutoff (or the sum of their radii). With a skin it
-/// also has all pairs that are farther apart by at most the skin.
+/// The list has a pair if the exact distance of its two particles, computed from their float32 coordinates
+/// without rounding, is at most the cutoff (or the sum of their radii), plus the skin if there is one.
 ///
-/// A half list has each pair of particles once, with i < j. In a periodic domain, a particle may be
-/// a neighbour of its own images. In a half list, these pairs have i = j and an image of which the
-/// first component that is not 0 is positive.
+/// A half list has each pair of particles once, with i < j. In a periodic domain, a particle may be a
+/// neighbour of its own images. In a half list, these pairs have i = j and an image whose first component
+/// that is not 0 is positive.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NeighborList {
     /// The indices i and j of the two particles of each entry.
     pub pairs: Vec<[u32; 2]>,
-    /// For each entry, the image of particle j that is the neighbour of particle i, in edges of the
-    /// domain. The list is empty in open space.
+    /// For each entry, the image of particle j that is the neighbour of particle i, in edges of the domain.
+    /// Empty in open space.
     pub images: Vec<[i32; 3]>,
-    /// For each entry, the vector from particle i to the image of particle j, computed in float64
-    /// and rounded to float32.
+    /// For each entry, the vector from particle i to the image of particle j, in float64 rounded to float32.
     pub vectors: Vec<[f32; 3]>,
-    /// For each entry, the length of the vector, computed in float64 and rounded to float32.
+    /// For each entry, the length of the vector, in float64 rounded to float32.
     pub distances: Vec<f32>,
     /// Statistics of the search.
     pub statistics: Statistics,
-    /// For each particle, the index of its first entry, followed by the number of all entries.
+    /// For each particle, the index of its first entry; then the number of all entries.
     rows: Vec<usize>,
-    /// The spheres of the search, without its domain.
     #[cfg_attr(feature = "serde", serde(skip))]
     searched: Vec<Sphere>,
     rule: Rule,
@@ -218,12 +207,11 @@ pub struct NeighborList {
 }
 
 impl NeighborList {
-    /// Returns the entries with particle `i` as their first particle, as a range of indices into
-    /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not
-    /// exist.
+    /// Returns the entries with `i` as their first particle, as a range of indices into
+    /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not exist.
     ///
-    /// In a full list, these are all neighbours of the particle. In a half list, they are its
-    /// neighbours with greater indices.
+    /// In a full list, these are all neighbours of the particle. In a half list, they are its neighbours with
+    /// greater indices.
     ///
     /// ```
     /// use carom::{Detector, NeighborSearch, Options, Sphere};
@@ -241,14 +229,13 @@ impl NeighborList {
         }
     }
 
-    /// Returns whether this list still has every pair that a request asks for, so that no new list
-    /// is needed.
+    /// Returns whether this list still has every pair that a request asks for, which is the case if both
+    /// conditions hold:
     ///
-    /// This is the case if both conditions hold:
-    /// - The list was made for the same number of particles, radii (if they count), collision groups,
-    ///   cutoff, skin, kind (half or full) and domain.
-    /// - No particle has moved by more than half the skin since then. A particle that was wrapped
-    ///   into a periodic cell has moved by an edge of the cell.
+    /// - The list was made for the same number of particles, radii (if they count), collision groups, cutoff,
+    ///   skin, kind (half or full) and domain.
+    /// - No particle has moved by more than half the skin since then. A particle that was wrapped into a
+    ///   periodic cell has moved by an edge of the cell.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
         let same = (self.rule, self.skin, self.full, self.domain)
             == (search.rule, search.skin, search.full, search.domain);
@@ -266,19 +253,17 @@ impl NeighborList {
         chunks
             .zip(search.spheres.par_chunks(CHUNK))
             .all(|(old, new)| {
-                // A loop without a branch for each particle.
                 old.iter()
                     .zip(new)
                     .fold(true, |all, both| all & is_near(both))
             })
     }
 
-    /// Computes the vectors and distances of the entries for the positions of a request, if the list
-    /// is still valid for it ([`is_valid_for`](Self::is_valid_for)). Returns whether it is valid. If
-    /// it is not, the call changes nothing, and a new list is needed.
+    /// If the list is still valid for a request ([`is_valid_for`](Self::is_valid_for)), computes the vectors
+    /// and distances of its entries for the request's positions, and returns true. Otherwise changes nothing
+    /// and returns false.
     ///
-    /// The entries stay the same, so some of their distances may exceed the cutoff by up to twice
-    /// the skin.
+    /// The entries stay the same, so some of their distances may exceed the cutoff by up to twice the skin.
     ///
     /// ```
     /// use carom::{Detector, NeighborList, NeighborSearch, Options, Sphere};
@@ -314,13 +299,12 @@ impl NeighborList {
         search.searched(&mut self.searched)
     }
 
-    /// Returns the spheres of the search.
     pub(crate) fn searched(&self) -> &[Sphere] {
         &self.searched
     }
 
-    /// Fills the list with the pairs of spheres of the search that touch. Takes their images, and
-    /// leaves others in their place.
+    /// Fills the list with the pairs of spheres of the search that touch. Takes their images, and leaves
+    /// others in their place.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -396,8 +380,8 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // A row begins with the particles that have smaller indices. They come in the order of the
-        // list, but the images of one particle come in the opposite order, because they are negated.
+        // A row begins with the particles of smaller indices, in the order of the list. The images of one
+        // particle come in the opposite order, because they are negated.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {

@@ -7,8 +7,7 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
 
-/// Placeholder for the GPU backend in a build without the Cargo feature `gpu`. The type has no values, so its
-/// methods are never called.
+/// Placeholder for the GPU backend. The type has no values, so its methods are never called.
 pub(crate) enum Gpu {}
 
 impl Gpu {

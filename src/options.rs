@@ -4,21 +4,21 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Backend {
-    /// A hardware GPU if there is one, otherwise the CPU. The CPU is faster than a software adapter.
+    /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software adapter.
     ///
-    /// If a GPU is in use, the CPU still does the steps in periodic domains, the steps that exceed the GPU's
-    /// limits, and the steps that fail on the GPU. [`Statistics::backend`](crate::Statistics::backend) tells
-    /// which backend did a step, and [`Statistics::reason`](crate::Statistics::reason) tells why.
+    /// The CPU still does the steps in periodic domains, the steps that exceed the GPU's limits, and the
+    /// steps that fail on the GPU: see [`Statistics::backend`](crate::Statistics::backend) and
+    /// [`Statistics::reason`](crate::Statistics::reason).
     #[default]
     Auto,
-    /// A hardware GPU if there is one, otherwise a software adapter, which runs shaders on the CPU. Without a
-    /// GPU or a software adapter, [`Detector::new`](crate::Detector::new) returns an error.
+    /// A hardware GPU if there is one, otherwise a software adapter, which runs shaders on the CPU. Without
+    /// either, [`Detector::new`](crate::Detector::new) returns an error.
     Gpu,
     /// The CPU.
     Cpu,
 }
 
-/// Options of a [`Detector`](crate::Detector). The defaults suit most applications.
+/// Options of a [`Detector`](crate::Detector).
 ///
 /// ```
 /// use carom::{Backend, Options};
@@ -38,20 +38,20 @@ pub struct Options {
     /// A step with at most 1024 spheres and time segments
     /// ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread alone.
     ///
-    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0. While a step
-    /// waits, rayon may run other tasks on the same thread. So do not hold a lock or a `RefCell` borrow
-    /// across a step if another task needs the same lock or `RefCell`. With any other number, the step blocks
-    /// the task's thread and starts an extra thread that waits for the detector's pool.
+    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0; with any other
+    /// number, each step starts an extra thread that waits for the detector's pool. While a step waits, rayon
+    /// may run other tasks on the same thread. So hold no lock or `RefCell` borrow that another task needs
+    /// across a step.
     pub threads: usize,
     /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///
-    /// A step with more candidate pairs returns [`Error::TooManyCandidates`](crate::Error::TooManyCandidates)
-    /// without testing any of them, because the tests could take hours.
+    /// A step with more returns [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) without testing
+    /// any, because the tests could take hours.
     pub max_candidates: u64,
     /// Largest number of touching pairs that a step may have. The default is 2²⁸.
     ///
-    /// A step with more pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so that the list
-    /// of collisions cannot fill the memory.
+    /// A step with more returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so that the list of
+    /// collisions cannot fill the memory.
     pub max_pairs: u64,
 }
 

@@ -8,12 +8,11 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector that keeps its memory from one use to the next. The items have unspecified values at the start of
-/// a use.
+/// A vector that keeps its memory from use to use. Its items have unspecified values at first.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of consecutive recent uses of the vector that needed only a small part of its memory.
+    /// Number of recent uses in a row that needed only a small part of the vector's memory.
     oversized_uses: u32,
 }
 
@@ -27,18 +26,16 @@ impl<T> Default for ReusedVec<T> {
 }
 
 impl<T> ReusedVec<T> {
-    /// Ratio of the capacity to the number of items needed above which a reused vector counts as oversized.
+    /// Ratio of capacity to items needed above which a reused vector counts as oversized.
     const OVERSIZED: usize = 16;
-    /// Smallest number of items that a use of a reused vector counts as needing, so that small vectors are
-    /// never freed. A use without any items ([`rest`](Self::rest)) is exempt.
+    /// Smallest number of items that a use counts as needing, so that small vectors are never freed. A use
+    /// without any items ([`rest`](Self::rest)) is exempt.
     const MIN_NEEDED: usize = 1 << 8;
-    /// Number of consecutive uses after which a reused vector is freed if it was far larger than needed in
-    /// all of them. The number is large because one step may use a vector hundreds of times and need all of
-    /// its memory only once.
+    /// Number of oversized uses in a row after which a reused vector is freed. It is large because one step
+    /// may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it. The number of items before the call counts as the number of items
-    /// needed.
+    /// Clears the vector and returns it. Its previous length counts as the number of items needed.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
@@ -50,8 +47,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Records a use of the vector that needs no items. The vector keeps its items, unless it has been far
-    /// larger than needed for many uses.
+    /// Records a use that needs no items. The vector keeps its items, unless it has been oversized for many
+    /// uses.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -60,9 +57,8 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Records a use of the vector that needs `count` items, but at least `min`. Frees the memory if the
-    /// vector was far larger than needed in this use and in the last
-    /// [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
+    /// Records a use that needs `count` items, but at least `min`. Frees the memory if the vector was
+    /// oversized in this use and the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -75,8 +71,8 @@ impl<T> ReusedVec<T> {
 }
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
-    /// Returns the first `count` items of the vector, with unspecified values, or [`Error::OutOfMemory`]. The
-    /// vector never gets shorter, so items need to be initialized only once.
+    /// Returns the first `count` items, with unspecified values, or [`Error::OutOfMemory`]. The vector never
+    /// gets shorter, so items need to be initialized only once.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {
@@ -100,8 +96,7 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for tasks that may run in parallel. The pool grows to the largest number of tasks that
-/// have run at the same time.
+/// A pool of vectors for parallel tasks. It grows to the largest number of tasks at the same time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
@@ -112,8 +107,8 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. For each unused vector that stays in the pool, this call
-    /// counts as a use that needs no items ([`rest`](ReusedVec::rest)).
+    /// Takes a vector from the pool for one task. For each vector that stays in the pool, the call counts as
+    /// a use without items ([`rest`](ReusedVec::rest)).
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();
@@ -121,7 +116,7 @@ impl<T> ScratchPool<T> {
         ScratchGuard { pool: self, vector }
     }
 
-    /// Returns the size of the vectors that no task is using, in bytes.
+    /// Returns the size in bytes of the vectors that no task is using.
     pub(crate) fn bytes(&self) -> usize {
         self.unused().iter().map(ReusedVec::bytes).sum()
     }
@@ -131,7 +126,7 @@ impl<T> ScratchPool<T> {
     }
 }
 
-/// A vector taken from a [`ScratchPool`]. The vector returns to the pool when this guard is dropped.
+/// A vector from a [`ScratchPool`], which returns to the pool when this guard is dropped.
 pub(crate) struct ScratchGuard<'a, T> {
     pool: &'a ScratchPool<T>,
     vector: ReusedVec<T>,

@@ -24,7 +24,7 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 pub struct Sphere {
     /// Centre at the start of the time step.
     pub center: [f32; 3],
-    /// Radius, 0 or more. A sphere of radius 0 is a point. A moving point acts as a ray of finite length.
+    /// Radius, 0 or more. A sphere of radius 0 is a point, which acts as a ray of finite length if it moves.
     pub radius: f32,
     /// Velocity during the time step, as length per unit of `dt`.
     pub velocity: [f32; 3],
@@ -53,9 +53,8 @@ impl Sphere {
     /// Returns the same sphere with collision groups: the sphere belongs to the groups `member_of` and
     /// ignores the groups `ignored`.
     ///
-    /// Both arguments are masks of sixteen groups, one bit per group. A pair is left out if one sphere
-    /// ignores a group to which the other sphere belongs. [`Sphere::groups`] holds `member_of | ignored <<
-    /// 16`.
+    /// Both are masks of sixteen groups, one bit per group. A pair is left out if one sphere ignores a group
+    /// to which the other belongs. [`Sphere::groups`] holds `member_of | ignored << 16`.
     ///
     /// ```
     /// use carom::{Sphere, time_of_impact};

@@ -25,7 +25,7 @@ pub enum ActiveBackend {
 pub struct Statistics {
     /// Number of spheres, of both sets together if there are two.
     pub spheres: u64,
-    /// Number of proxies: grid entries for uncut spheres and for time segments of cut spheres.
+    /// Number of proxies: uncut spheres and time segments of cut spheres.
     pub proxies: u64,
     /// Number of levels (uniform grids) in use.
     pub levels: u32,
@@ -35,26 +35,27 @@ pub struct Statistics {
     pub candidates: u64,
     /// Number of pairs that touch.
     pub pairs: u64,
-    /// Number of grazing pairs: pairs, touching or not, that the first test could not decide. These pairs are
-    /// too close to tangency, or to the end of a time segment or of the step.
+    /// Number of grazing pairs: pairs, touching or not, that the first test (in float32 on a GPU, in float64
+    /// on the CPU) could not decide. Grazing pairs are too close to tangency, or to the end of a time segment
+    /// or of the step.
     ///
-    /// The first test uses float32 on a GPU and float64 on the CPU. Arithmetic of higher precision decided
-    /// the grazing pairs. A pair is not counted if higher precision was needed only for its time of impact.
+    /// Arithmetic of higher precision decided the grazing pairs. A pair is not counted if only its time of
+    /// impact needed higher precision.
     pub grazing: u64,
-    /// Number of pairs that float64 could not decide, so that exact integer arithmetic decided them.
+    /// Number of pairs that float64 could not decide, and exact integer arithmetic did.
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// On the CPU, this number excludes the caller's spheres, the detector's copy of two sets, and the
-    /// returned list. On a GPU, it excludes the buffers of the spheres and the pairs.
+    /// On the CPU, without the caller's spheres, the detector's copy of two sets, and the returned list. On a
+    /// GPU, without the buffers of the spheres and the pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,
     /// A sentence that says why this backend did the step.
     pub reason: String,
-    /// Name of the GPU, as its driver reports it, with the graphics API. `None` if the CPU did the step.
+    /// Name of the GPU and graphics API, or `None` if the CPU did the step.
     pub adapter: Option<String>,
-    /// Name and duration of each stage of the work, in the order in which the stages ran. A GPU without
-    /// timestamps reports only the stages on the CPU.
+    /// Name and duration of each stage of the work, in order. A GPU without timestamps reports only the
+    /// stages on the CPU.
     pub stages: Vec<(&'static str, Duration)>,
 }

@@ -1,8 +1,8 @@
 //! The input of a time step: the moving spheres and the duration of the step.
 //!
-//! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], which has all spheres in one
-//! slice. Checking an [`UncheckedStep`] gives a [`CheckedStep`]. A step that an application records on its
-//! own GPU device is handled in `src/gpu/host_step.rs` instead.
+//! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], with all spheres in one slice.
+//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]. `src/gpu/host_step.rs` handles a step that an
+//! application records on its own GPU device.
 
 use std::fmt;
 
@@ -34,8 +34,8 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
 }
 
 impl<'a> Step<'a> {
-    /// Creates a step of one set of spheres. The result has every touching pair of `spheres`, except for the
-    /// pairs that collision groups leave out ([`Sphere::with_groups`]).
+    /// Creates a step of one set of spheres. The result has every touching pair of `spheres`, except pairs
+    /// that collision groups leave out ([`Sphere::with_groups`]).
     ///
     /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
     /// time of the velocities.
@@ -49,11 +49,9 @@ impl<'a> Step<'a> {
     }
 
     /// Creates a step of two sets of spheres. The result has every touching pair of a sphere of `first`
-    /// (index a) and a sphere of `second` (index b), except for the pairs that collision groups leave out
-    /// ([`Sphere::with_groups`]).
+    /// (index a) and a sphere of `second` (index b), except pairs that collision groups leave out.
     ///
-    /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
-    /// time of the velocities.
+    /// `dt` is the duration of the step: see [`Step::new`].
     pub fn between(first: &'a [Sphere], second: &'a [Sphere], dt: f32) -> Self {
         Self {
             first,
@@ -80,7 +78,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
         self.dt
     }
 
-    /// Returns the same step in a domain. Without this call, a step is in open space.
+    /// Returns the same step in a domain instead of open space.
     ///
     /// In a periodic domain, a sphere also touches the images (periodic copies) of other spheres and of
     /// itself. For each pair, [`Collisions::images`](crate::Collisions::images) has the image of sphere b.
@@ -97,7 +95,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
     }
 }
 
-// A derived `Clone` would require `S: Clone`, although the step only borrows its sets of type `S`.
+// A derived `Clone` would require `S: Clone`, although the step only borrows its sets.
 impl<S: ?Sized> Clone for Step<'_, S> {
     fn clone(&self) -> Self {
         *self
@@ -116,8 +114,7 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns the same step with all spheres in one slice. If the step has two sets, the spheres of both
-    /// sets are copied into the vector `both`.
+    /// Returns the same step with all spheres in one slice, for two sets copied into `both`.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,
@@ -154,8 +151,7 @@ pub(crate) struct UncheckedStep<'a> {
 }
 
 impl<'a> UncheckedStep<'a> {
-    /// Checks the duration, the domain and the number of spheres of the step, but not the numbers in the
-    /// spheres.
+    /// Checks the duration, the domain and the number of spheres, but not the numbers in the spheres.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         self.domain.check()?;
@@ -193,7 +189,7 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Returns whether the step can have pairs: false if one of two sets of spheres is empty, otherwise true.
+    /// Returns whether the step can have pairs: not if one of two sets is empty.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,
@@ -204,8 +200,8 @@ impl<'a> UncheckedStep<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// Spheres of the step. If there are two sets, the second set follows the first set in the slice. If one
-    /// of two sets is empty, the slice is empty too, because the step has no pairs.
+    /// Spheres of the step, with a second set after the first. Empty if one of two sets is empty, because the
+    /// step then has no pairs.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

@@ -7,18 +7,18 @@ use rayon::ThreadPool;
 
 use crate::Error;
 
-/// Threads that run a step: the detector's own pool, or for `None` the rayon pool of the calling thread. A
-/// calling thread outside any pool uses rayon's global pool.
+/// Threads that run a step: the detector's own pool, or for `None` the rayon pool of the calling thread, or
+/// else rayon's global pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
-    /// Largest number of items that the calling thread processes alone. The calling thread finishes so few
-    /// items before another thread would wake up.
+    /// Largest number of items that the calling thread processes alone, in less time than it takes to wake
+    /// another thread.
     const FEW: usize = 1024;
 
-    /// Runs `work`, which processes `items` items, on the threads of the pool. If there are few items, the
-    /// calling thread does all the work.
+    /// Runs `work`, which processes `items` items, on the threads of the pool, or if there are few items on
+    /// the calling thread.
     pub(crate) fn run<R: Send>(
         self,
         items: usize,
@@ -27,8 +27,8 @@ impl Threads<'_> {
         match self.0 {
             _ if items <= Self::FEW => work(),
             Some(pool) => run_in(pool, work),
-            // The rayon scope moves the whole work to a pool thread once. Otherwise, each parallel loop in
-            // the work would be moved to the pool separately.
+            // The rayon scope moves the whole work to a pool thread at once, instead of each parallel loop
+            // separately.
             None => rayon::scope(|_| work()),
         }
     }
@@ -41,9 +41,9 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // The calling thread belongs to another rayon pool. If it waited for the work, it would run other tasks
-    // of its own pool meanwhile. Such a task could run another time step, so steps would nest on one stack or
-    // wait for a detector that this step has locked. So a new thread outside all pools waits for the work.
+    // The calling thread belongs to another rayon pool. If it waited for the work, it would meanwhile run
+    // other tasks of its pool, such as another time step. So steps would nest on one stack or wait for a
+    // detector that this step has locked. A new thread outside all pools waits for the work instead.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

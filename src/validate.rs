@@ -8,8 +8,6 @@ use crate::error::{Error, Field};
 use crate::limits::CHUNK;
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
-/// Returns whether the magnitude of a number is at most [`MAX_MAGNITUDE`]. NaN and infinities are out of
-/// range.
 fn in_range(x: f32) -> bool {
     x.abs() <= MAX_MAGNITUDE
 }
@@ -22,8 +20,7 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     }
 }
 
-/// Returns the first invalid field of a sphere (a number that is NaN or out of range) and its value, or
-/// `None`.
+/// Returns the first invalid field of a sphere (a number that is NaN or out of range) and its value.
 pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
     let &Sphere {
         center,
@@ -43,9 +40,8 @@ pub(crate) fn invalid_field(sphere: &Sphere, dt: f32) -> Option<(Field, f32)> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputSummary {
-    /// Whether all numbers of the spheres are valid: not NaN, and in range.
     valid: bool,
-    /// Largest magnitude of any coordinate, radius or displacement of the spheres.
+    /// Largest magnitude of a coordinate, radius or displacement of the spheres.
     extent: f32,
     /// Bitwise OR of [`Sphere::groups`] over all spheres.
     groups: u32,
@@ -74,15 +70,15 @@ impl InputSummary {
         self.extent
     }
 
-    /// Returns whether collision groups may leave out a pair. This is so if some sphere belongs to a group
-    /// (low 16 bits) that some sphere ignores (high 16 bits).
+    /// Returns whether collision groups may leave out a pair: whether any sphere belongs to a group (low 16
+    /// bits) that any sphere ignores (high 16 bits).
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
 }
 
-/// Checks that all numbers of the spheres are valid. An error names the set of the invalid sphere: `set` is 0
-/// or 1 in a step of two sets, and `None` in a step of one set.
+/// Checks all numbers of the spheres. `set` is the set of the spheres to name in an error: 0 or 1 in a step
+/// of two sets.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -109,12 +105,12 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Checks the numbers in a list of spheres. Returns the largest coordinate, radius or displacement, and all
-/// collision groups in use. The loop has no branches and tests four numbers of a sphere at once.
+/// Checks the numbers of spheres and sums them up. The loop has no branches and tests four numbers of a
+/// sphere at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // Lower and upper bounds of center.x, center.y, center.z and radius, and a mask that clears the word
-    // after the velocity. This word holds the collision groups, which are bits and not a number.
+    // Bounds of center.x, center.y, center.z and radius, and a mask that clears the word after the velocity:
+    // the collision groups, which are not a number.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

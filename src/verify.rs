@@ -14,25 +14,25 @@ use crate::{Collision, Domain, Error, Sphere, Step};
 /// The differences between a list of collisions and the exact list. Returned by [`verify`].
 ///
 /// In a step of one set, every entry has the smaller sphere index first, even if the verified list has the
-/// other order. A pair that is listed twice but does not touch is two invented entries.
+/// other order. A pair that does not touch but is listed twice is two invented entries.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Verification {
-    /// Number of pairs of spheres that were tested: all pairs of the step. In a periodic domain, the pair of
-    /// a sphere with its own images is counted, too.
+    /// Number of pairs of spheres that were tested: all pairs of the step. In a periodic domain, a sphere
+    /// with its own images counts as a pair, too.
     pub tried: u64,
-    /// Number of pairs that touch, without the pairs that collision groups leave out. In a periodic domain,
-    /// each touching image counts as a pair.
+    /// Number of touching pairs, without those that collision groups leave out. In a periodic domain, each
+    /// touching image counts as a pair.
     pub touching: u64,
     /// Touching pairs that the list lacks, with their exact times and depths, sorted by their sphere indices
     /// (a, b).
     pub missing: Vec<Collision>,
-    /// Entries of the list that are not touching pairs. Either the spheres do not touch, or collision groups
-    /// leave out the pair, or an index is past the last sphere, or the entry pairs a sphere with itself.
+    /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
+    /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
     pub invented: Vec<Collision>,
-    /// Surplus entries of touching pairs that are listed several times. For each such pair, one entry is not
+    /// Surplus entries of touching pairs that are listed several times. One entry of each such pair is not
     /// surplus: an entry with the right time and depth, if there is one.
     pub repeated: Vec<Collision>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
@@ -59,13 +59,12 @@ pub struct MistakenImages {
 }
 
 impl Verification {
-    /// Returns whether the list of collisions has no mistakes. Times and depths must be right to the last
-    /// bit. The order of the list does not matter.
+    /// Returns whether the list has no mistakes. Times and depths must be right to the last bit.
     pub fn passed(&self) -> bool {
         self.mistakes() == 0
     }
 
-    /// Returns the number of mistakes in the list: missing, invented, repeated and wrong entries together.
+    /// Returns the number of missing, invented, repeated and wrong entries together.
     pub fn mistakes(&self) -> u64 {
         let Self {
             missing,
@@ -78,7 +77,6 @@ impl Verification {
     }
 }
 
-/// The mistakes in some part of a list of collisions.
 #[derive(Default)]
 struct Mistakes {
     tried: u64,
@@ -90,7 +88,6 @@ struct Mistakes {
 }
 
 impl Mistakes {
-    /// Adds the mistakes of another part of the list.
     fn append(mut self, mut other: Self) -> Result<Self, Error> {
         self.tried += other.tried;
         self.touching += other.touching;
@@ -101,8 +98,7 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Returns the mistakes as the public result type. `periodic` is true for a step in a periodic domain,
-    /// for which the result also has the periodic images.
+    /// Returns the mistakes as the public result type, with periodic images if `periodic` is true.
     fn public(self, periodic: bool) -> Verification {
         let pairs = |list: &[ImageCollision]| list.iter().map(|entry| *entry.pair()).collect();
         let images = |list: &[ImageCollision]| {
@@ -128,8 +124,6 @@ impl Mistakes {
     }
 }
 
-/// Moves all items of `other` to the end of `all`. Returns [`Error::OutOfMemory`] if the memory is
-/// insufficient.
 fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     all.try_reserve(other.len())
         .map_err(|_| Error::OutOfMemory {
@@ -188,11 +182,11 @@ fn of_image(images: &[[i32; 3]]) -> String {
 
 /// Checks a list of collisions, from carom or from another program, against exact arithmetic on every pair.
 ///
-/// `images` has the periodic image of sphere b for each entry of `list` if the step is in a periodic domain.
-/// In open space, `images` is empty.
+/// In a periodic domain, `images` has the periodic image of sphere b for each entry of `list`. In open space,
+/// `images` is empty.
 ///
-/// The order of the list does not matter. In a step of one set, the order of the two indices in an entry does
-/// not matter either: `(b, a)` with the negated image is the same pair.
+/// The order of the list does not matter. In a step of one set, neither does the order of the two indices in
+/// an entry: `(b, a)` with the negated image is the same pair.
 ///
 /// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel. For 20 000
 /// spheres the test takes some seconds, or a minute if most pairs touch. In the result, each mistake takes 16
@@ -245,7 +239,7 @@ pub fn verify(
 }
 
 /// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, each entry has
-/// the smaller index first, and an entry with two equal indices has the greater of the two opposite images.
+/// the smaller index first, and of two opposite images the greater one if the indices are equal.
 fn sorted(
     list: &[Collision],
     images: &[[i32; 3]],
@@ -264,13 +258,12 @@ fn sorted(
     Ok(copy)
 }
 
-/// Returns the sphere indices and the periodic image that identify a pair.
 fn key(c: &ImageCollision) -> (u32, u32, [i32; 3]) {
     (c.pair().a, c.pair().b, c.image)
 }
 
-/// Compares a sorted list with the exact collisions of two sets of spheres. If `one_set` is true, both sets
-/// are the same.
+/// Compares a sorted list with the exact collisions of two sets of spheres, or of one set with itself if
+/// `one_set` is true.
 fn compare(
     step: &Step<'_>,
     sets: [&[Sphere]; 2],
@@ -340,8 +333,8 @@ fn compare(
                 while let Some(entry) = listed.next_if(|c| key(c) == key(&truth)) {
                     entries.push(*entry);
                 }
-                // If the list has several entries for one pair, a right entry counts as the pair's entry, and
-                // the other entries count as repeated.
+                // Of several entries for one pair, a right entry counts as the pair's entry, and the others
+                // count as repeated.
                 let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
                 if let Some(right) = right {
                     entries.swap_remove(right);
@@ -371,7 +364,7 @@ fn bits(c: &Collision) -> [u32; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// A ball that contains a sphere during the whole time step. If two such balls do not meet, the two spheres
+/// A ball that contains a sphere during the whole time step. If two such balls do not meet, their spheres
 /// need no exact test.
 struct Reach {
     center: [f64; 3],
@@ -390,17 +383,17 @@ impl Reach {
         spheres.par_iter().map(of).collect()
     }
 
-    /// Returns the periodic images of the other ball that may meet this ball, in ascending order. The list
-    /// may include some images that do not meet this ball.
+    /// Returns the periodic images of the other ball that may meet this ball, in ascending order, and perhaps
+    /// some that do not.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
     fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-        // `across[k]` is the part of edge k that is perpendicular to the edges before k. Displacements by the
-        // edges before k do not change a position along `across[k]`. So the range of image numbers is
-        // computed for the last edge first.
+        // `across[k]` is the part of edge k that is perpendicular to the edges before k, so displacements by
+        // those edges do not change a position along it. The range of image numbers is therefore computed for
+        // the last edge first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {

@@ -1,5 +1,5 @@
-//! Creates GPU storage buffers, checks their sizes against the device's limits, and records the
-//! shader variable to which each buffer is bound.
+//! Creates GPU storage buffers within the device's limits, and records the shader variable of each
+//! buffer.
 
 use wgpu::BufferUsages;
 
@@ -8,37 +8,29 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of 32-bit words in a GPU buffer, with the further buffers that the computation of its
-/// prefix sum (scan) needs.
+/// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum (scan) needs.
 pub(crate) struct ScanTable {
-    /// Levels of the prefix sum of a table, at least two. The first level holds the words of the
-    /// table. Each further level holds the sum of each block of the level before. The last level is
-    /// at most one block long.
+    /// Levels of the prefix sum, at least two. The first level is the table. Each further level has
+    /// the block sums of the level before, and the last is at most one block long.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
-/// One level of the prefix sum of a table: the words of the table, or the sums of the blocks of the
-/// level before.
 pub(crate) struct ScanLevel {
-    /// Number of 32-bit words of this level of a prefix sum, without padding.
+    /// Number of 32-bit words of the table, without padding.
     pub(crate) words: u64,
-    /// GPU buffer of the words of this level of a prefix sum, padded to a multiple of four words.
+    /// GPU buffer of the words of a table, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
 pub(crate) struct Allocator<'a> {
     pub(crate) device: &'a wgpu::Device,
     pub(crate) limits: &'a wgpu::Limits,
-    /// GPU buffers created so far that have the name of a shader variable.
     pub(crate) named: NamedBuffers,
-    /// Total size in bytes of all GPU buffers created so far.
     pub(crate) bytes: u64,
-    /// All GPU buffers created so far, which tests fill with random noise.
     #[cfg(test)]
     pub(crate) all: Vec<wgpu::Buffer>,
 }
 
-/// Returns an error if a buffer of `needed` bytes cannot be created or bound.
 fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), Error> {
     let named = [
         (
@@ -76,10 +68,9 @@ impl<'a> Allocator<'a> {
         count: u64,
         usage: BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
-        // wgpu does not allow an empty binding, so the buffer has room for at least one value.
+        // wgpu does not allow an empty binding, so each buffer has room for at least one value.
         let size = count.max(1).saturating_mul(size_of::<T>() as u64);
         check(self.limits, what, size)?;
-        // Tests write random noise into the GPU buffers and read the buffers back.
         let for_tests = if cfg!(test) {
             BufferUsages::COPY_SRC | BufferUsages::COPY_DST
         } else {
@@ -97,8 +88,6 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer of `count` values without the name of a shader variable. `what`
-    /// describes the buffer in its label and in error messages.
     pub(crate) fn nameless<T: Element>(
         &mut self,
         what: &'static str,
@@ -107,8 +96,8 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a GPU buffer of `count` values for the shader variable `name`. `what` describes the
-    /// buffer in its label and in error messages.
+    /// Creates a GPU buffer of `count` values for the shader variable `name`. `what` describes it
+    /// in errors.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,
@@ -121,8 +110,6 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer of one value for the shader variable `name`. `what` describes the
-    /// buffer in its label and in error messages.
     pub(crate) fn one<T: Element>(
         &mut self,
         name: &'static str,
@@ -134,8 +121,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a table of `words` 32-bit words, and the buffers that its prefix sum needs. The
-    /// shader variable `name` is bound to the words of the table without the padding.
+    /// Creates a table of `words` words with the buffers of its prefix sum. The shader variable
+    /// `name` is bound to the words without the padding.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -148,8 +135,8 @@ impl<'a> Allocator<'a> {
         self.named.words(name, &table.buffer, [0, bytes]);
         let mut levels = vec![table];
         let mut length = words;
-        // In a prefix sum, a workgroup of the shader `scan_apply` reads the sums of the blocks
-        // before its own block. So even a table of one block needs a buffer of sums to bind.
+        // In a prefix sum, the shader `scan_apply` reads the sums of the blocks before its own. So
+        // even a table of one block needs a buffer of sums to bind.
         loop {
             length = length.div_ceil(SCAN_BLOCK.into());
             levels.push(self.scan_level(what, length, usage)?);

@@ -1,5 +1,5 @@
-//! Checks the application's GPU buffers that hold centres, radii, motions and collision groups of
-//! spheres, and prepares them for binding to carom's shaders.
+//! Checks the application's GPU buffers of spheres, and prepares them for binding to carom's
+//! shaders.
 
 use arrayvec::ArrayVec;
 use bytemuck::Zeroable;
@@ -13,38 +13,34 @@ use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
 use crate::Error;
 
-/// A part of a buffer that is bound to a shader.
 #[derive(Clone, Copy)]
 pub(super) struct Window<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
-    /// Offset in the buffer, in bytes, at which the bound part begins.
+    /// Offset of the bound part in the buffer, in bytes.
     pub(super) start: u64,
 }
 
-/// Offset of the first sphere's value of an attribute (such as the radius) in the bound part of a
-/// buffer, and stride from one sphere's value to the next. Both are in 32-bit words.
+/// Offset of the first sphere's value in the bound part of a buffer, and stride from value to
+/// value, in 32-bit words.
 type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
 const VECTOR: u64 = 12;
-/// Size in bytes of a radius, of a sphere's collision groups, or of a number of spheres.
+/// Size in bytes of a radius, of collision groups, or of a number of spheres.
 const WORD: u64 = 4;
 
-/// An attribute of spheres (such as the radius) that the application describes, before it is
-/// checked and bound to a shader.
+/// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. [`clash`](Self::clash) also recognizes
-    /// centres and previous centres by this name.
+    /// Name of the sphere attribute in error messages. [`clash`](Self::clash) recognizes centres by
+    /// it.
     what: &'static str,
     attribute: Attribute<'a>,
-    /// Size in bytes of the attribute of one sphere.
     width: u64,
     count: u32,
 }
 
 impl<'a> Asked<'a> {
-    /// Returns an error with the name of this sphere attribute and a description of the problem.
     fn refused<T>(&self, problem: String) -> Result<T, Error> {
         Err(Error::SourceBuffer {
             what: self.what,
@@ -53,9 +49,8 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Returns the distance from one sphere's value of the attribute to the next, in 32-bit words.
-    /// Fails if the offset or the stride is not a multiple of 4 bytes, if the stride is less than
-    /// the size of a value, or if the stride in words does not fit a `u32`.
+    /// Returns the stride of the attribute in 32-bit words. Fails unless offset and stride are
+    /// multiples of 4 bytes, a value fits into the stride, and the stride in words fits a `u32`.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {
@@ -88,28 +83,23 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the offset in the buffer, in bytes, of the end of the last sphere's value. Returns
-    /// `None` if this offset overflows a `u64`.
+    /// Returns the end of the last sphere's value, in bytes from the start of the buffer. Returns
+    /// `None` if this number overflows a `u64`.
     fn end(&self) -> Option<u64> {
         let Attribute { offset, stride, .. } = self.attribute;
         let last = u64::from(self.count.saturating_sub(1));
         (last.checked_mul(stride)?.checked_add(offset)?).checked_add(self.width)
     }
 
-    /// Returns the offset in the buffer, in bytes, of the value of sphere `index`, which must
-    /// exist.
     fn begin(&self, index: u64) -> u64 {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Finds a value of the attribute `self` and a value of the attribute `other` that share bytes
-    /// by mistake. Returns the indices of both values, or `None` if no values clash. Both
-    /// attributes must lie within their buffers.
+    /// Returns the indices of a value of `self` and a value of `other` that share bytes by mistake,
+    /// or `None`. Both attributes must lie within their buffers.
     ///
-    /// Two kinds of overlap are allowed. Two attributes may coincide in all their values. A centre
-    /// may be the previous centre of another sphere, because along a chain, each sphere moves from
-    /// one point to the next. Any other overlap uses the same bytes for two different quantities,
-    /// and is a mistake.
+    /// Two overlaps are allowed. Two attributes may coincide in all their values. A centre may be
+    /// the previous centre of another sphere, as in a chain of points along which the spheres move.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -123,16 +113,16 @@ impl<'a> Asked<'a> {
         // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // A value of the attribute `self` can overlap a value of the attribute `other` only if part
-        // of it lies between the first and the last byte of `other`.
+        // A value of `self` can overlap a value of `other` only between the first and the last byte
+        // of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
         // Offsets and strides are multiples of 4 bytes. So the position of a value of `self`
-        // relative to the values of `other` repeats after at most as many values as the stride of
-        // `other` has 32-bit words. Later values need no test.
+        // relative to `other` repeats after at most as many values as the stride of `other` has
+        // 32-bit words. Later values need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
@@ -146,8 +136,6 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Returns an error if this attribute of spheres shares bytes by mistake with one of the
-    /// attributes `others`: see [`clash`](Self::clash).
     fn check_apart(&self, others: &[Self]) -> Result<(), Error> {
         for other in others {
             if let Some([index, nearest]) = self.clash(other) {
@@ -164,8 +152,8 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// Checks that a shader can bind the buffer of this sphere attribute. Returns the part of the
-    /// buffer to bind, and the position of the spheres' values in this part.
+    /// Returns the part of the buffer to bind, and the position of the spheres' values in this
+    /// part. Fails if a shader cannot bind the buffer.
     fn window(&self, limits: &wgpu::Limits) -> Result<(Window<'a>, Words), Error> {
         let stride_words = self.stride()?;
         let Attribute {
@@ -218,20 +206,17 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The parts of the application's buffers that hold one set of spheres, and the positions of the
-/// spheres' values in each part.
 pub(super) struct BoundSpheres<'a> {
     pub(super) layout: SourceLayout,
     pub(super) count: Window<'a>,
-    /// Buffer parts that hold centres, radii, motions and collision groups of the spheres, in this
-    /// order.
+    /// Buffer parts of the spheres' centres, radii, motions and collision groups, in this order.
     pub(super) values: [Window<'a>; 4],
 }
 
 impl<'a> BoundSpheres<'a> {
     /// Checks the application's description of a set of spheres. An attribute without a buffer
-    /// (such as one radius for all spheres) is bound to a buffer of `own`, which the shader then
-    /// does not read.
+    /// (such as one radius for all spheres) is bound to a buffer of `own`, which the shader does
+    /// not read.
     pub(super) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -246,7 +231,6 @@ impl<'a> BoundSpheres<'a> {
             ..SourceLayout::zeroed()
         };
         let mut count = unused;
-        // Sphere attributes of this set that have been checked so far.
         let mut seen = ArrayVec::<Asked<'_>, 5>::new();
         layout.at_most = match spheres.count {
             SphereCount::Known(count) => count,
@@ -275,8 +259,7 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If the largest permitted number of spheres is 0, the shader reads no value, so the
-            // buffer may have any size.
+            // With at most 0 spheres, the shader reads no value, so the buffer may have any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }
@@ -317,15 +300,11 @@ impl<'a> BoundSpheres<'a> {
         })
     }
 
-    /// Returns whether the spheres of this set move from previous centres, instead of with
-    /// velocities.
     pub(super) fn previous(&self) -> bool {
         self.layout.motion_kind == MOTION_PREVIOUS
     }
 }
 
-/// Returns an error if one of two sets of spheres has previous centres and the other has
-/// velocities.
 pub(super) fn check_motions(one: &BoundSpheres<'_>, other: &BoundSpheres<'_>) -> Result<(), Error> {
     let still = |set: &BoundSpheres<'_>| set.layout.motion_kind == MOTION_NONE;
     if one.previous() == other.previous() || still(one) || still(other) {
@@ -346,8 +325,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns whether a value of the attribute `one` shares bytes by mistake with a value of the
-    /// attribute `other`. Compares every value of `one` with every value of `other`.
     fn clash_by_trying_all(one: &Asked<'_>, other: &Asked<'_>) -> bool {
         let values = |asked: &Asked<'_>| -> Vec<(u64, u64)> {
             let begins = (0..u64::from(asked.count)).map(|index| asked.begin(index));

@@ -1,5 +1,4 @@
-//! The GPU buffers for one world of spheres. Their sizes follow from the capacity of the world, and
-//! are checked against the device's limits.
+//! The GPU buffers for one world of spheres, with sizes that follow from the world's capacity.
 
 use wgpu::BufferUsages;
 
@@ -15,56 +14,46 @@ use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
-/// Largest numbers of spheres, time segments and pairs that the buffers of a world can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Largest number of spheres that the buffers can hold. With two sets, the spheres of both sets
-    /// together.
+    /// Largest number of spheres, in both sets together if there are two.
     pub(crate) spheres: u64,
-    /// Largest number of time segments beyond each sphere's first that the buffers can hold. The
-    /// path of a sphere that moves far is split into time segments.
+    /// Largest number of time segments (parts of fast spheres' paths) beyond each sphere's first.
     pub(crate) segments: u64,
-    /// Largest number of pairs of spheres that the buffer of pairs can hold.
     pub(crate) pairs: u64,
 }
 
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
-    /// Number of slots (entries) in the slot table, which finds the spheres in a grid cell. Each
-    /// occupied cell has a slot, which it may share with other cells.
+    /// Number of entries in the slot table, a hash table of grid cells. Cells with equal hash share
+    /// an entry.
     pub(crate) slots: u32,
-    /// The GPU buffers, each with the name of the shader variable to which it is bound.
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Uniform buffer that describes where the application's buffers hold the attributes of the
-    /// spheres. It has one description for each of two sets of spheres, at
-    /// [`UploadLayout::source_offset`].
+    /// Uniform buffer with the layout of each of two sets of spheres in the application's buffers,
+    /// at [`UploadLayout::source_offset`].
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table: for each slot (a grid cell or several), the index of its first proxy among
-    /// the sorted proxies. A proxy is a sphere, or one time segment of a fast sphere.
+    /// The slot table, a hash table of grid cells: for each entry, the index of its first sphere or
+    /// time segment in the sorted order.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
-    /// Arguments of an indirect dispatch over the pairs of spheres.
     pub(crate) pairs_dispatch: wgpu::Buffer,
     /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
     pub(crate) working: u64,
-    /// All storage buffers, which tests fill with random noise.
     #[cfg(test)]
     pub(crate) storage: Vec<wgpu::Buffer>,
 }
 
-/// Returns the size in bytes of the largest buffer that the device can create and bind as a whole.
 fn largest(limits: &wgpu::Limits) -> u64 {
     limits
         .max_storage_buffer_binding_size
         .min(limits.max_buffer_size)
 }
 
-/// Returns the number of entries in the slot table, which finds the spheres in a grid cell.
-/// `proxies` is the number of grid entries: one per sphere, or one per time segment of a fast
-/// sphere. The device's limits bound the result.
+/// Returns the number of entries in the hash table of grid cells for this number of spheres and
+/// time segments, within the device's limits.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -87,7 +76,6 @@ fn uniform(
     })
 }
 
-/// Creates the GPU buffers that only carom's shaders read and write.
 fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
@@ -111,19 +99,16 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
 }
 
 impl Buffers {
-    /// Returns the largest number of proxies (spheres, or time segments of fast spheres) that one
-    /// buffer of the device can hold.
+    /// Returns the largest number of grid entries (spheres, or time segments of fast spheres) that
+    /// one buffer can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuSortedProxy>() as u64
     }
 
-    /// Returns the largest number of pairs that one buffer of the device can hold.
     pub(crate) fn most_pairs(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<CaromCollision>() as u64
     }
 
-    /// Creates the GPU buffers of a world with this capacity. Fails if a buffer exceeds the
-    /// device's limits.
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,

@@ -19,40 +19,36 @@ use crate::Error;
 use crate::limits::MAX_SPHERES;
 
 /// Holds the GPU buffers of one world of spheres on the application's device, and records the
-/// world's time steps.
-///
-/// [`CollisionPipeline::create_buffers`](super::CollisionPipeline::create_buffers) creates the
-/// buffers of a world.
+/// world's time steps. Created by
+/// [`CollisionPipeline::create_buffers`](super::CollisionPipeline::create_buffers).
 pub struct CollisionBuffers {
     pub(super) kernels: Arc<DeviceKernels>,
     pub(super) options: BufferOptions,
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
-    /// Old result buffers that were replaced by larger ones, while the pairs of the last complete
-    /// step still have to be copied from them.
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
     pub(super) loads: Loads,
     pub(super) staging: Staging,
     pub(super) gathering: Option<Gathering>,
-    /// Last recorded step; `None` before the first step, and after the buffers have grown.
+    /// Last recorded step; `None` before the first step and after the buffers have grown.
     pub(super) recorded: Option<Recorded>,
     pub(super) known_pairs: KnownPairs,
-    /// Number of time steps recorded so far, modulo 2³².
+    /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Shortest permitted length of time segments (the distance that a sphere moves in one
-    /// segment), in the unit of length of the grids.
+    /// Shortest permitted distance that a sphere moves in one time segment, in the grids' unit of
+    /// length.
     pub(super) shortest_segment: f32,
 }
 
-/// Old result buffers that were replaced by larger ones. They hold the pairs of the last complete
-/// step, and are kept until a submitted recording has copied these pairs to the new buffers.
+/// Old result buffers that were replaced by larger ones, kept until a submitted recording has
+/// copied the pairs of the last complete step to the new buffers.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
-    /// Recording that copies the pairs of the last complete step to the larger buffers; `None`
-    /// until this recording exists.
+    /// Recording that copies the pairs of the last complete step to the larger buffers, if there is
+    /// one.
     pub(super) copied_by: Option<Submitted>,
 }
 
@@ -65,7 +61,7 @@ impl std::fmt::Debug for CollisionBuffers {
 }
 
 impl CollisionBuffers {
-    /// Creates the GPU buffers of a world of spheres. Must be called inside a wgpu error scope.
+    /// Creates a world's GPU buffers. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         mut options: BufferOptions,
@@ -101,8 +97,6 @@ impl CollisionBuffers {
     }
 }
 
-/// Returns an error if the capacity for spheres or for recordings is 0, or if the capacity for
-/// spheres exceeds carom's limit.
 fn check(options: &BufferOptions) -> Result<(), Error> {
     for (what, capacity) in [
         ("spheres", options.spheres),

@@ -1,16 +1,14 @@
-//! The GPU device that a pipeline and all of its buffers share: the device's limits, whether the
-//! device is lost, and the errors that the device reports.
+//! The GPU device that a pipeline and all of its buffers share: its limits, and how its errors and
+//! its loss are reported.
 //!
-//! wgpu reports errors through error scopes. Popping an error scope takes effect at once, and
-//! returns a future of the scope's error. On native platforms the future is ready immediately. In a
-//! browser the future becomes ready some time after the call has returned to the event loop.
+//! wgpu reports errors through error scopes. Popping an error scope returns a future of the scope's
+//! error. On native platforms the future is ready immediately; in a browser it becomes ready some
+//! time after the call has returned to the event loop.
 //!
 //! - [`Context::scoped_async`] runs work inside error scopes and awaits the errors.
-//! - [`Context::scoped`] runs work inside error scopes and never blocks. On native platforms it
-//!   returns the error of the work. In a browser it *parks* (stores) the futures that are not
-//!   ready, and returns the result of the work itself. Public calls that record, read back or
-//!   create buffers begin with [`Context::alive`], which returns a parked error as soon as its
-//!   future is ready.
+//! - [`Context::scoped`] runs work inside error scopes and never blocks. In a browser it *parks*
+//!   (stores) the futures that are not ready. Public calls that record, read back or create buffers
+//!   begin with [`Context::alive`], which returns a parked error as soon as its future is ready.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,29 +19,21 @@ use wgpu::{DeviceType, ErrorFilter, WasmNotSend};
 
 use crate::Error;
 
-/// A GPU device with its limits, whether the device is lost, and the device errors that are still
-/// to be reported.
 pub(super) struct Context {
     pub(super) device: wgpu::Device,
     pub(super) limits: wgpu::Limits,
-    /// Whether the graphics adapter is a software adapter.
     pub(super) software: bool,
-    /// Whether carom has found that the device is lost. This flag is never reset.
     lost: AtomicBool,
-    /// Futures of the device errors of earlier calls. Each future was not ready when its call
-    /// returned.
+    /// Futures of device errors that were not ready when their calls returned.
     parked: Mutex<Vec<PoppedScope>>,
 }
 
-/// A future of the error that a wgpu error scope caught, or of `None` if the scope caught no error.
 trait ScopeError: Future<Output = Option<wgpu::Error>> + WasmNotSend {}
 
 impl<F: Future<Output = Option<wgpu::Error>> + WasmNotSend> ScopeError for F {}
 
 type PoppedScope = Pin<Box<dyn ScopeError>>;
 
-/// The result of some work on the device, with a future for each of the three error scopes in which
-/// the work ran.
 struct Scoped<T> {
     done: Result<T, Error>,
     popped: [PoppedScope; 3],
@@ -61,13 +51,12 @@ impl Context {
     }
 
     /// Runs `work` on the device. Converts an error that the device reports into an [`Error`], so
-    /// that the error does not reach the application's error handler. Never blocks.
+    /// that it does not reach the application's error handler. Never blocks.
     pub(super) fn scoped<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.settle(self.scope(work))
     }
 
-    /// Runs `work` on the device like [`scoped`](Self::scoped), but awaits the errors that the
-    /// device reports.
+    /// Runs `work` like [`scoped`](Self::scoped), but awaits the errors that the device reports.
     pub(super) async fn scoped_async<T>(
         &self,
         work: impl FnOnce() -> Result<T, Error>,
@@ -80,8 +69,8 @@ impl Context {
         judge(done, complaint)
     }
 
-    /// Runs `work` inside wgpu error scopes. wgpu keeps a separate stack of scopes for each thread,
-    /// so there must be no await between pushing and popping the scopes.
+    /// Runs `work` inside wgpu error scopes. wgpu keeps a stack of scopes per thread, so no await
+    /// may come between pushing and popping the scopes.
     fn scope<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Scoped<T> {
         let [internal, memory, validation] = [
             ErrorFilter::Internal,
@@ -99,8 +88,8 @@ impl Context {
         }
     }
 
-    /// Returns the result of work that ran inside error scopes, or a device error if its future is
-    /// ready. Stores the futures that are not ready for a later call.
+    /// Returns the result of work that ran inside error scopes, or a device error that is ready.
+    /// Stores futures that are not ready for a later call.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -116,8 +105,8 @@ impl Context {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an error if carom has found that the device is lost, or if the stored device error
-    /// of an earlier call has become ready.
+    /// Returns an error if the device is known to be lost, or if the stored error of an earlier
+    /// call has become ready.
     pub(super) fn alive(&self) -> Result<(), Error> {
         self.not_lost()?;
         let mut complaint = None;
@@ -142,9 +131,9 @@ impl Context {
         self.lost.store(true, Relaxed);
     }
 
-    /// Returns an error if the device is lost. Creates and maps a small buffer to find out, because
-    /// mapping fails on a lost device, while most other calls succeed. Must be called inside a wgpu
-    /// error scope.
+    /// Returns an error if the device is lost, by creating and mapping a small buffer. Mapping
+    /// fails on a lost device, while most other calls succeed. Must be called inside a wgpu error
+    /// scope.
     pub(super) fn probe(&self) -> Result<(), Error> {
         self.not_lost()?;
         let probe = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -159,26 +148,23 @@ impl Context {
         self.not_lost()
     }
 
-    /// Checks whether the device is lost. Call this method when mapping a buffer has failed,
-    /// because the usual cause is a lost device.
+    /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // The result of probing the device is ignored, because callbacks call this method and
-        // cannot return an error. The probe has already marked a lost device as lost.
+        // The result is ignored, because a callback cannot return an error, and the probe has
+        // already marked a lost device as lost.
         let _ = self.scoped(|| self.probe());
     }
 }
 
-/// Polls the future of a wgpu error scope once, without registering a waker.
 fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
     let mut context = std::task::Context::from_waker(Waker::noop());
     scope.as_mut().poll(&mut context)
 }
 
-/// Returns the result of work on the device, or an error if the device reported one.
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
-        // An error that the work itself returned takes precedence over the device's error, because
-        // it is more specific.
+        // An error of the work itself is more specific than the device's error, so it takes
+        // precedence.
         Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
     }
@@ -196,8 +182,8 @@ mod tests {
         Context::new(&device)
     }
 
-    /// Returns a future like the future of an error scope in a browser: it becomes ready only when
-    /// the flag `ready` is set. If `complains` is true, the future then yields an error.
+    /// Returns a future like that of an error scope in a browser, ready once the flag `ready` is
+    /// set.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {
@@ -242,7 +228,6 @@ mod tests {
         assert!(matches!(context.scoped(invalid), Err(Error::Device { .. })));
         let awaited = pollster::block_on(context.scoped_async(invalid));
         assert!(matches!(awaited, Err(Error::Device { .. })));
-        // An error that the work itself returned takes precedence over the device's error.
         let own = || invalid().and(Err::<(), _>(Error::NotSubmitted));
         assert_eq!(context.scoped(own), Err(Error::NotSubmitted));
         assert_eq!(context.alive(), Ok(()));

@@ -12,53 +12,44 @@ use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statistics};
 
-/// Data of a recorded step that is needed to decode the results read back from it.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
-    /// Serial number of the step. If the results that are read back contain another number, the
-    /// submission of the step or of its readback failed.
+    /// Serial number of the step. Another number in the results shows that the submission of the
+    /// step or of its readback failed.
     pub(super) serial: u32,
-    /// Length of the step, in the unit of time of the velocities. It is 1 if the spheres have
-    /// previous centres, because the displacements of the spheres then replace the velocities.
+    /// Length of the step in the unit of time of the velocities, or 1 if displacements from
+    /// previous centres replace the velocities.
     pub(super) dt: f32,
-    /// Factor that converts a computed time of impact within [0, `dt`] into the application's unit
-    /// of time.
+    /// Factor from a computed time of impact in [0, `dt`] to the application's unit of time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
-    /// Names of the stages of the step, in the order in which the GPU runs the stages.
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
     /// Period of the GPU timestamps, in nanoseconds per tick; 0 without timestamps.
     pub(super) period: f32,
-    /// Number of spheres that the GPU buffers can hold.
     pub(super) spheres: u64,
 }
 
-/// Capacity of a readback in pairs, and the largest such capacity on this device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadRoom {
-    /// Number of pairs that this readback can hold.
     pub(super) pairs: u64,
-    /// Largest number of pairs that a readback on this device can hold.
     pub(super) most: u64,
 }
 
-/// The results of a step, copied from the staging buffer in which the GPU delivers them.
 pub(super) struct Read {
     pub(super) serial: u32,
     pub(super) summary: StepSummary,
-    /// Bytes of the pairs that the GPU found.
     list: Vec<u8>,
     recorded: Recorded,
     room: ReadRoom,
 }
 
-/// Returns the name and the duration of each stage. `ticks` has two timestamps for each stage:
-/// start and end. `period` is in nanoseconds per tick.
+/// Returns the name and the duration of each stage. `ticks` has two timestamps per stage (start and
+/// end), in ticks of `period` nanoseconds.
 fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'static str, Duration)> {
     let stage = |(&name, ticks): (&&'static str, &[u64])| {
-        // On some devices the timestamp at the end of a stage can be less than the timestamp at its
-        // start. The duration of the stage is then 0.
+        // On some devices a stage's end timestamp can precede its start timestamp. The duration is
+        // then 0.
         let ticks = ticks[1].saturating_sub(ticks[0]);
         let nanoseconds = ticks as f64 * f64::from(period);
         (name, Duration::from_nanos(nanoseconds as u64))
@@ -93,8 +84,6 @@ impl Read {
         })
     }
 
-    /// Returns an error if the step on the GPU failed for a reason other than buffers that are too
-    /// small.
     fn check(&self) -> Result<(), Error> {
         let StepSummary {
             status, candidates, ..
@@ -121,8 +110,8 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the pairs that were read back if all pairs of the step are among them. Otherwise
-    /// returns the capacity that the buffers need for all pairs.
+    /// Returns the pairs that were read back if they are complete, otherwise the capacity that the
+    /// buffers need.
     fn pairs<P: Pod>(&self) -> Result<PairList<Vec<P>>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
@@ -153,7 +142,7 @@ impl Read {
         }
         let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
         let records = self.list.chunks_exact(size_of::<P>());
-        // The bytes that were read back may not be aligned for a pair, so each pair is read without
+        // The bytes read back may not be aligned for a pair, so each pair is read without
         // alignment.
         pairs.extend(
             records
@@ -184,8 +173,6 @@ impl Read {
         })
     }
 
-    /// Decides exactly whether the two spheres of each pair touch, from the spheres that were read
-    /// back with the pair. Returns the sorted list of the pairs that touch.
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         gathered.sort_unstable_by_key(key);
@@ -212,7 +199,7 @@ impl Read {
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
         // With two sets of spheres, the index b of a pair already counts from the start of the
-        // second set. `Sets::One` leaves this index unchanged.
+        // second set. `Sets::One` leaves it unchanged.
         let grazing = decide_reported_with(
             spheres,
             Sets::One,
@@ -262,7 +249,6 @@ impl Read {
     }
 }
 
-/// Returns the error for a GPU driver that ends the loops of a shader early.
 pub(super) fn unfinished() -> Error {
     Error::device(
         "its driver ends loops early, and some spheres of this world have too many neighbours for \

@@ -22,29 +22,22 @@ use crate::step::CheckedStep;
 pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
-    /// Name and graphics API of the graphics adapter.
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities of the buffers that are created first: time segments (parts of a fast sphere's
-    /// path) beyond each sphere's first, and pairs. `None` derives the capacity from the number of
-    /// spheres.
+    /// Capacities of the first buffers for time segments (parts of fast spheres' paths) and for
+    /// pairs. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// Whether a step is running. Stays true if the future of a step is dropped before the step has
-    /// finished.
+    /// Whether a step is running. Stays true if the future of a step is dropped early.
     at_work: bool,
-    /// Seed of the random noise that fills the GPU buffers before each attempt at a step; `None`
-    /// for no noise.
     #[cfg(test)]
     pub(super) noise: Option<u64>,
 }
 
-/// Largest number of bytes of pairs that are read back from the GPU at a time. Every device can
-/// create a buffer of this size.
+/// Largest number of bytes of pairs that are read back at a time. Every device can create a buffer
+/// of this size.
 const READ_AT_ONCE: u64 = 1 << 26;
 
-/// Returns the rank of a kind of graphics adapter. The adapter with the lowest rank is the best
-/// choice. Hardware adapters rank before software adapters.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,
@@ -56,8 +49,6 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    /// Creates a device on the best graphics adapter. Returns an error if `hardware` is true and
-    /// the best adapter is a software adapter.
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -105,8 +96,6 @@ impl Gpu {
         &self.adapter
     }
 
-    /// Runs a step of collision detection on the GPU. Returns the counts and stage times of the
-    /// step, and the pairs that the GPU reported.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -114,8 +103,8 @@ impl Gpu {
         wait: Wait,
     ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
         if self.at_work {
-            // If the future of an earlier step was dropped before the step had finished, the device
-            // may still use the buffers. So new buffers are made.
+            // If the future of an earlier step was dropped early, the device may still use the
+            // buffers, so new buffers are made.
             self.buffers = None;
         }
         self.at_work = true;
@@ -151,9 +140,8 @@ impl Gpu {
                 });
             }
             // This check on the number of pairs only bounds the memory, so it is looser than the
-            // limit that the caller sets. The GPU may report pairs that do not touch, and a pair
-            // several times. Only the function `decide`, which runs after the readback, removes
-            // both.
+            // caller's limit on pairs. The GPU may report pairs that do not touch, and a pair
+            // several times. Only the function `decide`, after the readback, removes both.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -171,8 +159,6 @@ impl Gpu {
                 candidates,
                 memory,
                 stages: counts.stages,
-                // The function `decide` counts the grazing pairs (too close to call in float32)
-                // after the readback.
                 grazing: Grazing::default(),
             };
             let b_offset = step.sets.b_offset();
@@ -181,17 +167,14 @@ impl Gpu {
         }
     }
 
-    /// Returns the number of entries in the slot table (which finds the spheres in a grid cell),
-    /// and the size in bytes of the storage buffers other than `spheres` and `pairs`. Both are 0 if
-    /// there are no buffers.
+    /// Returns the number of entries in the hash table of grid cells, and the size in bytes of the
+    /// storage buffers other than `spheres` and `pairs`. Both are 0 without buffers.
     fn size(&self) -> (u64, u64) {
         let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    /// Creates or replaces the buffers if they do not have the required capacity.
     fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
-        // Buffers are released if they were made for far more spheres than this step has.
         let had = self
             .buffers
             .as_ref()
@@ -204,9 +187,8 @@ impl Gpu {
             None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // At the first attempt at a step, the number of its time segments (parts of fast spheres'
-        // paths) is unknown. So the lower bound on the length of segments, which an earlier step
-        // set, is reset.
+        // A step's first attempt does not know its number of time segments (parts of fast spheres'
+        // paths). So the lower bound on their length, set by an earlier step, is reset.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
@@ -214,7 +196,7 @@ impl Gpu {
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
             // The old buffers are freed before the larger ones are made, so that the device need
-            // not hold both at once.
+            // not hold both.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
@@ -232,8 +214,7 @@ impl Gpu {
         let capacity = Capacity {
             spheres,
             // The first capacity for time segments (parts of fast spheres' paths) is small, because
-            // in most worlds no sphere moves far enough to be cut into segments. The buffers grow
-            // on demand.
+            // in most worlds no sphere moves that far. The buffers grow on demand.
             segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
             pairs: pairs
                 .unwrap_or(spheres + 1024)
@@ -247,7 +228,6 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    /// Records and submits a step, and waits for its summary (counts and status).
     async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(Error::device("carom has not created its buffers"));
@@ -265,9 +245,8 @@ impl Gpu {
         ticket.take().await
     }
 
-    /// Ensures that the GPU work submitted so far and its callbacks complete. With [`Wait::Block`],
-    /// both have completed when this method returns. With [`Wait::Await`], both complete some time
-    /// later.
+    /// Ensures that submitted GPU work and its callbacks complete: before this method returns with
+    /// [`Wait::Block`], some time later with [`Wait::Await`].
     fn finish_work(&self, wait: Wait) -> Result<(), Error> {
         match wait {
             Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
@@ -275,9 +254,8 @@ impl Gpu {
         }
     }
 
-    /// Reads the list of pairs back from the GPU. Both indices of a returned pair refer to one list
-    /// of all spheres: with two sets, `b_offset` is added to the index of the sphere in the second
-    /// set.
+    /// Reads the list of pairs back from the GPU. With two sets, `b_offset` is added to the index
+    /// of the sphere in the second set, so that both indices of a pair refer to one list.
     async fn read_pairs(
         &self,
         pairs: u64,
@@ -315,7 +293,6 @@ impl Gpu {
     }
 }
 
-/// Blocks until the device has completed all submitted work.
 fn poll(device: &wgpu::Device) -> Result<(), Error> {
     device
         .poll(wgpu::PollType::wait_indefinitely())
@@ -323,7 +300,6 @@ fn poll(device: &wgpu::Device) -> Result<(), Error> {
         .map_err(Error::device_failed)
 }
 
-/// Starts a thread that polls the device until the device has completed all submitted work.
 #[cfg(not(target_arch = "wasm32"))]
 fn poll_elsewhere(device: &wgpu::Device) -> Result<(), Error> {
     let device = device.clone();
@@ -351,8 +327,6 @@ pub(super) fn encoder(device: &wgpu::Device) -> wgpu::CommandEncoder {
 
 #[cfg(test)]
 impl Gpu {
-    /// Sets the capacities of the buffers that are created first: pairs, and time segments (parts
-    /// of a fast sphere's path) beyond each sphere's first.
     pub(crate) fn with_first_capacities(
         mut self,
         pairs: Option<u64>,
@@ -362,8 +336,8 @@ impl Gpu {
         self
     }
 
-    /// Returns the device limits that carom respects, so that a test can lower them. Drops the
-    /// buffers, which were made for the old limits.
+    /// Returns the device limits that carom respects, for a test to lower. Drops the buffers, which
+    /// were made for the old limits.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
@@ -373,8 +347,8 @@ impl Gpu {
         }
     }
 
-    /// Fills all storage buffers with random noise, if `noise` is set. Tests use this to show that
-    /// no shader relies on memory being zero.
+    /// Fills all storage buffers with random noise, to show that no shader relies on memory being
+    /// zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {
             return;

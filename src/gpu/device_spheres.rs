@@ -2,8 +2,8 @@
 
 /// Describes where the application's GPU buffers hold the spheres, in any layout.
 ///
-/// The buffers that contain sphere attributes need the usage `STORAGE`. Several attributes may be
-/// in one buffer, for instance as fields of a struct:
+/// The buffers of sphere attributes need the usage `STORAGE`. Several attributes may be in one
+/// buffer, for instance as fields of a struct:
 ///
 /// ```
 /// use std::mem::{offset_of, size_of};
@@ -31,8 +31,7 @@
 /// }
 /// ```
 ///
-/// [`CollisionBuffers::record`](super::CollisionBuffers::record) checks these conditions, which do
-/// not depend on the contents of the buffers:
+/// [`CollisionBuffers::record`](super::CollisionBuffers::record) checks these conditions:
 ///
 /// - Offsets and strides of all attributes are multiples of 4 bytes.
 /// - The stride of an attribute is not less than the size of one value.
@@ -44,23 +43,22 @@
 pub struct DeviceSpheres<'a> {
     /// Number of spheres, known on the host or read from a GPU buffer.
     pub count: SphereCount<'a>,
-    /// Centres of the spheres at the start of the step, three float32 each. With
-    /// [`SphereMotion::PreviousCenter`], the centres at the end of the step.
+    /// Centres at the start of the step, three float32 each. With [`SphereMotion::PreviousCenter`],
+    /// the centres at the end of the step.
     pub center: Attribute<'a>,
     /// Radii of the spheres.
     pub radius: SphereRadius<'a>,
-    /// Motion of the spheres during the time step: at rest, with velocities, or from previous
-    /// centres.
+    /// Motion of the spheres: at rest, with velocities, or from previous centres.
     pub motion: SphereMotion<'a>,
     /// Collision groups of the spheres: bits that exclude some pairs of spheres.
     pub groups: SphereGroups<'a>,
 }
 
 impl<'a> DeviceSpheres<'a> {
-    /// Describes spheres at rest without collision groups, so that no pair of spheres is excluded.
+    /// Describes spheres at rest, without collision groups.
     ///
-    /// `count` is the number of spheres or a [`SphereCount`]. `radius` is one radius for all
-    /// spheres, or an [`Attribute`] with one radius for each sphere.
+    /// `count` is a number of spheres or a [`SphereCount`]. `radius` is one radius for all spheres,
+    /// or an [`Attribute`] with one radius per sphere.
     pub fn new(
         count: impl Into<SphereCount<'a>>,
         center: Attribute<'a>,
@@ -75,8 +73,7 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the description with `velocity` as the velocities of the spheres: see
-    /// [`SphereMotion::Velocity`].
+    /// Returns the description with these velocities: see [`SphereMotion::Velocity`].
     #[must_use]
     pub fn with_velocity(self, velocity: Attribute<'a>) -> Self {
         Self {
@@ -85,8 +82,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the description with `previous` as the centres of the spheres at the start of the
-    /// step: see [`SphereMotion::PreviousCenter`].
+    /// Returns the description with these centres at the start of the step: see
+    /// [`SphereMotion::PreviousCenter`].
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
         Self {
@@ -95,11 +92,10 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the description with `groups` as the collision groups of the spheres, which exclude
-    /// some pairs of spheres.
+    /// Returns the description with collision groups, which exclude some pairs of spheres.
     ///
-    /// `groups` is one number for all spheres, or an [`Attribute`] with one number for each sphere.
-    /// The bits of this number are those of [`Sphere::groups`](crate::Sphere::groups).
+    /// `groups` is one number for all spheres, or an [`Attribute`] with one number per sphere, with
+    /// the bits of [`Sphere::groups`](crate::Sphere::groups).
     #[must_use]
     pub fn with_groups(self, groups: impl Into<SphereGroups<'a>>) -> Self {
         Self {
@@ -115,22 +111,19 @@ impl<'a> DeviceSpheres<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
-    /// GPU buffer that contains the values of the attribute, with the usage `STORAGE`.
+    /// GPU buffer of the values, with the usage `STORAGE`.
     pub buffer: &'a wgpu::Buffer,
     /// Offset of the first sphere's value in the buffer, in bytes; a multiple of 4.
     pub offset: u64,
-    /// Number of bytes from the start of one sphere's value to the start of the next sphere's
-    /// value; a multiple of 4, and not less than the size of a value.
+    /// Number of bytes from the start of one sphere's value to the next; a multiple of 4, and not
+    /// less than the size of a value.
     pub stride: u64,
 }
 
 impl<'a> Attribute<'a> {
-    /// Describes an attribute of all spheres in `buffer`: the values begin at byte `offset` and are
-    /// `stride` bytes apart.
-    ///
-    /// The offset and the stride must be multiples of 4, and the stride must not be less than the
-    /// size of a value. [`CollisionBuffers::record`](super::CollisionBuffers::record) checks these
-    /// conditions.
+    /// Describes an attribute whose values begin at byte `offset` of `buffer` and are `stride`
+    /// bytes apart. Both numbers must be multiples of 4, and the stride must not be less than the
+    /// size of a value.
     pub fn new(buffer: &'a wgpu::Buffer, offset: u64, stride: u64) -> Self {
         Self {
             buffer,
@@ -148,16 +141,16 @@ pub enum SphereCount<'a> {
     /// Number of spheres as a `u32` in a GPU buffer, which the GPU reads when it runs the recorded
     /// step.
     ///
-    /// If the number of spheres in the buffer exceeds `at_most`, the step finds no pairs, and its
-    /// status word has [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
+    /// If the number exceeds `at_most`, the step finds no pairs, and its status has
+    /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
     InBuffer {
-        /// GPU buffer that contains the number of spheres, with the usage `STORAGE`.
+        /// GPU buffer of the number of spheres, with the usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
         /// Offset of the number of spheres in the buffer, in bytes; a multiple of 4.
         offset: u64,
-        /// Largest permitted number of spheres. It must not exceed the number of spheres that the
-        /// [`CollisionBuffers`](super::CollisionBuffers) can hold. With two sets of spheres, the
-        /// sum of the largest numbers of both sets must not exceed this capacity.
+        /// Largest permitted number of spheres. It must not exceed the capacity of the
+        /// [`CollisionBuffers`](super::CollisionBuffers). With two sets, the sum of both sets'
+        /// largest numbers must not exceed it.
         at_most: u32,
     },
 }
@@ -200,17 +193,17 @@ pub enum SphereMotion<'a> {
     /// Each sphere moves in a straight line from its previous centre (three float32) at the start
     /// of the step to its [`DeviceSpheres::center`] at the end.
     ///
-    /// The displacement of a sphere is the float32 difference of its centres at the end and at the
-    /// start of the step. The difference is exact if each coordinate changes by less than half of
-    /// its magnitude. A time of impact is `dt` times the fraction of the step that has passed.
+    /// The displacement is the float32 difference of the two centres, which is exact if each
+    /// coordinate changes by less than half of its magnitude. A time of impact is `dt` times the
+    /// fraction of the step that has passed.
     PreviousCenter(Attribute<'a>),
 }
 
-/// Collision groups of the spheres, which exclude some pairs of spheres: see
+/// Collision groups, which exclude some pairs of spheres: see
 /// [`Sphere::with_groups`](crate::Sphere::with_groups).
 #[derive(Clone, Copy, Debug)]
 pub enum SphereGroups<'a> {
-    /// The same collision groups for all spheres. With 0, no pair of spheres is excluded.
+    /// The same collision groups for all spheres. 0 excludes no pair.
     Constant(u32),
     /// Collision groups of each sphere, as `u32` values in a GPU buffer.
     PerSphere(Attribute<'a>),

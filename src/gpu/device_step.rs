@@ -8,8 +8,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
     ///
     /// The spheres are in GPU buffers of the application. `dt` and the times of impact are in the
-    /// unit of time of the spheres' velocities. Pairs that the collision groups of their spheres
-    /// exclude are left out.
+    /// unit of time of the spheres' velocities. Pairs that collision groups exclude are left out.
     pub fn on_device(spheres: &'a DeviceSpheres<'b>, dt: f32) -> Self {
         Self {
             first: spheres,

@@ -5,9 +5,8 @@ use super::shader::constants::WORKGROUP;
 use super::shader::kernels::Compiled;
 use crate::Error;
 
-/// Distributes `workgroups` workgroups of a dispatch over two axes, because one axis allows at most
-/// `widest`. Returns the numbers of workgroups along x and y. Their product is at least
-/// `workgroups`.
+/// Distributes workgroups over the axes x and y, because one axis allows at most `widest`. The
+/// product of the two numbers returned is at least `workgroups`.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     if workgroups <= u64::from(widest) {
         return [workgroups as u32, 1];
@@ -16,12 +15,10 @@ fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     [x as u32, workgroups.div_ceil(x) as u32]
 }
 
-/// Returns the number of workgroups that a dispatch of `count` shader invocations needs.
 pub(crate) fn workgroups(count: u64) -> u64 {
     count.div_ceil(u64::from(WORKGROUP))
 }
 
-/// A dispatch of a compute kernel that is ready to be recorded.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
@@ -30,8 +27,6 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Sets the number of workgroups of the dispatch to at least `workgroups`, with at most
-    /// `widest` workgroups along an axis.
     pub(crate) fn resize(&mut self, workgroups: u64, widest: u32) {
         self.workgroups = fold(workgroups, widest);
     }
@@ -44,17 +39,16 @@ impl Dispatch {
     }
 }
 
-/// Makes dispatches of compute kernels, and the bind groups of these dispatches.
 #[derive(Clone, Copy)]
 pub(crate) struct Binder<'a> {
     pub(crate) device: &'a wgpu::Device,
-    /// Largest number of workgroups that a dispatch on this device may have along an axis.
+    /// Largest number of workgroups along an axis on this device.
     pub(crate) widest: u32,
 }
 
 impl Binder<'_> {
-    /// Makes a dispatch of a compute kernel with `workgroups` workgroups. Each variable of the
-    /// kernel is bound to the buffer of the same name in `sources`.
+    /// Makes a dispatch of a compute kernel. Each variable of the kernel is bound to the buffer of
+    /// the same name in `sources`.
     pub(crate) fn dispatch(
         &self,
         kernel: &Compiled,

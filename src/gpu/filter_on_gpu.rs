@@ -1,5 +1,4 @@
-//! Runs the shaders' filter on single pairs, for tests. The filter is the float32 test of whether
-//! two moving spheres touch.
+//! Runs the shaders' float32 test of whether two moving spheres touch on single pairs, for tests.
 
 use wgpu::util::DeviceExt;
 
@@ -15,9 +14,9 @@ use crate::shared::sorted::SortedProxy;
 /// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
 /// whether two spheres touch.
 ///
-/// The kernel also runs the near test (`shaders/shared/near.wgsl`), a cheaper test that carom runs
-/// before `filter_pair`. If the near test rejects a pair that `filter_pair` passes, in a time
-/// segment that may report the pair, the kernel returns the margin of a certain miss.
+/// The kernel also runs a cheaper test that carom runs before it (`shaders/shared/near.wgsl`). If
+/// the cheaper test rejects a pair that `filter_pair` passes, in a time segment that may report the
+/// pair, the kernel returns the margin of a certain miss.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -68,15 +67,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     constants: &[],
 };
 
-/// Creates a device on any graphics adapter, hardware or software.
 pub(crate) fn adapter() -> Gpu {
     crate::blocking::block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Runs the float32 test of whether two spheres touch on each pair. Returns the margin of each pair
-/// and the error bound of the margin. The input for a pair is its two spheres and the length of the
-/// step.
+/// Runs the float32 test on pairs of spheres, each with the length of its step. Returns the margin
+/// of each pair and its error bound.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

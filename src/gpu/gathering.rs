@@ -1,5 +1,5 @@
-//! The GPU buffer that receives each pair together with its two spheres, so that the host can
-//! decide exactly whether the spheres touch.
+//! The GPU buffer of gathered pairs (each pair with its two spheres), from which the host decides
+//! exactly whether the spheres touch.
 
 use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
@@ -8,8 +8,6 @@ use super::named_buffers::NamedBuffers;
 use super::shader::layout::Gathered;
 use crate::Error;
 
-/// The GPU buffer of gathered pairs (each pair with its two spheres), and the dispatch that fills
-/// this buffer.
 #[derive(Clone)]
 pub(super) struct Gathering {
     /// Capacity of the buffer of gathered pairs, in pairs.
@@ -19,8 +17,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Creates a GPU buffer for `room` gathered pairs (each pair with its two spheres). Must be
-    /// called inside a wgpu error scope.
+    /// Creates the GPU buffer. Must be called inside a wgpu error scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;

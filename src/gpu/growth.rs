@@ -7,27 +7,26 @@ use super::summary::RequiredCapacity;
 use crate::limits::{MAX_SPHERES, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
-/// Returns a capacity of one and a half times `needed`, limited to `most` but not less than
-/// `needed`. The reserve of one half avoids new buffers in each step if a world grows a little in
-/// each step.
+/// Returns one and a half times `needed`, limited to `most` but not less than `needed`. The reserve
+/// avoids new buffers in each step of a slowly growing world.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
 impl CollisionBuffers {
-    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. The
-    /// capacities for spheres, time segments (parts of fast spheres' paths) and pairs do not
-    /// shrink.
+    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. No
+    /// capacity shrinks.
     ///
     /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
-    /// groups that contain buffers of carom. No results can be read back before the next recording,
-    /// but existing tickets for readbacks remain valid. A ticket of a frame that was in flight may
-    /// report the same requirement again, which the new buffers already meet. The
-    /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
+    /// groups that contain them. Existing tickets remain valid, but nothing can be read back before
+    /// the next recording. The ticket of a frame in flight may report the same requirement again,
+    /// which the new buffers already meet. The [`changes`](Self::changes) continue from the last
+    /// step with a complete list of pairs.
     ///
-    /// In a world of N spheres, the number of spheres and time segments together is limited to the
-    /// least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that the device can bind. If a step
-    /// required more time segments, the following steps use longer segments instead.
+    /// In a world of N spheres, the number of spheres and time segments (parts of fast spheres'
+    /// paths) together is limited to the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number
+    /// that the device can bind. If a step required more, the following steps use longer segments
+    /// instead.
     ///
     /// # Errors
     /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of the
@@ -46,8 +45,6 @@ impl CollisionBuffers {
         Ok(grows)
     }
 
-    /// Returns the capacity that meets a requirement, and the shortest permitted length of time
-    /// segments (parts of fast spheres' paths) with this capacity.
     pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
@@ -69,9 +66,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step needs too many time segments (parts of fast spheres' paths), segments
-                // become twice as long as in that step, as on the CPU. Several steps in flight
-                // together report the same length, so the length is doubled only once.
+                // If a step needs too many time segments (parts of fast spheres' paths), the
+                // segments become twice as long as in that step, as on the CPU. Several steps in
+                // flight report the same length, so it is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);
@@ -97,8 +94,8 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // If no step was recorded between two growths of the buffers, only the oldest buffers hold
-        // the pairs of the last complete step. So the oldest buffers are kept.
+        // If the buffers grow twice without a recorded step between, only the oldest buffers hold
+        // the pairs of the last complete step, so the oldest buffers are kept.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

@@ -1,6 +1,5 @@
-//! A step of collision detection with valid spheres on the host, ready for upload to the GPU. It is
-//! made from a [`CheckedStep`] of the detector, or from a [`Step`](crate::Step) that an application
-//! records.
+//! A step of valid spheres on the host, ready for upload to the GPU: made from a [`CheckedStep`] of
+//! the detector, or from a [`Step`](crate::Step) that an application records.
 
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
@@ -15,7 +14,6 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks that the length of the step and the spheres of one set or two are valid.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,
@@ -32,8 +30,7 @@ impl<'a> HostStep<'a> {
         };
         let summary = check_spheres(first, dt, Some(0))?;
         let summary = summary.merge(check_spheres(second, dt, Some(1))?);
-        // If one of two sets of spheres is empty, there are no pairs, and no sphere is uploaded to
-        // the GPU.
+        // If one of two sets is empty, there are no pairs, and no sphere is uploaded.
         let parts = match first.is_empty() || second.is_empty() {
             true => [&[][..]; 2],
             false => [first, second],

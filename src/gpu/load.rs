@@ -13,42 +13,31 @@ use super::stages::Stage;
 use super::upload_layout::UploadLayout;
 use crate::Error;
 
-/// A cache of the most recently used bind groups of the stage `load`, which reads spheres from the
-/// application's buffers. Applications alternate between few buffers, so a few entries are enough.
+/// A cache of the most recently used bind groups of the stage `load`.
 #[derive(Default)]
 pub(super) struct Loads {
-    /// Entries of the cache of bind groups, the most recently used first.
     known: Vec<Known>,
 }
 
-/// An entry of the cache of bind groups: the dispatches that read spheres from certain buffers of
-/// the application.
 struct Known {
-    /// The application's buffers, each with the offset in bytes at which it is bound.
+    /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     dispatches: Vec<Dispatch>,
 }
 
-/// Number of entries in the cache of bind groups. Applications are expected to alternate between
-/// fewer buffers than this.
+/// Number of cached sets of bind groups. Applications are expected to alternate between fewer
+/// buffers.
 const REMEMBERED: usize = 4;
 
-/// The stage that reads the spheres of one step from the application's buffers, and the properties
-/// of these spheres.
 pub(super) struct Loading {
     pub(super) layouts: [SourceLayout; 2],
-    /// Largest number of spheres that the step can have. With two sets, the spheres of both sets
-    /// together.
+    /// Largest number of spheres in the step, in both sets together if there are two.
     pub(super) spheres: u64,
-    /// Whether the spheres of at least one set move from previous centres, instead of with
-    /// velocities.
     pub(super) previous: bool,
     pub(super) stage: Stage,
 }
 
 impl Loads {
-    /// Checks the application's descriptions of one or two sets of spheres, and makes the stage
-    /// that reads the spheres from the application's buffers.
     pub(super) fn load(
         &mut self,
         kernels: &DeviceKernels,
@@ -83,8 +72,6 @@ impl Loads {
         })
     }
 
-    /// Returns the dispatches that read these sets of spheres from the application's buffers. The
-    /// dispatches are cached or newly made.
     fn dispatches(
         &mut self,
         kernels: &DeviceKernels,
@@ -120,8 +107,8 @@ impl Loads {
         Ok(self.known[0].dispatches.clone())
     }
 
-    /// Empties the cache of bind groups. Call this when carom's own buffers are replaced, because
-    /// the cached bind groups refer to the old buffers.
+    /// Empties the cache of bind groups. Call this when the buffers of carom to which the bind
+    /// groups refer are replaced.
     pub(super) fn clear(&mut self) {
         self.known.clear();
     }
@@ -145,27 +132,24 @@ fn cannot_be_bound(error: Error) -> Error {
     }
 }
 
-/// Assigns the shader variable `name` to the part of a buffer from the start of `window` to the end
-/// of the buffer, but at most `most` bytes.
+/// Assigns the shader variable `name` to a buffer from the start of `window` to its end, but at
+/// most `most` bytes.
 fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most: u64) {
     let &Window { buffer, start } = window;
     let size = (buffer.size() / 4 * 4 - start).min(most);
     named.words(name, buffer, [start, size]);
 }
 
-/// Assigns the shader variable `name` to the description of where the application's buffers hold
-/// the spheres of set 0 or 1.
 fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set: usize) {
     let offset = UploadLayout::source_offset(set);
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
-/// Names of the shader variables for the spheres' attributes, in the order of
-/// [`BoundSpheres::values`].
+/// Shader variables of the spheres' attributes, in the order of [`BoundSpheres::values`].
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
-/// Makes the dispatches that read spheres from the application's buffers, in this order: number of
-/// spheres, first set, second set if there is one, unit of length.
+/// Makes the dispatches that read spheres from the application's buffers: number of spheres, first
+/// set, second set if any, unit of length.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,

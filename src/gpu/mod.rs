@@ -1,8 +1,8 @@
 //! Collision detection on the GPU, for an application that has its own wgpu device.
 //!
 //! carom records its compute passes into the application's command encoder, and reads the spheres
-//! from the application's GPU buffers. The pairs of colliding spheres are written to GPU buffers,
-//! and can be read back to the host.
+//! from the application's GPU buffers. The pairs of colliding spheres are in GPU buffers, and can
+//! be read back to the host.
 //!
 //! ```no_run
 //! use carom::Step;
@@ -67,20 +67,20 @@
 //!
 //! [`CollisionBuffers::record`] accepts spheres in GPU buffers of the application
 //! ([`Step::on_device`](crate::Step::on_device)) or in host memory
-//! ([`Step::new`](crate::Step::new)). `record` never submits, polls or blocks, and does not use the
-//! queue. It creates a buffer only if no buffer of an earlier recording can be reused. Several time
-//! steps may be recorded before one submission, each with its own spheres and its own length. A
-//! recording that fails leaves the encoder unchanged.
+//! ([`Step::new`](crate::Step::new)). It never submits, polls or blocks, does not use the queue,
+//! and creates a buffer only if it cannot reuse one. Several time steps may be recorded before one
+//! submission, each with its own spheres and its own length. A recording that fails leaves the
+//! encoder unchanged.
 //!
-//! [`wgpu`] is a re-export of the crate that carom uses, with the wgpu features that carom's
-//! feature `native` enables (Vulkan, Metal, DX12, WGSL). A program that depends on wgpu 30 itself
-//! gets the same crate, with the features that the program and carom enable.
+//! [`wgpu`] is a re-export of the crate that carom uses, with Vulkan, Metal, DX12 and WGSL if
+//! carom's feature `native` is enabled. A program that depends on wgpu 30 itself gets the same
+//! crate.
 //!
 //! # Where waiting is not allowed
 //!
 //! No function of this module blocks the thread. In a browser, a GPU device reports errors only
-//! after the call has returned to the event loop. There, an error of [`CollisionPipeline::new`] or
-//! [`create_buffers`](CollisionPipeline::create_buffers) is returned by a later call to carom.
+//! after the call has returned to the event loop, so a later call to carom returns an error of
+//! [`CollisionPipeline::new`] or [`create_buffers`](CollisionPipeline::create_buffers).
 //! [`CollisionPipeline::new_async`] and
 //! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await their own errors, and
 //! [`Ticket::take`] awaits results.
@@ -88,9 +88,9 @@
 //! # Shaders that read the results
 //!
 //! The constant [`WGSL`] contains the structs and functions with which a shader reads carom's
-//! results. Append this text to the shader's own text, so that compile errors show the shader's own
-//! line numbers. Only the GPU knows the number of pairs, so dispatch a pass over the pairs
-//! indirectly, with the arguments in the buffer [`dispatch`](CollisionBuffers::dispatch):
+//! results. Append it to the shader's own text, so that compile errors show the shader's own line
+//! numbers. Only the GPU knows the number of pairs, so dispatch a pass over the pairs indirectly,
+//! with the arguments in [`dispatch`](CollisionBuffers::dispatch):
 //!
 //! ```
 //! # use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, WGSL, wgpu};
@@ -153,8 +153,8 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. The variable
-//! `other` is the index of the sphere that touches sphere `i`:
+//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. The sphere
+//! `other` touches sphere `i`:
 //!
 //! ```wgsl
 //! for (var k = contact_offsets[i]; k < contact_offsets[i + 1u]; k++) {
@@ -166,42 +166,40 @@
 //! # Pairs on the GPU
 //!
 //! The buffer [`pairs`](CollisionBuffers::pairs) contains every pair of spheres that touch during
-//! the step. It also contains grazing pairs, for which float32 cannot decide whether the two
-//! spheres touch. A flag marks each grazing pair. [`WGSL`] contains the structs and functions to
-//! read the pairs.
+//! the step. It also contains grazing pairs, marked by a flag, for which float32 cannot decide
+//! whether the two spheres touch.
 //!
-//! - A shader should treat grazing pairs as touching. The bound on the gap, given below, holds for
-//!   grazing pairs too.
+//! - A shader should treat grazing pairs as touching. The bound on the gap below holds for them
+//!   too.
 //! - The flag does not imply a near miss. A pair is also flagged if its closest approach is at the
 //!   end of a time segment (a part of a fast sphere's path), however deep the spheres overlap. A
 //!   grazing pair may be in the list several times.
-//! - At the time of impact `toi`, the gap between the two spheres of a pair is at most 2⁻¹⁹ ·
-//!   (distance of the centres at the start of the step + sum of the radii). Depths of penetration
-//!   have the same error bound.
+//! - At the time of impact `toi`, the gap between the two spheres is at most 2⁻¹⁹ · (distance of
+//!   the centres at the start of the step + sum of the radii). Depths of penetration have the same
+//!   error bound.
 //!
-//! [`read_exact`](CollisionBuffers::read_exact) returns the same list of pairs to the host as
-//! [`Detector`](crate::Detector): the host decides every grazing pair exactly.
+//! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
+//! [`Detector`](crate::Detector), because the host decides every grazing pair exactly.
 //!
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
-//! buffer [`results`](CollisionBuffers::results) has the number of pairs found and the number of
-//! pairs stored, and the [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the
-//! stored pairs. The host never receives an incomplete list of pairs. [`PairList::Truncated`] and
-//! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, and
-//! [`grow`](CollisionBuffers::grow) makes buffers of at least this capacity.
+//! buffer [`results`](CollisionBuffers::results) has the numbers of pairs found and stored, and the
+//! [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the stored pairs. The host
+//! never receives an incomplete list: [`PairList::Truncated`] and
+//! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, for
+//! which [`grow`](CollisionBuffers::grow) makes room.
 //!
-//! A number of spheres that the host gives ([`SphereCount::Known`] or the length of a slice) must
-//! not exceed the capacity of the buffers, or recording the step returns an error. The same holds
-//! for `at_most`, the largest permitted count of [`SphereCount::InBuffer`]. If the count that the
-//! GPU reads from the buffer exceeds `at_most`, the step finds no pairs, and its [`Status`] has
-//! [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
+//! If a number of spheres that the host gives ([`SphereCount::Known`], the length of a slice, or
+//! `at_most` of [`SphereCount::InBuffer`]) exceeds the capacity, recording the step returns an
+//! error. If the number that the GPU reads from a buffer exceeds `at_most`, the step finds no
+//! pairs, and its [`Status`] has [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
 //!
 //! # When the device is lost
 //!
-//! If the GPU device is lost, calls return [`Error::DeviceLost`](crate::Error::DeviceLost) as soon
-//! as wgpu reports the loss to carom, which may be some frames later. Create a new pipeline and new
-//! buffers on a new device.
+//! Calls return [`Error::DeviceLost`](crate::Error::DeviceLost) as soon as wgpu reports the loss of
+//! the GPU device to carom, perhaps some frames later. Create a new pipeline and new buffers on a
+//! new device.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -257,8 +255,8 @@ pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
-/// The compute kernels. Public only for `crates/shader-stats`, which lists the registers and
-/// instructions of each kernel.
+/// The compute kernels. Public only for `crates/shader-stats`, which lists each kernel's registers
+/// and instructions.
 #[doc(hidden)]
 pub use shader::kernels::{Kernel, all as kernels};
 pub use status::Status;
@@ -266,12 +264,11 @@ pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
 pub use wgpu;
 
-/// WGSL text with the structs and functions for shaders that read carom's results: see
-/// [the module](self).
+/// WGSL text with the structs and functions for shaders that read carom's results: see [the
+/// module](self).
 ///
-/// Append this text to the end of the shader's own text. Then compile errors show the shader's own
-/// line numbers, and the shader's directives stay at the beginning of the module. The text of this
-/// constant begins with a line break.
+/// Append this text, which begins with a line break, to the shader's own text. Then compile errors
+/// show the shader's own line numbers, and its directives stay at the beginning.
 ///
 /// ```wgsl
 #[doc = include_str!("../../shaders/shared/carom.wgsl")]

@@ -1,5 +1,4 @@
-//! Collections of GPU buffers, in which each buffer has the name of the shader variable to which it
-//! is bound.
+//! Collections of GPU buffers by the names of the shader variables to which they are bound.
 
 use std::num::NonZeroU64;
 
@@ -7,21 +6,19 @@ use super::shader::bindings::Kind;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A GPU buffer or a range of its bytes, with the name and the element type of the shader variable
-/// to which it is bound.
 #[derive(Clone)]
 struct Named {
     name: &'static str,
     kind: Kind,
     buffer: wgpu::Buffer,
-    /// Offset of the bound range in the buffer, in bytes.
+    /// Offset of the bound part in the buffer, in bytes.
     offset: u64,
-    /// Size of the bound range in bytes; `None` if the range extends to the end of the buffer.
+    /// Size of the bound part in bytes; `None` if it extends to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// A collection of GPU buffers, in which each buffer has the name of the shader variable to which
-/// it is bound. Looking up a name that two buffers have is an error.
+/// A collection of GPU buffers by the names of their shader variables. Looking up a name that two
+/// buffers have is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 
@@ -39,25 +36,20 @@ impl NamedBuffers {
         });
     }
 
-    /// Adds a GPU buffer that holds one value, for the shader variable `name`.
     pub(crate) fn one<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, false, buffer);
     }
 
-    /// Adds a GPU buffer that holds an array of values, for the shader variable `name`.
     pub(crate) fn array<T: Element>(&mut self, name: &'static str, buffer: &wgpu::Buffer) {
         self.add::<T>(name, true, buffer);
     }
 
-    /// Returns the collection with one more GPU buffer, which holds an array of values for the
-    /// shader variable `name`.
     pub(crate) fn with<T: Element>(mut self, name: &'static str, buffer: &wgpu::Buffer) -> Self {
         self.array::<T>(name, buffer);
         self
     }
 
-    /// Adds a part of a GPU buffer that begins at `offset` (in bytes) and holds one value, for the
-    /// shader variable `name`.
+    /// Adds the one value at byte `offset` of a GPU buffer, for the shader variable `name`.
     pub(crate) fn one_at<T: Element>(
         &mut self,
         name: &'static str,
@@ -68,30 +60,26 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size_of::<T>() as u64));
     }
 
-    /// Adds a range of a GPU buffer as an array of 32-bit words, for the shader variable `name`.
-    /// `range` is the offset and the size of the range in bytes.
+    /// Adds a part of a GPU buffer as an array of 32-bit words. `range` is its offset and size in
+    /// bytes.
     pub(crate) fn words(&mut self, name: &'static str, buffer: &wgpu::Buffer, range: [u64; 2]) {
         let [offset, size] = range;
         self.array::<u32>(name, buffer);
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Restricts the last buffer of the collection to a range of its bytes.
     fn cut(&mut self, offset: u64, size: Option<NonZeroU64>) {
         if let Some(named) = self.0.last_mut() {
             (named.offset, named.size) = (offset, size);
         }
     }
 
-    /// Returns the GPU buffer for the shader variable `name`. Fails unless exactly one buffer of
-    /// the collection has this name.
+    /// Returns a GPU buffer by name. Fails unless exactly one buffer has this name.
     pub(crate) fn buffer(&self, name: &str) -> Result<&wgpu::Buffer, Error> {
         Ok(&find(&[self], name)?.buffer)
     }
 }
 
-/// Returns the GPU buffer for the shader variable `name`. Fails unless exactly one buffer of all
-/// `sources` together has this name.
 fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error> {
     let mut found = sources
         .iter()
@@ -104,8 +92,8 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
     }
 }
 
-/// Returns the binding for a shader variable with this name and type. Fails unless exactly one
-/// buffer of all `sources` together has this name, and this buffer has this type.
+/// Returns the binding for a shader variable. Fails unless exactly one buffer of all `sources` has
+/// this name, and this buffer has this type.
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,

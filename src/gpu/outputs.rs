@@ -1,4 +1,4 @@
-//! Methods that return the GPU buffers with the results of a step, for the application's shaders.
+//! Methods that return the GPU buffers with the results of a step.
 
 use super::collision_buffers::CollisionBuffers;
 use crate::Error;
@@ -7,33 +7,32 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of the pairs of spheres that touch: an `array<CaromCollision>` of
     /// [`WGSL`](super::WGSL).
     ///
-    /// The first `pairs` elements of the buffer are valid, where `pairs` is a field of the
-    /// [`results`](Self::results). The pairs are in no particular order. The buffer has the usages
-    /// `STORAGE` and `COPY_SRC`.
+    /// The first `pairs` elements are valid, where `pairs` is a field of the
+    /// [`results`](Self::results). The pairs are in no particular order. Usages: `STORAGE` and
+    /// `COPY_SRC`.
     pub fn pairs(&self) -> &wgpu::Buffer {
         &self.buffers.pairs
     }
 
-    /// Returns the GPU buffer of the counters and the status of the step: one `CaromResults` of
-    /// [`WGSL`](super::WGSL). The buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer of the step's counters and status: one `CaromResults` of
+    /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     pub fn results(&self) -> &wgpu::Buffer {
         &self.buffers.results
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the pairs,
-    /// with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. The buffer has
-    /// the usages `INDIRECT` and `COPY_SRC`.
+    /// with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. Usages:
+    /// `INDIRECT` and `COPY_SRC`.
     pub fn dispatch(&self) -> &wgpu::Buffer {
         &self.buffers.pairs_dispatch
     }
 
     /// Returns the GPU buffer of each sphere's earliest impact: an `array<CaromEarliest>` of
-    /// [`WGSL`](super::WGSL). Its number of elements is the capacity for spheres.
+    /// [`WGSL`](super::WGSL), with as many elements as the capacity for spheres.
     ///
-    /// With two sets, the spheres of the second set follow the spheres of the first. If a sphere
-    /// has several earliest impacts at the same time, the buffer has the partner with the smallest
-    /// index. Grazing pairs (too close to call in float32) count as touching. The buffer has the
-    /// usages `STORAGE` and `COPY_SRC`.
+    /// The spheres of a second set follow the first set. If several earliest impacts of a sphere
+    /// have the same time, the partner with the smallest index counts. Grazing pairs (too close to
+    /// call in float32) count as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest) was
@@ -42,11 +41,11 @@ impl CollisionBuffers {
         asked(self.reductions.earliest.as_ref(), "earliest")
     }
 
-    /// Returns the GPU buffer of the pairs sorted by the indices (a, b) of their spheres, with each
-    /// pair once: an `array<CaromCollision>` of [`WGSL`](super::WGSL).
+    /// Returns the GPU buffer with each pair once, sorted by sphere indices (a, b): an
+    /// `array<CaromCollision>` of [`WGSL`](super::WGSL).
     ///
-    /// The first `sorted` elements of the buffer are valid, where `sorted` is a field of the
-    /// [`results`](Self::results). The buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// The first `sorted` elements are valid, where `sorted` is a field of the
+    /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
@@ -57,12 +56,10 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the sorted
-    /// pairs, with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. The
-    /// buffer has the usages `INDIRECT` and `COPY_SRC`.
+    /// pairs: see [`dispatch`](Self::dispatch).
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
-    /// [`BufferOptions`](super::BufferOptions::sorted) was set.
+    /// The errors of [`sorted`](Self::sorted).
     pub fn sorted_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
@@ -72,9 +69,8 @@ impl CollisionBuffers {
     /// [`contact_indices`](Self::contact_indices): an `array<u32>` with one element more than the
     /// capacity for spheres.
     ///
-    /// The contacts of sphere i begin at the offset in element i, and end before the offset in
-    /// element i + 1. With two sets, the spheres of the second set follow the spheres of the first.
-    /// The buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// The contacts of sphere i end before the offset in element i + 1. The spheres of a second set
+    /// follow the first set. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
@@ -84,14 +80,12 @@ impl CollisionBuffers {
         asked(contacts.map(|contacts| &contacts.offsets), "contacts")
     }
 
-    /// Returns the GPU buffer of the contacts of each sphere: an `array<u32>` of indices into the
-    /// [`sorted`](Self::sorted) list of pairs. The contacts of one sphere follow each other,
-    /// ordered by the index of the other sphere. The contacts of different spheres are in the order
-    /// of the spheres' indices. The buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer of the contacts of all spheres: an `array<u32>` of indices into the
+    /// [`sorted`](Self::sorted) list of pairs, in the order of the spheres. The contacts of one
+    /// sphere are ordered by the index of the other sphere. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
-    /// not set.
+    /// The errors of [`contact_offsets`](Self::contact_offsets).
     pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.indices), "contacts")
@@ -100,10 +94,9 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of the changes since the last step with a complete list of pairs: an
     /// `array<vec2<u32>>` of the indices (a, b) of each pair.
     ///
-    /// The buffer contains first the pairs that began with this step, then the pairs that last,
-    /// then the pairs that ended. Each of these three parts is sorted. The fields `began`, `lasted`
-    /// and `ended` of the [`results`](Self::results) are the numbers of pairs in the three parts.
-    /// The buffer has the usages `STORAGE` and `COPY_SRC`.
+    /// The pairs that began with this step come first, then the pairs that last, then the pairs
+    /// that ended, each part sorted. The fields `began`, `lasted` and `ended` of the
+    /// [`results`](Self::results) are the sizes of the parts. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was not

@@ -8,13 +8,13 @@ use crate::exact::GRAZING;
 /// The result of reading the pairs of a step back from the GPU.
 #[derive(Clone, Debug)]
 pub enum PairList<T> {
-    /// The complete result: the step with all of its pairs.
+    /// The step with all of its pairs.
     Complete(T),
-    /// The capacity that the step needs, returned instead of an incomplete list of pairs.
+    /// The capacity that the step needs, instead of an incomplete list of pairs.
     ///
-    /// If the buffers have this capacity already, only the readback was too small. A readback has
-    /// room according to the number of pairs of the last step that was read back, so the next
-    /// readback has room for the pairs of this step.
+    /// If the buffers have this capacity already, only the readback was too small. The next
+    /// readback will have room, because its size follows the number of pairs of the last step that
+    /// was read back.
     Truncated(RequiredCapacity),
 }
 
@@ -22,21 +22,18 @@ pub enum PairList<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RawCollision {
-    /// Index of the first sphere of the pair: the smaller of the two indices. With two sets, the
-    /// index of the sphere in the first set.
+    /// Index of the first sphere: the smaller index, or with two sets the index in the first set.
     pub a: u32,
-    /// Index of the second sphere of the pair: the larger of the two indices. With two sets, the
-    /// index of the sphere in the second set.
+    /// Index of the second sphere: the larger index, or with two sets the index in the second set.
     pub b: u32,
-    /// Time of impact within the step, with the rounding error of float32: see [the module](super).
-    /// 0 if the spheres touch at the start of the step.
+    /// Time of impact within the step, with the error of float32: see [the module](super). 0 if the
+    /// spheres touch at the start of the step.
     pub toi: f32,
-    /// Depth of penetration of the two spheres at the start of the step, with the rounding error of
-    /// float32. 0 if the spheres first touch after the start of the step.
+    /// Depth of penetration at the start of the step, with the error of float32. 0 if the spheres
+    /// first touch later.
     pub depth: f32,
-    /// Whether the pair is grazing: float32 leaves open whether the two spheres touch, or in which
-    /// time segments their closest approach is. The path of a sphere that moves far is split into
-    /// time segments; see [`BufferOptions::segments`](super::BufferOptions::segments).
+    /// Whether the pair is grazing: float32 leaves open whether the spheres touch, or in which time
+    /// segment (part of a fast sphere's path) their closest approach is.
     pub grazing: bool,
 }
 
@@ -69,9 +66,9 @@ pub struct RawStep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStep {
-    /// Pairs that [`Detector::detect`](crate::Detector::detect) returns for all valid spheres of
-    /// the step. The number of spheres in this list is [`StepSummary::spheres`], which is 0 if one
-    /// of two sets is empty.
+    /// The list that [`Detector::detect`](crate::Detector::detect) returns for the valid spheres of
+    /// the step. Its number of spheres is [`StepSummary::spheres`], which is 0 if one of two sets
+    /// is empty.
     pub collisions: Collisions,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,

@@ -9,8 +9,8 @@ use super::device_kernels::DeviceKernels;
 use super::options::BufferOptions;
 use crate::Error;
 
-/// carom's shaders, compiled for one device. One pipeline serves any number of worlds of spheres. A
-/// clone of a pipeline refers to the same compiled shaders.
+/// carom's shaders, compiled for one device, for any number of worlds of spheres. Clones share the
+/// compiled shaders.
 #[derive(Clone)]
 pub struct CollisionPipeline {
     pub(super) kernels: Arc<DeviceKernels>,
@@ -24,8 +24,8 @@ impl std::fmt::Debug for CollisionPipeline {
     }
 }
 
-/// Returns an error for the first limit of the device that is too small for carom's shaders. The
-/// shaders need no limit above `wgpu::Limits::default()`.
+/// Returns an error for the first limit of the device that is too small. No limit above
+/// `wgpu::Limits::default()` is needed.
 fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
     let least = [
         (
@@ -77,11 +77,10 @@ fn check_limits(limits: &wgpu::Limits) -> Result<(), Error> {
 }
 
 impl CollisionPipeline {
-    /// Compiles carom's shaders for a device.
+    /// Compiles carom's shaders for a device, without blocking the thread.
     ///
-    /// Compiling the shaders never blocks the thread. In a browser, errors become known late: if
-    /// the device refuses a shader, a later call returns the error. [`new_async`](Self::new_async)
-    /// waits for the error instead.
+    /// In a browser, if the device refuses a shader, only a later call returns the error.
+    /// [`new_async`](Self::new_async) waits for the error instead.
     ///
     /// # Errors
     /// - [`Error::DeviceTooSmall`] if a limit of the device is too small.
@@ -112,10 +111,9 @@ impl CollisionPipeline {
         })
     }
 
-    /// Creates carom's GPU buffers for one world of spheres.
+    /// Creates carom's GPU buffers for one world of spheres, without blocking the thread.
     ///
-    /// Creating the buffers never blocks the thread. In a browser, errors become known late: if the
-    /// device is out of memory, a later call returns the error.
+    /// In a browser, if the device is out of memory, only a later call returns the error.
     /// [`create_buffers_async`](Self::create_buffers_async) waits for the error instead.
     ///
     /// # Errors
@@ -128,8 +126,8 @@ impl CollisionPipeline {
         self.with_capacity(options, options.capacity())
     }
 
-    /// Creates carom's GPU buffers for one world of spheres as
-    /// [`create_buffers`](Self::create_buffers) does, and waits until the device has created them.
+    /// Creates buffers as [`create_buffers`](Self::create_buffers) does, and waits until the device
+    /// has created them.
     ///
     /// # Errors
     /// The errors of [`create_buffers`](Self::create_buffers).
@@ -145,8 +143,6 @@ impl CollisionPipeline {
             .await
     }
 
-    /// Creates carom's GPU buffers for one world of spheres with the given `capacity`, which
-    /// replaces the capacities in `options`.
     pub(super) fn with_capacity(
         &self,
         options: &BufferOptions,

@@ -8,26 +8,21 @@ use bytemuck::Pod;
 
 use crate::Error;
 
-/// A part of a GPU buffer: the buffer, the offset of the part and the size of the part. Offset and
-/// size are in bytes.
+/// A part of a GPU buffer: the buffer, then offset and size in bytes.
 pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
-/// A copy of parts of GPU buffers to a staging buffer, which has been submitted to the device.
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
     arrival: Arc<Mutex<Mapping>>,
 }
 
-/// The outcome of mapping a staging buffer (`None` until it is known), and the waker of the task
-/// that waits for this outcome.
 #[derive(Default)]
 struct Mapping {
     mapped: Option<Result<(), wgpu::BufferAsyncError>>,
     task: Option<Waker>,
 }
 
-/// Records the copy of the buffer parts `parts` to a staging buffer, one part after the other, and
-/// submits `encoder`.
+/// Records the copy of `parts`, one after the other, to a staging buffer, and submits `encoder`.
 ///
 /// The copied buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
 pub(crate) fn submit(
@@ -65,8 +60,6 @@ pub(crate) fn submit(
 }
 
 impl Reading {
-    /// Waits until the copy to the staging buffer has arrived, and appends the copied values to
-    /// `read`.
     pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +78,7 @@ impl Reading {
             .slice(..)
             .get_mapped_range()
             .map_err(Error::device_failed)?;
-        // The mapped memory of a staging buffer may not be aligned for `T`, so each value is read
-        // without alignment.
+        // The mapped memory may not be aligned for `T`, so each value is read without alignment.
         read.extend(
             mapped
                 .chunks_exact(size_of::<T>())
@@ -96,8 +88,7 @@ impl Reading {
     }
 }
 
-/// Copies the buffer parts `parts` as [`submit`] does. Blocks until the copied values have been
-/// appended to `read`.
+/// Copies `parts` as [`submit`] does, and blocks until their values have been appended to `read`.
 #[cfg(test)]
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,

@@ -11,23 +11,21 @@ use super::ticket::Ticket;
 use super::timing::MOST_STAGES;
 use crate::Error;
 
-/// Number of pairs that a readback has room for, until the host knows the number of pairs of a
-/// step.
+/// Number of pairs that a world's first readback has room for.
 const FIRST_READ: u64 = 1 << 17;
 
-/// Size in bytes of the two timestamps (start and end) of a stage.
+/// Size in bytes of a stage's two timestamps (start and end).
 const TICKS: u64 = 16;
 
 impl CollisionBuffers {
     /// Records a copy, for the host, of the summary of the last recorded step: counts, status and
     /// stage times.
     ///
-    /// `encoder` must be the command encoder into which the step was recorded, or an encoder that
-    /// is submitted later.
+    /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///
     /// # Errors
-    /// - [`Error::NothingRecorded`] if no step has been recorded into these buffers since they were
-    ///   created or last grown.
+    /// - [`Error::NothingRecorded`] if no step has been recorded since the buffers were created or
+    ///   last grown.
     /// - [`Error::TooManyInFlight`] if
     ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) readbacks are in flight
     ///   already.
@@ -44,13 +42,13 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, None, room, Read::summary))
     }
 
-    /// Records a copy, for the host, of the pairs of the last recorded step, as the GPU computed
-    /// them in float32.
+    /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
+    /// float32.
     ///
-    /// The copy of the pairs has room for at least one and a half times the number of pairs of the
-    /// latest step that was read back, or for 131 072 pairs if no step has been read back. It never
-    /// has room for more pairs than the buffer of pairs. A pair takes 16 bytes. `encoder` is the
-    /// same as for [`read_summary`](Self::read_summary).
+    /// The copy has room for at least one and a half times the number of pairs of the latest step
+    /// that was read back, or for 131 072 pairs before that, but never more than the buffer of
+    /// pairs. A pair takes 16 bytes. `encoder` is the same as for
+    /// [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// The errors of [`read_summary`](Self::read_summary).
@@ -66,12 +64,12 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, list, room, Read::raw))
     }
 
-    /// Records a copy, for the host, of the pairs of the last recorded step, with both spheres of
+    /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// The host decides exactly which pairs touch, on the thread that takes the results from the
-    /// ticket. The copy has room for as many pairs as the copy of [`read_raw`](Self::read_raw), at
-    /// 64 bytes per pair. `encoder` is the same as for [`read_summary`](Self::read_summary).
+    /// The thread that takes the results from the ticket decides exactly which pairs touch. The
+    /// copy has room for as many pairs as with [`read_raw`](Self::read_raw), at 64 bytes per pair.
+    /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// The errors of [`read_summary`](Self::read_summary).
@@ -89,14 +87,13 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, list, room, Read::exact))
     }
 
-    /// Returns the last recorded step. Fails if there is no step to read back.
     fn to_read(&self) -> Result<Recorded, Error> {
         self.kernels.context.alive()?;
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns the number of pairs that the next readback has room for, and the largest number that
-    /// the device allows. `size` is the size of a pair in bytes.
+    /// Returns the number of pairs of `size` bytes that the next readback has room for, and the
+    /// device's limit for it.
     fn room(&self, size: usize) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
@@ -104,8 +101,8 @@ impl CollisionBuffers {
             .min(limits.max_buffer_size.saturating_sub(rest));
         let most = bytes / size as u64;
         let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
-        // The capacity of a readback is rounded up to a power of two pairs, so that the same
-        // staging buffers suffice if the number of pairs changes a little.
+        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
+        // if the number of pairs changes a little.
         let stepped = wanted.next_power_of_two();
         ReadRoom {
             pairs: stepped.min(self.buffers.capacity.pairs).min(most),
@@ -113,15 +110,13 @@ impl CollisionBuffers {
         }
     }
 
-    /// Returns a GPU buffer with room for at least `room` pairs, each with its two spheres.
     fn gathering(&mut self, room: u64) -> Result<Gathering, Error> {
         if let Some(gathering) = &self.gathering
             && gathering.room >= room
         {
             return Ok(gathering.clone());
         }
-        // The old buffer of pairs is dropped before the larger one is made, so that the device need
-        // not hold both.
+        // The old buffer is dropped first, so that the device need not hold both.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;
@@ -129,15 +124,13 @@ impl CollisionBuffers {
         Ok(gathering)
     }
 
-    /// Reserves a staging buffer for the results of a step, with `list` bytes for its pairs.
     fn reserve(&mut self, recorded: &Recorded, list: u64) -> Result<Reserved, Error> {
         let size = size_of::<CaromResults>() as u64 + self.ticks(recorded) + list;
         self.staging
             .reserve(&self.kernels.context, size, recorded.serial)
     }
 
-    /// Returns the size in bytes of the timestamps of all stages of a step; 0 if the stages are not
-    /// timed.
+    /// Returns the size in bytes of a step's timestamps; 0 if its stages are not timed.
     fn ticks(&self, recorded: &Recorded) -> u64 {
         match self.timing {
             Some(_) => TICKS * recorded.stages.len() as u64,
@@ -145,8 +138,6 @@ impl CollisionBuffers {
         }
     }
 
-    /// Records the copy of a step's results, timestamps and pairs to a staging buffer. Returns the
-    /// ticket, with which the host takes the results of this copy.
     fn copy<T>(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -24,8 +24,8 @@ mod sealed {
     }
 }
 
-/// Spheres that [`CollisionBuffers::record`] accepts: `[Sphere]` for spheres on the host, and
-/// [`DeviceSpheres`] for spheres in GPU buffers of the application.
+/// Spheres that [`CollisionBuffers::record`] accepts: `[Sphere]` on the host, or [`DeviceSpheres`]
+/// in GPU buffers of the application.
 pub trait RecordableSpheres: sealed::Recordable {}
 
 impl RecordableSpheres for [Sphere] {}
@@ -46,8 +46,6 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     }
 }
 
-/// Returns an error if the step is in a periodic domain (a world that repeats along some of its
-/// edges).
 fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
     if step.domain.is_open() {
         Ok(())
@@ -59,12 +57,10 @@ fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
     }
 }
 
-/// A step of collision detection with its values already in an upload buffer. Recording its
-/// commands cannot fail.
+/// A step with its values already in an upload buffer. Recording its commands cannot fail.
 pub struct Ready {
     written: Written,
-    /// Number of spheres in the upload buffer; 0 if the spheres are in GPU buffers of the
-    /// application.
+    /// Number of spheres in the upload buffer; 0 if the application's GPU buffers hold the spheres.
     uploaded: u64,
     loading: Option<Loading>,
     recorded: Recorded,
@@ -73,21 +69,20 @@ pub struct Ready {
 impl CollisionBuffers {
     /// Records the collision detection of one time step into the application's encoder.
     ///
-    /// Commands that run after the recorded step, in the same encoder or in a later submission,
-    /// find the results of this step in carom's buffers, such as [`results`](Self::results) and
-    /// [`pairs`](Self::pairs). The results stay there until the next recorded step runs.
+    /// Later commands, in the same encoder or a later submission, find the results in carom's
+    /// buffers, such as [`results`](Self::results) and [`pairs`](Self::pairs), until the next
+    /// recorded step runs.
     ///
     /// Spheres on the host are copied before this method returns, and may be changed at once. GPU
-    /// buffers of the application are read when the recorded commands run on the device. Each
-    /// recording has its own values, so several steps may be recorded before one submission.
+    /// buffers of the application are read when the recorded commands run. Each recording has its
+    /// own values, so several steps may be recorded before one submission.
     ///
     /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so an
     /// encoder from another device causes a wgpu error when it is finished.
     ///
-    /// A recording creates an upload buffer if no upload buffer is free, if the free one is too
-    /// small for the spheres on the host, or if the encoder that used it was dropped. A recording
-    /// creates bind groups if no recent recording used the same buffers of the application.
-    /// Otherwise it creates neither buffers nor bind groups.
+    /// A recording creates an upload buffer if no earlier one is free and large enough, or if the
+    /// encoder that used it was dropped. It creates bind groups if no recent recording used the
+    /// same buffers of the application.
     ///
     /// # Errors
     /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
@@ -115,8 +110,6 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Records a step as [`record`](Self::record) does, for spheres that are already known to be
-    /// valid.
     pub(super) fn record_checked(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -157,16 +150,15 @@ impl CollisionBuffers {
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
         self.fits(loading.spheres)?;
-        // For spheres with previous centres, the displacement of a sphere is used as its velocity
-        // in a step of length 1.
+        // If spheres have previous centres, a sphere's displacement serves as its velocity in a
+        // step of length 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
             (dt, 1.0)
         };
-        // The number of spheres and the unit of length are placeholders in these parameters of the
-        // step. On the GPU, the kernel `load_params` sets the number of spheres, and `load_units`
-        // sets the unit of length.
+        // The number of spheres and the unit of length are placeholders in these parameters. On the
+        // GPU, the kernels `load_params` and `load_units` set them.
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let layouts = loading.layouts;
@@ -189,7 +181,6 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Returns the data of this recording that is needed to decode the results read back from it.
     fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
         Recorded {
             serial: self.serial.wrapping_add(1),
@@ -203,7 +194,7 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the parameters and spheres of a step to an upload buffer. This is the last part of a
+    /// Writes the parameters and spheres of a step to an upload buffer: the last part of a
     /// recording that can fail.
     fn ready(
         &mut self,
@@ -246,7 +237,6 @@ impl CollisionBuffers {
         })
     }
 
-    /// Records the GPU commands of a step. The step's values must already be in an upload buffer.
     fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
@@ -278,8 +268,8 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the old result buffers that were replaced by larger ones. They are kept until a
-    /// submitted recording has copied the pairs of the last complete step from them.
+    /// Drops the old result buffers once a submitted recording has copied the pairs of the last
+    /// complete step to the larger buffers.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();
@@ -288,12 +278,9 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// Records the copy of the last complete step's pairs from buffers that were too small to the
-    /// larger buffers that replaced them.
-    ///
-    /// Records nothing if an earlier recording has copied the pairs of the last complete step. Also
-    /// records nothing while an earlier recording may still copy the pairs, because its encoder has
-    /// been neither submitted nor dropped.
+    /// Records the copy of the last complete step's pairs from the outgrown result buffers to the
+    /// larger ones. Records nothing if an earlier recording has copied these pairs, or may still do
+    /// so because its encoder has been neither submitted nor dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,
@@ -316,8 +303,6 @@ mod tests {
     use super::super::summary::RequiredCapacity;
     use super::*;
 
-    /// This test allows one recording in flight, so that every recording reuses the only upload
-    /// buffer.
     #[test]
     fn outgrown_buffers_are_dropped_once_a_submitted_recording_copied_them() -> Result<(), Error> {
         let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
@@ -336,8 +321,8 @@ mod tests {
             Ok::<_, Error>(buffers.outgrown.is_some())
         };
         // The first two recordings copy no pairs, because their encoders are dropped. The third
-        // recording is submitted and copies the pairs to the larger buffers. The fourth finds that
-        // the pairs have been copied, and drops the old buffers.
+        // recording is submitted and copies the pairs to the larger buffers. The fourth drops the
+        // old buffers.
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, true)?);

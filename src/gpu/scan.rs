@@ -8,18 +8,15 @@ use crate::Error;
 
 /// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
 ///
-/// The kernel `scan_reduce` first writes the sum of each block of a level into the next level of
-/// the table. Then, from the last level but one back to the first, the kernel `scan_apply` replaces
-/// each level by its prefix sums. `scan_apply` starts each block from the sum of the blocks before
-/// it.
+/// The kernel `scan_reduce` first writes the sums of each level's blocks into the next level. Then,
+/// from the last level but one back to the first, `scan_apply` replaces each level by its prefix
+/// sums, starting each block from the sum of the blocks before it.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,
     table: &ScanTable,
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
-    // Each level of the prefix sum except the last, together with the next level (the sums of its
-    // blocks) and its number of blocks.
     let levels: Vec<(NamedBuffers, u64)> = (table.levels.windows(2))
         .map(|pair| {
             let named = NamedBuffers::default().with::<[u32; 4]>("counts", &pair[0].buffer);
@@ -27,15 +24,14 @@ pub(crate) fn scan(
         })
         .collect();
     for (named, blocks) in &levels {
-        // In a prefix sum, the sum of a block is used only for the blocks after it. So a level of
-        // one block needs no sum.
+        // The sum of a block serves only the blocks after it, so a level of one block needs no sum.
         if *blocks > 1 {
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // The first `scan_apply` dispatch of a prefix sum reads at most one block of block sums, and
-    // each workgroup adds up the sums that it needs. Each further dispatch reads block sums that
-    // the dispatch before it has replaced by their prefix sums.
+    // The first `scan_apply` dispatch of a prefix sum reads at most one block of block sums, which
+    // each workgroup adds up. Each further dispatch reads block sums that the dispatch before it
+    // has replaced by their prefix sums.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

@@ -1,5 +1,4 @@
-//! The parts of a world that depend on its capacity. All of them are made anew when the capacity
-//! changes.
+//! The parts of a world that are made anew when its capacity changes.
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
@@ -7,7 +6,6 @@ use super::reductions::{Reductions, Wanted};
 use super::stages::Recording;
 use crate::Error;
 
-/// The GPU buffers of a world for one capacity, and the stages that use these buffers.
 pub(super) struct SizedParts {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
@@ -15,8 +13,7 @@ pub(super) struct SizedParts {
 }
 
 impl SizedParts {
-    /// Makes all buffers and stages of a world with this capacity. Must be called inside a wgpu
-    /// error scope.
+    /// Makes a world's buffers and stages. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: &DeviceKernels,
         capacity: Capacity,

@@ -25,18 +25,17 @@ impl Stage {
     }
 }
 
-/// All stages of a step except the stage `load`, which reads spheres from the application's
-/// buffers. The bind groups of the stages are made once, so that recording a step creates none.
+/// All stages of a step except `load`, which reads spheres from the application's buffers. Their
+/// bind groups are made once, so that recording a step creates none.
 pub(crate) struct Recording {
-    /// GPU buffers that are cleared to zero at the start of each step.
+    /// GPU buffers that are cleared at the start of each step.
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
 }
 
-/// Makes the stages that every step runs on the GPU.
 fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage>, Error> {
     // Largest number of sampled spheres in a step. The sample size never decreases with the number
-    // of spheres, so it is largest at the full capacity.
+    // of spheres.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
@@ -78,19 +77,16 @@ impl Recording {
         })
     }
 
-    /// Appends stages, which run after the stages that every step has.
     pub(crate) fn append(&mut self, stages: Vec<Stage>) {
         self.stages.extend(stages);
     }
 
-    /// Returns the stages of a step in order. The stage `load`, which reads spheres from the
-    /// application's buffers, is the first if there is one.
+    /// Returns the stages of a step in order, beginning with the stage `load` if there is one.
     pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Records all stages of a step. The query set `timestamps` must have two queries per stage,
-    /// for the start and the end of the stage.
+    /// Records all stages of a step, with two timestamps per stage, for its start and its end.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -1,5 +1,5 @@
 //! Staging buffers, through which the host receives results. The application's own submission
-//! copies results to a staging buffer and maps the buffer for the host.
+//! copies the results and maps the staging buffer.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,26 +8,23 @@ use std::task::Waker;
 use super::context::Context;
 use crate::Error;
 
-/// State of a staging buffer that is not mapped, and is available for a copy.
+/// State of a staging buffer that is available for a copy.
 const FREE: u8 = 0;
-/// State of a staging buffer while a copy to it is in flight.
 const BUSY: u8 = 1;
-/// State of a staging buffer that holds a completed copy and is mapped for reading.
+/// State of a staging buffer that is mapped for reading after a completed copy.
 const MAPPED: u8 = 2;
-/// State of a staging buffer after the encoder of its copy was dropped without being submitted.
+/// State of a staging buffer whose copy was never submitted, because its encoder was dropped.
 const NEVER: u8 = 3;
 /// State of a staging buffer that could not be mapped.
 const FAILED: u8 = 4;
-/// State of a staging buffer while a copy to it is in flight, but the application has dropped the
-/// ticket that would read the copy.
+/// State of a staging buffer with a copy in flight for a ticket that was dropped.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
     buffer: wgpu::Buffer,
     state: AtomicU8,
-    /// Serial number of the last step with results copied to this staging buffer.
+    /// Serial number of the last step whose results were copied to this staging buffer.
     serial: AtomicU32,
-    /// Waker of the task that waits for the copy to this staging buffer, if a task waits.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -36,18 +33,16 @@ impl StagingBuffer {
         self.state.load(SeqCst) == state
     }
 
-    /// Returns whether this staging buffer has no copy in flight, and no readback needs its
-    /// contents.
     fn is_idle(&self) -> bool {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this staging buffer is free, has at least `size` bytes, and can take the
-    /// results of the step with this serial number.
+    /// Returns whether this staging buffer can take `size` bytes of results of the step with this
+    /// serial number.
     ///
     /// A staging buffer with results of the same step is refused. If the submission of a copy
-    /// fails, wgpu still maps the buffer with its old contents. Only a different serial number in
-    /// the old contents shows that the copy did not happen.
+    /// fails, wgpu still maps the buffer, and only a different serial number in its old contents
+    /// shows that the copy did not happen.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
@@ -66,14 +61,11 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the state of this staging buffer to the outcome of the copy, or frees the buffer if the
-    /// application dropped the ticket that would read the copy. Wakes the task that waits for the
-    /// copy.
+    /// Ends a copy to this staging buffer: sets the buffer's state to the outcome, or frees the
+    /// buffer if the ticket for the copy was dropped. Wakes the waiting task.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {
-            // The state of the staging buffer is `ABANDONED`, because the application dropped the
-            // ticket that would read the copy.
             match outcome {
                 MAPPED => self.unmap(context),
                 FAILED => self.state.store(FAILED, SeqCst),
@@ -86,9 +78,8 @@ impl StagingBuffer {
     }
 }
 
-/// A callback that sets the outcome of a copy to a staging buffer when the callback is dropped.
-/// wgpu drops the callback after the submission has run, or together with an encoder that is not
-/// submitted.
+/// A callback that sets the outcome of a copy when it is dropped. wgpu drops a callback after the
+/// submission has run, or with an encoder that is not submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -110,18 +101,15 @@ impl Drop for MapCallback {
     }
 }
 
-/// The start of a GPU buffer that is copied to a staging buffer: the buffer, and the number of
-/// bytes to copy.
+/// A GPU buffer, and the number of bytes from its start to copy to a staging buffer.
 pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, u64);
 
-/// The staging buffers of a world of spheres, one for each readback in flight.
+/// The staging buffers of a world, one for each readback in flight.
 pub(super) struct Staging {
     buffers: Vec<Arc<StagingBuffer>>,
-    /// Largest number of staging buffers.
     most: u32,
 }
 
-/// A free staging buffer that is reserved for the next copy of results.
 pub(super) struct Reserved {
     staging: Arc<StagingBuffer>,
     size: u64,
@@ -136,8 +124,8 @@ impl Staging {
         }
     }
 
-    /// Finds or creates a staging buffer that is free and can take `size` bytes of results of the
-    /// step with this serial number. The buffer stays free until [`Reserved::copy`] is called.
+    /// Finds or creates a free staging buffer for `size` bytes of results of the step with this
+    /// serial number. The buffer stays free until [`Reserved::copy`] is called.
     pub(super) fn reserve(
         &mut self,
         context: &Context,
@@ -170,8 +158,7 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // This function probes the device first. If the device is lost, a staging buffer made on it
-    // would cause an error in the application's submission.
+    // On a lost device, a new staging buffer would cause an error in the application's submission.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),
@@ -188,8 +175,8 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records the copy of the buffer parts `parts` to the staging buffer, one part after the
-    /// other. The submission of the encoder then maps the staging buffer.
+    /// Records the copy of `parts`, one after the other. The submission of the encoder then maps
+    /// the staging buffer.
     pub(super) fn copy(
         self,
         context: &Arc<Context>,
@@ -224,16 +211,15 @@ impl Reserved {
     }
 }
 
-/// A recorded copy of results to a staging buffer. Dropping this value frees the staging buffer, at
-/// once or as soon as the device has finished the copy.
+/// A recorded copy to a staging buffer. Dropping this value frees the staging buffer, at once or as
+/// soon as the copy is complete.
 pub(super) struct Copied {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
-    /// Number of bytes that are copied to the staging buffer, which may be larger.
+    /// Number of copied bytes. The staging buffer may be larger.
     size: u64,
 }
 
-/// The state of a copy of results to a staging buffer, as the ticket that reads the copy sees it.
 pub(super) enum CopyState {
     UnderWay,
     NeverSubmitted,
@@ -251,17 +237,15 @@ impl Copied {
         }
     }
 
-    /// Returns the state of the copy to the staging buffer. If the copy is in flight, `task` is
-    /// woken when the copy ends.
+    /// Returns the state of the copy. If the copy is in flight, `task` is woken when it ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The state of the copy is read after the waker is stored. So the task is woken even if the
-        // copy arrives between the two operations.
+        // The state of the copy is read after the waker is stored, so the task is woken even if the
+        // copy ends in between.
         self.progress()
     }
 
-    /// Returns the bytes that were copied to the staging buffer. The state of the copy must be
-    /// [`Mapped`](CopyState::Mapped).
+    /// Returns the copied bytes. The state must be [`Mapped`](CopyState::Mapped).
     pub(super) fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         self.staging
             .buffer

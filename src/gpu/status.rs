@@ -3,34 +3,34 @@
 bitflags::bitflags! {
     /// Status bits of a step on the GPU. No bit is set if there is nothing to report.
     ///
-    /// The status of a step is in [`StepSummary::status`](super::StepSummary::status), and on the
-    /// GPU in `CaromResults::status`. [`WGSL`](super::WGSL) has constants with the names of the
-    /// status bits and the prefix `CAROM_`.
+    /// The bits are in [`StepSummary::status`](super::StepSummary::status), and on the GPU in
+    /// `CaromResults::status`. [`WGSL`](super::WGSL) has constants with the names of the bits and
+    /// the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
     pub struct Status: u32 {
-        /// The step found more pairs than the list of pairs can hold. The list contains only as
-        /// many pairs as fit.
+        /// The step found more pairs than the list of pairs can hold. The list has only as many as
+        /// fit.
         const TRUNCATED = 1;
-        /// The step has more time segments than the buffers can hold, so no pairs were searched
-        /// for. The path of a sphere that moves far is split into time segments; see
+        /// The step has more time segments (parts of fast spheres' paths) than the buffers can
+        /// hold, so no pairs were searched for: see
         /// [`BufferOptions::segments`](super::BufferOptions::segments).
         const TOO_MANY_SEGMENTS = 2;
         /// The step has more candidates (pairs of grid entries to test) than
         /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so none
         /// of them was tested.
         const TOO_CROWDED = 4;
-        /// The number of spheres that the GPU read from a buffer is larger than the permitted
-        /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps larger than the capacity
-        /// of carom's buffers, so no pairs were searched for.
+        /// The number of spheres that the GPU read from a buffer exceeds
+        /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps the capacity of carom's
+        /// buffers, so no pairs were searched for.
         const TOO_MANY_SPHERES = 8;
-        /// Some spheres have invalid values and were left out. The list has all pairs of the other
-        /// spheres unless a bit of `INCOMPLETE` is also set.
+        /// Some spheres have invalid values and were left out. All pairs of the other spheres are
+        /// in the list, unless a bit of `INCOMPLETE` is also set.
         const INVALID_SPHERES = 16;
         /// The GPU driver ended loops of a shader early, so pairs may be missing.
         const UNFINISHED = 32;
-        /// All status bits that mean that pairs may be missing. Test for them with
+        /// All bits that mean that pairs may be missing. Test with
         /// `status.intersects(Status::INCOMPLETE)`.
         const INCOMPLETE = Self::TRUNCATED.bits()
             | Self::TOO_MANY_SEGMENTS.bits()

@@ -6,29 +6,25 @@ use std::time::Duration;
 use super::shader::layout::CaromResults;
 use super::status::Status;
 
-/// Capacity of the GPU buffers that a step needs.
-/// [`CollisionBuffers::grow`](super::CollisionBuffers::grow) makes buffers of at least this
-/// capacity.
+/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RequiredCapacity {
-    /// Number of spheres. With two sets, the spheres of both sets together.
+    /// Number of spheres, in both sets together if there are two.
     pub spheres: u64,
-    /// Number of time segments besides each sphere's first. The path of a sphere that moves far is
-    /// split into segments of equal time; see
+    /// Number of time segments (parts of fast spheres' paths) besides each sphere's first: see
     /// [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// Number of pairs of spheres found; 0 if the step ended before it counted pairs.
+    /// Number of pairs found; 0 if the step ended before it counted pairs.
     pub pairs: u64,
-    /// Length of the time segments of the step: the distance that a fast sphere moves in one
-    /// segment, in the unit of length of the grids.
+    /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
     pub(super) segment: f32,
 }
 
 impl RequiredCapacity {
-    /// Returns the capacity for `spheres` spheres, in both sets together if there are two. In the
-    /// returned capacity, the numbers of time segments and pairs are 0.
+    /// Returns the capacity for `spheres` spheres, in both sets together if there are two, with no
+    /// time segments and pairs.
     pub fn for_spheres(spheres: u64) -> Self {
         Self {
             spheres,
@@ -44,62 +40,55 @@ impl RequiredCapacity {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StepSummary {
-    /// Status bits of the step: whether and why pairs may be missing, and whether there are invalid
-    /// spheres.
+    /// Status bits: whether and why pairs may be missing, and whether there are invalid spheres.
     pub status: Status,
-    /// Number of pairs that the GPU found. Grazing pairs (too close to call in float32) may be
-    /// counted several times: see [the module](super).
+    /// Number of pairs that the GPU found. Grazing pairs (too close to call in float32) may count
+    /// several times: see [the module](super).
     pub found: u64,
-    /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small for
-    /// all pairs.
+    /// Number of pairs in the list on the GPU; less than `found` if the list is too small.
     pub pairs: u64,
-    /// Number of spheres. With two sets, the spheres of both sets together. If one of two sets is
-    /// empty, no pairs are searched for, and this number is 0.
+    /// Number of spheres, in both sets together if there are two. 0 if one of two sets is empty,
+    /// because no pairs are then searched for.
     pub spheres: u64,
-    /// Number of spheres in the first of two sets; 0 if one of the two sets is empty; `None` if
-    /// there is one set. In buffers with an element for each sphere of both sets, this number is
-    /// the index of the second set's first sphere.
+    /// Number of spheres in the first of two sets, 0 if either set is empty, `None` for one set. In
+    /// buffers with an element per sphere, the second set begins at this index.
     pub second_set_start: Option<u64>,
-    /// Number of spheres that were left out because they have an invalid value.
+    /// Number of spheres that were left out because of an invalid value.
     pub invalid: u64,
-    /// Indices of at most 32 of the invalid spheres. With two sets, the indices of the second set
-    /// continue those of the first set.
+    /// Indices of at most 32 of the invalid spheres. The indices of a second set continue those of
+    /// the first.
     pub invalid_spheres: Vec<u32>,
-    /// Number of proxies (entries of the grids). A sphere has one proxy, or one for each time
-    /// segment if its path is split. Invalid spheres have none.
+    /// Number of proxies (entries of the grids): one per sphere, or per time segment of a fast
+    /// sphere.
     pub proxies: u64,
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
-    /// Number of candidates: pairs of grid entries that were tested for contact. With
-    /// [`Status::TOO_CROWDED`], no candidate was tested, and this is the number of candidates that
-    /// the step has.
+    /// Number of candidates: pairs of grid entries that were tested for contact, or with
+    /// [`Status::TOO_CROWDED`] would have been.
     pub candidates: u64,
-    /// Number of time segments besides each sphere's first. The path of a sphere that moves far is
-    /// split into segments of equal time; see
+    /// Number of time segments (parts of fast spheres' paths) besides each sphere's first: see
     /// [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// Number of pairs in the sorted list, which contains each pair once; 0 if the step computes no
-    /// sorted list.
+    /// Number of pairs in the sorted list, which has each pair once; 0 if no such list is computed.
     pub sorted: u64,
-    /// Number of pairs that began with this step, so that the list of the last complete step does
-    /// not contain them. The numbers `began`, `lasted` and `ended` are 0 if the step computes no
-    /// changes or if its list is incomplete.
+    /// Number of pairs that began with this step: pairs that the last complete step does not have.
+    /// The numbers `began`, `lasted` and `ended` are 0 if the step computes no changes or its list
+    /// is incomplete.
     pub began: u64,
-    /// Number of pairs of this step that the list of the last complete step contains too.
+    /// Number of pairs of this step that the last complete step has too.
     pub lasted: u64,
-    /// Number of pairs of the last complete step that are not in the list of this step.
+    /// Number of pairs of the last complete step that this step does not have.
     pub ended: u64,
-    /// Name of each stage of the step and its time on the device, in the order of the stages. Empty
-    /// if [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period) is not set or
-    /// the device has no timestamps.
+    /// Name and time on the device of each stage, in order. Empty unless
+    /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period) is set and the
+    /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres, if the count that the application keeps in a GPU buffer exceeds the
-    /// permitted `at_most` but not the capacity of carom's buffers; otherwise `None`.
+    /// Number of spheres, if the count in the application's GPU buffer exceeds its `at_most` but
+    /// not the capacity of carom's buffers.
     pub(super) past_at_most: Option<u64>,
 }
 
-/// Returns the 64-bit number that consists of a low and a high 32-bit word.
 fn wide([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
@@ -150,11 +139,10 @@ impl StepSummary {
         !self.status.intersects(Status::INCOMPLETE)
     }
 
-    /// Returns the capacity that the step needed, if the buffers were too small; otherwise `None`.
+    /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// If the number of spheres that the GPU reads from a buffer exceeds the permitted `at_most`,
-    /// but not the capacity of carom's buffers, the step has [`Status::TOO_MANY_SPHERES`], and this
-    /// method returns `None`.
+    /// The result is also `None` if the number of spheres read from a GPU buffer exceeds `at_most`
+    /// ([`Status::TOO_MANY_SPHERES`]), but not the capacity of carom's buffers.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

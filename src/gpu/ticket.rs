@@ -1,5 +1,5 @@
-//! Tickets, which stand for readbacks in flight. The results of a readback arrive when the device
-//! has executed the application's submission.
+//! Tickets for readbacks in flight, whose results arrive when the device has executed the
+//! application's submission.
 
 use std::fmt::{Debug, Formatter};
 use std::future::poll_fn;
@@ -15,16 +15,15 @@ use crate::Error;
 /// The result of [`Ticket::try_take`].
 #[derive(Debug)]
 pub enum Readback<T> {
-    /// The results of the readback have not arrived: the device has not finished the step, or has
-    /// not been polled since the end of the step. Call [`Ticket::try_take`] on this ticket again
-    /// later.
+    /// The results have not arrived: the device has not finished the step, or has not been polled
+    /// since. Call [`Ticket::try_take`] on this ticket again later.
     Pending(Ticket<T>),
     /// The results of the readback.
     Ready(T),
 }
 
-/// Number of pairs found in the latest step that was read back, shared by the buffers of a world
-/// and their tickets. Unknown before the first readback.
+/// Number of pairs of the latest step that was read back, shared by a world's buffers and tickets.
+/// Unknown before the first readback.
 #[derive(Clone)]
 pub(super) struct KnownPairs(Arc<AtomicU64>);
 
@@ -42,14 +41,13 @@ impl KnownPairs {
     }
 }
 
-/// A readback in flight: the results of one step, which arrive after the device has finished the
-/// step.
+/// A readback in flight: the results of one step, which arrive after the device has finished it.
 ///
-/// The application's submission copies and maps the results of the step. The results arrive when
-/// the device is polled, and each later submission also polls the device. An application that keeps
-/// two frames in flight therefore receives the results two frames late.
+/// The application's submission copies and maps the results. They arrive when the device is polled,
+/// which each later submission does too. So an application with two frames in flight gets the
+/// results two frames late.
 ///
-/// Dropping a ticket discards the results of its readback, and is safe at any time.
+/// Dropping a ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {
     copied: Copied,
     recorded: Recorded,
@@ -83,8 +81,8 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Returns the results of the readback if they have arrived, or else the ticket. Never blocks,
-    /// and never polls the device.
+    /// Returns the results if they have arrived, or else the ticket. Never blocks or polls the
+    /// device.
     ///
     /// # Errors
     /// - [`Error::NotSubmitted`] if the encoder of the recording or of the readback was dropped, or
@@ -92,12 +90,12 @@ impl<T> Ticket<T> {
     /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::OutOfMemory`] if the host cannot hold the results.
     ///
-    /// For a ticket for a list of pairs, these errors are also possible:
+    /// For a list of pairs, also:
     ///
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs of grid entries to
     ///   test) than [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
-    ///   the permitted `at_most`, although carom's buffers have room for all spheres.
+    ///   `at_most`, but not the capacity of carom's buffers.
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read
     ///   back.
     /// - [`Error::Device`] if the GPU driver ended loops of a shader early.
@@ -108,10 +106,10 @@ impl<T> Ticket<T> {
         }
     }
 
-    /// Waits for the results of the readback without blocking the thread, and returns them.
+    /// Waits for the results without blocking the thread, and returns them.
     ///
-    /// On native targets the results of a readback arrive only while the application polls the
-    /// device. Each submission polls the device, too. A browser polls the device itself.
+    /// On native targets the results arrive only while the application polls the device; each
+    /// submission polls it too. A browser polls the device itself.
     ///
     /// # Errors
     /// The errors of [`try_take`](Self::try_take).
@@ -126,7 +124,6 @@ impl<T> Ticket<T> {
         self.arrived()
     }
 
-    /// Decodes the results of the readback, which must no longer be in flight.
     fn arrived(self) -> Result<T, Error> {
         match self.copied.progress() {
             CopyState::NeverSubmitted => return Err(Error::NotSubmitted),
@@ -142,8 +139,7 @@ impl<T> Ticket<T> {
             self.known.0.store(read.summary.found, SeqCst);
         }
         let decode = self.decode;
-        // Decoding the results may take long, so the staging buffer that held them is released
-        // first.
+        // Decoding may take long, so the staging buffer is released first.
         drop(self);
         decode(read)
     }

@@ -1,9 +1,8 @@
 //! GPU timestamps at the start and the end of each stage of a step.
 
-/// Largest number of stages of a step that can be timed. No step has more stages.
+/// Upper bound on the number of stages of a step.
 pub(super) const MOST_STAGES: u32 = 16;
 
-/// The timestamp queries of a world, and the GPU buffer that receives their results.
 pub(super) struct StageTiming {
     pub(super) queries: wgpu::QuerySet,
     pub(super) resolved: wgpu::Buffer,
@@ -12,8 +11,8 @@ pub(super) struct StageTiming {
 }
 
 impl StageTiming {
-    /// Makes the timestamp queries and the buffer for their results. Returns `None` if `period` is
-    /// `None` or not a positive finite number, or if the device has no timestamps.
+    /// Makes the timestamp queries. Returns `None` if `period` is not a positive finite number, or
+    /// if the device has no timestamps.
     pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();
@@ -35,8 +34,6 @@ impl StageTiming {
         })
     }
 
-    /// Records the copy of the timestamps of the first `stages` stages from the queries to the
-    /// buffer for results.
     pub(super) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, stages: usize) {
         encoder.resolve_query_set(&self.queries, 0..2 * stages as u32, &self.resolved, 0);
     }

@@ -1,6 +1,5 @@
-//! Upload buffers, which carry the values of a step from the host to the GPU. Each recording in
-//! flight has its own upload buffer, which keeps the values until the device has copied them. So
-//! carom does not need the queue.
+//! Upload buffers, which carry a step's values from the host to the GPU without the queue. Each
+//! recording in flight has its own, which keeps the values until the device has copied them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
@@ -8,12 +7,10 @@ use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use super::context::Context;
 use crate::Error;
 
-/// State of an upload buffer that is mapped and may be written.
 const FREE: u8 = 0;
-/// State of an upload buffer that a recording in flight reads.
 const BUSY: u8 = 1;
-/// State of an upload buffer that is not mapped and has to be replaced: the encoder of its
-/// recording was dropped, or the buffer could not be mapped again.
+/// State of an upload buffer that has to be replaced, because the encoder of its recording was
+/// dropped or the buffer could not be mapped again.
 const UNMAPPED: u8 = 2;
 
 struct UploadBuffer {
@@ -21,16 +18,14 @@ struct UploadBuffer {
     state: Arc<AtomicU8>,
 }
 
-/// Upload buffers of a world of spheres. Each buffer is reused once the recording that reads it has
-/// run.
+/// Upload buffers of a world, each reused once the recording that reads it has run.
 #[derive(Default)]
 pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// A callback that sets the state of an upload buffer when the callback is dropped. wgpu drops the
-/// callback after the submission of the recording has run, or together with an encoder that is not
-/// submitted.
+/// A callback that sets the state of an upload buffer when it is dropped. wgpu drops a callback
+/// after the submission has run, or with an encoder that is not submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -56,8 +51,8 @@ impl Drop for Release {
 
 impl UploadRing {
     /// Writes `parts`, each at its offset in bytes, to a free upload buffer of at least `size`
-    /// bytes, and unmaps the buffer. There are at most `most` upload buffers. If the call fails, no
-    /// further upload buffer is in use.
+    /// bytes, and unmaps it. There are at most `most` upload buffers. On an error, no further
+    /// upload buffer is in use.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
@@ -97,8 +92,6 @@ impl UploadRing {
         }))
     }
 
-    /// Returns the index of an upload buffer that is free, mapped and at least `size` bytes long.
-    /// Makes such a buffer if there is none.
     fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
         let busy = |upload: &UploadBuffer| upload.state.load(SeqCst) == BUSY;
         let number = match self.buffers.iter().position(|upload| !busy(upload)) {
@@ -148,8 +141,8 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     })
 }
 
-/// An upload buffer that has been written for one recording. If this value is dropped before the
-/// recording uses it, the upload buffer has to be replaced.
+/// An upload buffer that has been written for one recording. If this value is dropped unused, the
+/// buffer has to be replaced.
 pub(super) struct Written(Release);
 
 impl Written {
@@ -162,8 +155,7 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // The callback keeps a reference to the upload buffer, because wgpu does not map a buffer
-        // without references.
+        // wgpu does not map a buffer without references, so the callback keeps one.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -171,18 +163,15 @@ impl Written {
     }
 }
 
-/// State of a recorded step: in flight, completed, or never submitted.
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the encoder of the recorded step was dropped, or the upload buffer of the
-    /// step could not be mapped again.
+    /// Returns whether the encoder of the step was dropped, or the step's upload buffer could not
+    /// be mapped again.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }
 
-    /// Returns whether the recorded step is in flight: the step has not completed, and its encoder
-    /// was not dropped.
     pub(super) fn perhaps(&self) -> bool {
         self.0.load(SeqCst) == BUSY
     }

@@ -1,5 +1,5 @@
-//! Layout of an upload buffer, which carries a step to the GPU: the step's parameters, the
-//! positions of the spheres' attributes in the application's buffers, and spheres from the host.
+//! Layout of an upload buffer, which carries a step to the GPU: parameters, layouts of the
+//! application's buffers, and spheres from the host.
 
 use super::shader::layout::{Params, SourceLayout, UNIFORM_ALIGNMENT};
 
@@ -7,22 +7,19 @@ use super::shader::layout::{Params, SourceLayout, UNIFORM_ALIGNMENT};
 pub(super) struct UploadLayout;
 
 impl UploadLayout {
-    /// Offset in the upload buffer, in bytes, of the step's parameters, [`Params`].
+    /// Offset of the step's [`Params`].
     pub(super) const PARAMS: u64 = 0;
-    /// Offsets in the upload buffer, in bytes, of the [`SourceLayout`]s: one for each of two sets
-    /// of spheres. The offsets are multiples of [`UNIFORM_ALIGNMENT`], so that every device can
-    /// bind the layouts.
+    /// Offsets of the [`SourceLayout`]s of two sets of spheres, multiples of [`UNIFORM_ALIGNMENT`],
+    /// so that every device can bind them.
     pub(super) const SOURCES: [u64; 2] = [UNIFORM_ALIGNMENT, 2 * UNIFORM_ALIGNMENT];
-    /// Offset in the upload buffer, in bytes, of the spheres.
     pub(super) const SPHERES: u64 = 3 * UNIFORM_ALIGNMENT;
 
-    /// Returns the offset, in bytes, of the [`SourceLayout`] of a set of spheres in the uniform
-    /// buffer of both sets' layouts. The offset for the first set is 0.
+    /// Returns the offset in bytes of a set's [`SourceLayout`] in the uniform buffer of both sets'
+    /// layouts, which begins with the first set's.
     pub(super) const fn source_offset(set: usize) -> u64 {
         Self::SOURCES[set] - Self::SOURCES[0]
     }
 
-    /// Size in bytes of the two [`SourceLayout`]s together, with padding.
     pub(super) const SOURCES_SIZE: u64 = Self::SPHERES - Self::SOURCES[0];
 }
 

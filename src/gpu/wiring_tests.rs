@@ -1,5 +1,5 @@
-//! Tests that each variable of each compute kernel finds exactly one buffer of its name. The tests
-//! use wgpu's no-op device, which computes nothing.
+//! Tests that each variable of each compute kernel finds exactly one buffer of its name, on wgpu's
+//! no-op device.
 
 use super::buffers::{Buffers, Capacity};
 use super::dispatch::Binder;
@@ -37,13 +37,11 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // The count of stages adds 1 for the stage `load`, which reads spheres from the application's
-    // buffers and is not part of `recording`.
+    // The added 1 is the stage `load`, which reads spheres from the application's buffers and is
+    // not part of `recording`.
     let stages_at_most = 1 + recording.stages(None).count() + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 
-    // A request for a result computed from the list of pairs also requests the results that it
-    // depends on: the contacts and the changes need the sorted list.
     let none = Wanted::default();
     let earliest = Wanted {
         earliest: true,
