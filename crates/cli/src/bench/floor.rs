@@ -52,7 +52,7 @@ const ENTRY: u64 = 12;
 /// Size of a sorted entry for a time segment of a moving sphere, in bytes: two sphere indices (in memory
 /// order and in input order) and a tag.
 const ORDER: u64 = 12;
-/// Size of the number of a size class (a range of radii), in bytes.
+/// Size of the number of a size class (a range of sphere sizes), in bytes.
 const SIZE_CLASS: u64 = 2;
 /// Size of an entry of the table of grid cells, in bytes.
 const SLOT: u64 = 4;
