@@ -4,7 +4,7 @@
 struct View {
     clip_from_world: mat4x4<f32>,
     eye: vec3<f32>,
-    // Angle that a pixel covers, in radians.
+    // Angle that a pixel covers as seen from the eye, in radians.
     pixel: f32,
     up: vec3<f32>,
     // Speed unit of the colour scale of the spheres.

@@ -288,7 +288,7 @@ fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
 }
 
 /// Returns `n` spheres at rest, on the first `n` sites of the smallest cubic lattice with at least `n` sites.
-/// x varies fastest.
+/// From site to site, x varies fastest.
 fn lattice(n: usize, spacing: f32) -> Vec<Sphere> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     let at = |k: usize| (k as f32 - (side / 2) as f32) * spacing;

@@ -89,7 +89,7 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Skips all frames before the frame `number`, without parsing the atoms.
+    /// Skips all frames of a trajectory before the frame `number`, without parsing the atoms.
     ///
     /// # Errors
     /// Returns an error with the line number if a frame is malformed or incomplete.

@@ -53,7 +53,8 @@ impl Npz {
 
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut archive = ZipWriter::new(self.out);
-        // The archive is uncompressed, as by NumPy's `savez`. `large_file` allows arrays of more than 4 GiB.
+        // The NumPy archive is uncompressed, as by NumPy's `savez`. `large_file` allows arrays of more than 4
+        // GiB.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(true);

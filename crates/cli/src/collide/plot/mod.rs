@@ -47,8 +47,8 @@ pub(crate) struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// Returns the two ends of a pair's line. In a periodic domain, a pair across a boundary has two lines:
-    /// from sphere a to the image of b, and from sphere b to the image of a.
+    /// Returns the ends of the line drawn for a pair. In a periodic domain, a pair across a boundary has two
+    /// lines: from sphere a to the image of b, and from sphere b to the image of a.
     fn ends(&self, index: usize) -> [Option<[Sphere; 2]>; 2] {
         let pair = &self.pairs[index];
         let [a, b] = [pair.a, pair.b].map(|sphere| self.spheres[sphere as usize]);

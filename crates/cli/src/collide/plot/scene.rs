@@ -68,7 +68,7 @@ fn from_front(nearness: impl Iterator<Item = f32>) -> Vec<(f32, u32)> {
     order
 }
 
-/// A large disc has a darker rim. The radius is in pixels.
+/// Draws a disc with a radius in pixels. A large disc has a darker rim.
 pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colour) {
     if radius < RIMMED {
         canvas.disc(centre, radius, colour);

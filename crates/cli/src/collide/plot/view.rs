@@ -12,7 +12,7 @@ pub(crate) struct View {
     /// Numbers of the coordinate axes (0 is x, 1 is y, 2 is z) to the right, upwards, and along the line of
     /// sight.
     axes: [usize; 3],
-    /// Coordinates of the middle of the plot area, to the right and upwards.
+    /// Coordinates of the middle of the plot area, along the axes to the right and upwards.
     pub(crate) centre: [f64; 2],
     /// Pixels per unit of length in the picture.
     pub(crate) scale: f64,

@@ -24,7 +24,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(136, 136, 136),
 ];
 
-/// `words` contains the title, the properties that all lines share, and the caption.
+/// Draws a line chart. `words` contains the title, the properties that all lines share, and the caption.
 pub(crate) fn draw<X, Y>(
     series: &[Series],
     words: [&str; 3],
