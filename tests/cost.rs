@@ -1,6 +1,6 @@
-//! Tests that unusual arrangements of spheres cost little more than a uniform gas of as many
-//! spheres. The cost is the number of candidates (pairs that get tested) and of proxies (entries of
-//! the grid). Unlike run times, these counts are the same on every machine.
+//! Tests that unusual arrangements of spheres cost little more than a uniform gas of as many spheres. The
+//! cost is the number of candidates (pairs that get tested) and of proxies (entries of the grid), which is
+//! the same on every machine.
 
 mod backends;
 
@@ -10,10 +10,9 @@ use carom_scenes::Scene;
 use fastrand::Rng;
 use glam::Vec3;
 
-/// Number of spheres in each test world.
 const N: usize = 20_000;
 
-/// Counts of a time step, each divided by the number of spheres.
+/// Counts of a time step per sphere.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,
@@ -40,7 +39,6 @@ fn gas() -> Vec<Sphere> {
     Scene::Gas.generate(N, 1)
 }
 
-/// Returns half the side of the smallest cube around the origin that contains all centres.
 fn half_side(spheres: &[Sphere]) -> f32 {
     spheres
         .iter()
@@ -48,8 +46,8 @@ fn half_side(spheres: &[Sphere]) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Panics if a world has more than `factor` times as many candidates (tested pairs) per colliding
-/// pair as a uniform gas. This measure suits worlds with many more collisions than the gas.
+/// Panics if a world has more than `factor` times as many candidates (tested pairs) per colliding pair as a
+/// uniform gas.
 fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     let ratio = this.candidates / this.pairs / (plain.candidates / plain.pairs);
@@ -90,8 +88,7 @@ fn one_giant_around_all_costs_only_its_own_pairs() {
 fn a_common_velocity_costs_nothing() {
     let mut spheres = gas();
     for sphere in &mut spheres {
-        // The common velocity is so large that a float32 velocity has only seven bits left after
-        // the binary point.
+        // With this common velocity, a float32 velocity has only seven bits left after the binary point.
         sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
     }
     assert_like_gas("a common velocity", &spheres, 1.5);
@@ -115,9 +112,8 @@ fn bullets_in_formation_cost_nothing() {
     assert_like_gas("a formation", &spheres, 1.5);
 }
 
-/// Tests two formations of spheres that fly in opposite directions, so no frame of reference has
-/// both at rest. carom cuts all paths into time segments, and each sphere meets many others. Per
-/// colliding pair, this costs about ten times as much as a uniform gas.
+/// Tests two formations of spheres that fly in opposite directions. carom cuts all paths into time segments,
+/// and each sphere meets many others, which costs about ten times as much per pair as a uniform gas.
 #[test]
 fn two_crossing_formations_cost_at_most_twelve_times_a_gas_per_pair() {
     let mut spheres = gas();
@@ -132,9 +128,8 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// Tests that the cost of a few fast spheres does not depend on the random sample from which carom
-/// chooses the length of time segments. The sample may contain any number of fast spheres, even
-/// none.
+/// Tests that the cost of a few fast spheres does not depend on the random sample from which carom chooses
+/// the length of time segments.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -155,7 +150,7 @@ fn clusters_cost_at_most_twice_as_much_as_a_gas_per_pair() {
     assert_by_pairs("clustered", &Scene::Clustered.generate(N, 1), 2.0);
 }
 
-/// Returns ten small clouds of spheres at random places in a cube of the given side.
+/// Returns ten small clouds of spheres in a cube of the given side.
 fn clumps(side: f32) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let mut clumps = Vec::new();
@@ -176,14 +171,13 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
         let world = format!("clumps in a cube of 2^{power}");
         assert_like_gas(&world, &clumps(2_f32.powi(power)), 2.0);
     }
-    // In a cube with a side of 2²⁰, the rounding error of coordinates forces carom to make grid
-    // cells as wide as two spheres.
+    // In a cube with a side of 2²⁰, the rounding error of coordinates forces carom to make grid cells as wide
+    // as two spheres.
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Tests a few fast spheres in ten clumps of spheres, which leave most of their bounding cube
-/// empty. Fast spheres then get wide grid cells, or cells that share table entries by a hash. The
-/// cost is high, but bounded.
+/// Tests a few fast spheres in ten clumps, which leave most of their bounding cube empty. Fast spheres then
+/// get wide grid cells, or cells that share table entries. The cost is high, but bounded.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
@@ -196,8 +190,7 @@ fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     }
 }
 
-/// Tests worlds of spheres with mixed radii. They are twice as dense as the uniform gas, so their
-/// cost is compared with that of equal spheres at the same density.
+/// Tests worlds of spheres with mixed radii against equal spheres at the same density.
 #[test]
 fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
@@ -212,8 +205,7 @@ fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     }
 }
 
-/// Tests spheres of many sizes that all move the same distance in a step: a thousand times the
-/// radius of the smallest spheres.
+/// Tests spheres of many sizes that all move a thousand times the radius of the smallest spheres in a step.
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
@@ -241,8 +233,7 @@ fn everything_on_a_line_costs_little() {
     }
 }
 
-/// Returns `N` spheres in the plane of two given directions, about one sphere per ten units of
-/// area.
+/// Returns `N` spheres in the plane of two given directions, about one sphere per ten units of area.
 fn plane(along: [Vec3; 2]) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let side = (N as f32 * 10.0).sqrt();
@@ -259,18 +250,16 @@ fn everything_in_a_plane_costs_little() {
     assert_like_gas("a plane", &plane([Vec3::X, Vec3::Y]), 2.0);
 }
 
-/// Tests spheres in an oblique plane, which fill only a thin slice of their bounding box. carom
-/// makes the grid cells wider than the spheres require, so that all cells of the box fit in its
-/// table.
+/// Tests spheres in an oblique plane, a thin slice of their bounding box. carom makes the grid cells wider
+/// than necessary, so that all cells of the box fit in its table.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Tests two swarms that fly through each other. If carom cut the paths into time segments, spheres
-/// of the same swarm would meet in every segment. For comparison, a test of all pairs has about N /
-/// 2 candidates per sphere.
+/// Tests two swarms that fly through each other. If carom cut the paths into time segments, spheres of the
+/// same swarm would meet in every segment. A test of all pairs would have about N / 2 candidates per sphere.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -283,8 +272,8 @@ fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     }
 }
 
-/// Tests many spheres at one point. carom chooses the length of time segments from the distances
-/// between neighbours. Distances of 0 must not make the segments arbitrarily short.
+/// Tests many spheres at one point, because carom chooses the length of time segments from the distances
+/// between neighbours, which are 0 here.
 #[test]
 fn spheres_at_one_point_do_not_make_segments_too_short() {
     let point = Sphere::new([0.0; 3], 0.0);
@@ -302,8 +291,8 @@ fn spheres_at_one_point_do_not_make_segments_too_short() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// Tests that a step between two sets of spheres tests hardly more candidates than a step within
-/// the joint set. Half of the colliding pairs of the joint set are pairs between the two sets.
+/// Tests that a step between two sets of spheres tests hardly more candidates than a step within the joint
+/// set.
 #[test]
 fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);

@@ -1,6 +1,5 @@
-//! Tests that time steps that carom records into an application's encoder give the same colliding
-//! pairs as carom's `Detector`. The tests vary the layout of the application's buffers, and the
-//! order of steps, submits and readbacks.
+//! Tests that time steps recorded into an application's encoder give the same colliding pairs as carom's
+//! `Detector`, for various layouts of buffers, and orders of steps, submits and readbacks.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -23,7 +22,6 @@ use fastrand::Rng;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-/// Returns the colliding pairs that the CPU backend finds, as the expected result of a GPU test.
 fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -42,8 +40,8 @@ fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
     CollisionPipeline::new(&device.device)?.create_buffers(&BufferOptions::new(spheres))
 }
 
-/// Returns a gas of spheres, a few of which are very fast. Every third sphere is in collision group
-/// 0 and ignores the other spheres of this group.
+/// Returns a gas of spheres, a few of which are very fast. Every third sphere is in collision group 0, which
+/// it ignores.
 fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     let mut spheres = Scene::Fast.generate(count, seed);
     for (i, sphere) in spheres.iter_mut().enumerate() {
@@ -52,9 +50,8 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns the words of a buffer that holds one attribute of each sphere, such as its radius. The
-/// attribute of sphere i begins at word `offset + stride * i`. `put` returns the words of the
-/// attribute.
+/// Returns the words of a buffer that holds one attribute of each sphere. The attribute of sphere i begins at
+/// word `offset + stride * i`, and `put` returns its words.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,
@@ -90,8 +87,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let found = exact(&device, &mut buffers, &Step::new(&spheres, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // Each attribute of the spheres (centre, radius, velocity and group) is in a buffer of its own,
-    // with an offset and with gaps between the values. The number of spheres is in a buffer, too.
+    // Each attribute of the spheres (centre, radius, velocity and group) is in a buffer of its own, with gaps
+    // between the values. The number of spheres is in a buffer, too.
     let centers = device.words(&laid_out(&spheres, 77, 5, |s| bits(s.center)));
     let radii = device.words(&laid_out(&spheres, 1, 1, |s| bits([s.radius])));
     let velocities = device.words(&laid_out(&spheres, 1000, 3, |s| bits(s.velocity)));
@@ -109,8 +106,6 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let found = exact(&device, &mut buffers, &Step::on_device(&apart, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
-    // A step can also state one radius and one group for all spheres, and that all spheres are at
-    // rest.
     let alike: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, 0.7)).collect();
     let mut still = apart;
     still.radius = SphereRadius::Constant(0.7);
@@ -126,8 +121,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
 fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // All displacements are multiples of 1/16, which float32 represents exactly. So a step with
-    // previous centres must give the same collisions as a step with velocities.
+    // All displacements are multiples of 1/16, which float32 represents exactly. So previous centres must
+    // give the same collisions as velocities.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -178,8 +173,6 @@ fn two_sets_give_the_same_list_from_buffers_and_from_the_host() -> Result {
             (3500, Some(1000))
         );
     }
-    // A step with an empty set of spheres has no pairs, whether the host or a device buffer holds
-    // the count of 0.
     let none = device.words(&[0]);
     let mut empty = one;
     empty.count = SphereCount::Known(0);
@@ -237,8 +230,7 @@ fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
         for (k, buffers) in worlds.iter_mut().enumerate() {
             let spheres = gas(500 + 300 * usize::from(step) + 50 * k, k as u64);
             let dt = 0.25 * f32::from(step + 1);
-            // A step that carom refuses to record must have no effect on the encoder or on carom's
-            // buffers.
+            // A step that carom refuses to record must have no effect on the encoder or on carom's buffers.
             let failed = buffers.record(&mut encoder, &Step::new(&spheres[..10], -9.0));
             assert!(matches!(
                 failed,
@@ -320,8 +312,7 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
         }
     };
     assert_eq!(found.collisions.pairs, expected);
-    // Three capacities overflow one after the other in successive steps: first the capacity for
-    // spheres, then for time segments, then for pairs.
+    // Three capacities overflow in successive steps: for spheres, then for time segments, then for pairs.
     assert_eq!(
         seen,
         [
@@ -383,8 +374,7 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // The expected result has no collisions of an invalid sphere. It is computed with a point
-        // far from all other spheres in place of each invalid sphere.
+        // The expected result has a point far from all other spheres in place of each invalid sphere.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
     spheres[77].radius = -0.0;
@@ -404,7 +394,6 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
         (8, Status::INVALID_SPHERES)
     );
 
-    // A step whose spheres are all invalid finds no pairs, and the step after it works.
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
     let found = exact(
         &device,
@@ -429,8 +418,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     let spheres = gas(3000, 8);
     for (length, time) in [
         (-100, 0),
-        // If all lengths are multiplied by 2⁻¹²⁶, the radii become subnormal, but most coordinates
-        // do not.
+        // If all lengths are multiplied by 2⁻¹²⁶, the radii become subnormal, but most coordinates do not.
         (-126, 0),
         (-140, 0),
         (-20, -30),
@@ -458,8 +446,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // The number of candidates (pairs that get tested) must not depend on the units of length
-        // and time. It may grow only where subnormal numbers lose digits.
+        // The number of candidates (pairs that get tested) may grow only where subnormal numbers lose digits.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -480,8 +467,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     Ok(())
 }
 
-/// Returns the gap between the surfaces of two spheres at time `t`, the distance of their centres
-/// at the start, and the sum of their radii, in float64.
+/// Returns the gap between the surfaces of two spheres at time `t`, the distance of their centres at the
+/// start, and the sum of their radii.
 fn gap(a: &Sphere, b: &Sphere, t: f32) -> [f64; 3] {
     let of =
         |from: &[f32; 3], to: &[f32; 3]| [0, 1, 2].map(|k| f64::from(to[k]) - f64::from(from[k]));
@@ -564,7 +551,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
         let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, expected);
     }
-    // The result of a readback in flight stays available after the buffers of its step are dropped.
+    // A readback in flight outlives the buffers of its step.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
@@ -643,8 +630,7 @@ fn an_invalid_timestamp_period_disables_timing() -> Result {
     Ok(())
 }
 
-/// Tests that a list of pairs too long to be read back is an error, on a device with a limit of one
-/// mebibyte per buffer.
+/// Tests that a list of pairs too long to be read back is an error.
 #[test]
 fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let device = Device::with_limits(wgpu::Limits {
@@ -689,8 +675,8 @@ fn changes_survive_growth_and_dropped_encoders() -> Result {
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(500).with_pairs(300).with_changes();
     let mut buffers = pipeline.create_buffers(&options)?;
-    // Returns a row of 400 spheres at distance 1. The first 200 spheres touch their neighbours. The
-    // other 200 spheres have the radius `reach`.
+    // Returns a row of 400 spheres at distance 1. The first 200 touch their neighbours, and the other 200
+    // have the radius `reach`.
     let apart = |reach: f32| -> Vec<Sphere> {
         (0..400)
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], if i < 200 { 0.5 } else { reach }))
@@ -754,8 +740,7 @@ fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
 #[test]
 fn a_recording_that_fails_leaves_no_trace() -> Result {
     let device = Device::real();
-    // carom has only one upload buffer in this test. If a failed recording took it, the next
-    // recording would fail, too.
+    // A failed recording must not keep the only upload buffer, or the next recording would fail, too.
     let options = BufferOptions::new(600).with_recordings(1);
     let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
@@ -789,14 +774,13 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         fail(&mut buffers, &mut encoder);
         buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         fail(&mut buffers, &mut encoder);
-        // A readback that follows failed recordings must return the step that was recorded
-        // successfully.
+        // A readback after failed recordings must return the step that was recorded successfully.
         let ticket = buffers.read_exact(&mut encoder)?;
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // The contents of carom's results buffer after two recordings of the same step differ only
-        // in the serial number, which increases by 1.
+        // The results of two recordings of the same step differ only in the serial number, which increases by
+        // 1.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
@@ -807,8 +791,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // Commands of an encoder in which all recordings failed must not change carom's results
-        // buffer.
+        // Commands of an encoder in which all recordings failed must not change carom's results buffer.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);
@@ -850,7 +833,7 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         },
         Err(_) => panic!("the waiting thread panicked"),
     }
-    // Waiting for a readback ends with an error if the encoder that contains its step is dropped.
+    // Waiting for a readback ends with an error if the encoder of its step is dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_summary(&mut encoder)?;
@@ -904,8 +887,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Tests a device buffer with more spheres than the caller's upper limit `at_most`. This is an
-/// error of the caller, and carom must not ask for larger buffers.
+/// Tests a device buffer with more spheres than the caller's limit `at_most`, for which carom must not ask
+/// for larger buffers.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();
@@ -934,7 +917,7 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     Ok(())
 }
 
-/// Tests that a time step of −0 means 0: the times of impact are 0, not −0.
+/// Tests that a time step of −0 gives times of impact of 0, not −0.
 #[test]
 fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let device = Device::real();

@@ -1,5 +1,4 @@
-//! Tests that the simulation of carom's example `embed` conserves energy and momentum, and keeps
-//! all spheres in the box.
+//! Tests that the example `embed` conserves energy and momentum, and keeps all spheres in the box.
 
 #[allow(
     dead_code,
@@ -64,8 +63,8 @@ impl Bench {
     }
 }
 
-/// Returns three sums over all spheres: the momenta, the magnitudes of the momenta, and the kinetic
-/// energies. The mass of a sphere is the cube of its radius.
+/// Returns the sums of the momenta, of their magnitudes, and of the kinetic energies. The mass of a sphere is
+/// the cube of its radius.
 fn sums(world: &World) -> ([f64; 3], f64, f64) {
     let mut momentum = [0.0; 3];
     let mut size = 0.0;

@@ -1,5 +1,5 @@
-//! Tests that a time step that carom cannot compute is an error that names the problem, its place
-//! and the remedy. It must never lead to an incomplete list, a panic, or hours of computation.
+//! Tests that a time step that carom cannot compute is an error that names the problem, its place and the
+//! remedy, never an incomplete list, a panic, or hours of computation.
 
 mod backends;
 
@@ -28,8 +28,8 @@ fn error(result: Result<Collisions, Error>) -> Error {
     }
 }
 
-/// Returns the number of candidates (pairs that get tested) and the limit from an error about too
-/// many candidates, or `None` for any other error.
+/// Returns the number of candidates (pairs that get tested) and the limit from an error about too many
+/// candidates.
 fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
     match *error {
         Error::TooManyCandidates { needed, limit, .. } => Some((needed, limit)),
@@ -37,8 +37,7 @@ fn too_many_candidates(error: &Error) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns the number of colliding pairs and the limit from an error about too many pairs, or
-/// `None` for any other error.
+/// Returns the number of colliding pairs and the limit from an error about too many pairs.
 fn too_many_pairs(error: &Error) -> Option<(u64, u64)> {
     match *error {
         Error::TooManyPairs { needed, limit, .. } => Some((needed, limit)),
@@ -139,7 +138,6 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
                 other => panic!("{bad:?}: {other}"),
             }
         }
-        // Spheres with values at the ends of the valid range are accepted.
         let edge =
             Sphere::new([MAX_MAGNITUDE; 3], MAX_MAGNITUDE).with_velocity([-MAX_MAGNITUDE; 3]);
         let tiny = Sphere::new([f32::from_bits(1); 3], 0.0);
@@ -213,9 +211,8 @@ fn a_time_step_out_of_range_is_refused() {
     });
 }
 
-/// Tests that a world with too many candidates (pairs to test) is refused before any candidate is
-/// tested. carom first counts the candidates, in a time proportional to the number of spheres.
-/// Testing them would take minutes.
+/// Tests that a world with too many candidates (pairs to test) is refused before any is tested, which would
+/// take minutes.
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
@@ -250,8 +247,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     }
 }
 
-/// Tests the limit on candidates (pairs to test) with eight giant spheres. Their grid cells are
-/// many million times as wide as the cells of the small spheres.
+/// Tests the limit on candidates (pairs to test) with eight spheres that are far larger than all others.
 #[test]
 fn candidates_of_giants_among_dust_are_limited() {
     let side = 0..20_u16;
@@ -279,9 +275,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// Tests that only colliding pairs count towards the limit on pairs. A pair counts once, even if
-/// carom meets it in several time segments. A nearly tangent pair that turns out to miss does not
-/// count.
+/// Tests that only colliding pairs count towards the limit on pairs, and only once even if carom meets them
+/// in several time segments.
 #[test]
 fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
@@ -325,8 +320,8 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
     }
 }
 
-/// Tests a list of eighteen million pairs, which is too long for a buffer of many devices. The
-/// result must be the whole list, or an error that names the device's limit.
+/// Tests a list of eighteen million pairs, too long for a buffer of many devices. The result must be the
+/// whole list, or an error that names the device's limit.
 #[test]
 fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
     let count = 6000;
@@ -389,8 +384,8 @@ fn statistics_describe_the_step() {
     let stages = [
         "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
     ];
-    // The CPU skips the stage `tally` when the number of candidates is far below the limit. It
-    // includes the time of the stage `scan` in the stage `scatter`.
+    // The CPU skips the stage `tally` when the number of candidates is far below the limit, and includes the
+    // time of the stage `scan` in `scatter`.
     let on_cpu: Vec<_> = stages
         .into_iter()
         .filter(|name| !["tally", "scan"].contains(name))
@@ -400,8 +395,8 @@ fn statistics_describe_the_step() {
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
 }
 
-/// Tests that the list of pairs depends neither on the number of threads nor on the worlds that the
-/// detector was used for before.
+/// Tests that the list of pairs depends neither on the number of threads nor on the detector's earlier
+/// worlds.
 #[test]
 fn the_list_does_not_depend_on_threads_or_history() {
     let world = |count: usize, seed: u64| -> Vec<Sphere> {
@@ -442,8 +437,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// Tests worlds in which squares of velocities or of times may underflow in float32. Underflow
-/// alone must not make a pair grazing, which means left undecided by the fast test.
+/// Tests worlds in which squares of velocities or of times may underflow in float32, which alone must not
+/// leave a pair undecided by the fast test.
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);
@@ -462,12 +457,11 @@ fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     }
 }
 
-/// Tests that a detector releases the memory of a large world after a number of small steps. It
-/// keeps the memory at first, because the next step may be as large.
+/// Tests that a detector releases the memory of a large world, but only after a number of small steps,
+/// because the next step may be as large.
 #[test]
 fn the_memory_of_a_large_world_is_released_eventually() {
-    // Returns `count` spheres in a row of places that do not touch each other, with `crowd` spheres
-    // at each place.
+    // Returns `count` separate places in a row, with `crowd` spheres at each place.
     let row = |count: u32, crowd: u32| -> Vec<Sphere> {
         let place = |i: u32| [3.0 * (i / crowd) as f32, 0.0, 0.0];
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
@@ -490,9 +484,8 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// Tests that a task of a rayon pool that waits for a detector with threads of its own runs no
-/// other task of its pool. Otherwise one step would run inside another step, on the same stack,
-/// with a detector that may be locked.
+/// Tests that a task of a rayon pool that waits for a detector with its own threads runs no other task.
+/// Otherwise one step would run inside another step, on the same stack, with a detector that may be locked.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });
@@ -517,8 +510,7 @@ fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     }
 }
 
-/// Tests that a reused detector gives the same list as a new one. A detector keeps its vectors from
-/// step to step, with some spare capacity, and releases oversized vectors.
+/// Tests that a reused detector, which keeps its vectors from step to step, gives the same list as a new one.
 #[test]
 fn a_reused_detector_gives_the_list_of_a_new_one() {
     let row = |count: usize| -> Vec<Sphere> {

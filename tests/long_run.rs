@@ -1,6 +1,6 @@
-//! Runs ten thousand time steps of an application that embeds carom. The number of spheres changes,
-//! several steps are in flight, buffers overflow and grow, and some readbacks are dropped. Memory
-//! must not grow, no pair may be lost, and wgpu must report no error.
+//! Runs ten thousand time steps of an application that embeds carom, with a varying number of spheres,
+//! several steps in flight, overflowing buffers and dropped readbacks. Memory must not grow, no pair may be
+//! lost, and wgpu must report no error.
 
 #![allow(clippy::cast_possible_truncation, reason = "counts of some hundreds")]
 
@@ -24,11 +24,10 @@ const MOST: usize = 600;
 const COMPARED: usize = 100;
 /// Interval at which the spheres are so crowded that carom's buffers have to grow, in steps.
 const CROWDED: usize = 900;
-/// Interval at which new buffers of the initial capacity replace carom's buffers, in steps.
+/// Interval at which buffers of the initial capacity replace carom's buffers, in steps.
 const RENEWED: usize = 2500;
 
-/// Returns the resident memory of this process in bytes, or `None` if the system does not report
-/// it.
+/// Returns the resident memory of this process in bytes, if the system reports it.
 fn memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = status.split_whitespace().nth(1)?.parse().ok()?;
@@ -64,8 +63,8 @@ fn small() -> BufferOptions {
 }
 
 impl Application {
-    /// Records and submits a time step without waiting for it. If `expected` is given, also records
-    /// a readback of the collisions, which are compared with `expected` when they have arrived.
+    /// Records and submits a time step without waiting for it. If `expected` is given, the collisions are
+    /// compared with it when they have arrived.
     fn step<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -74,8 +73,7 @@ impl Application {
         let mut encoder = self.device.encoder();
         match self.buffers.record(&mut encoder, step) {
             Err(Error::TooManyInFlight { .. }) => {
-                // All four of carom's upload buffers are in flight, so the recording must wait for
-                // the device.
+                // All of carom's upload buffers are in flight, so the recording must wait for the device.
                 self.device.wait();
                 self.buffers.record(&mut encoder, step)?;
             }
@@ -97,8 +95,8 @@ impl Application {
         Ok(())
     }
 
-    /// Compares the lists of collisions that have arrived from the device with the expected lists.
-    /// Returns the required buffer capacity if a list was truncated.
+    /// Compares the lists of collisions that have arrived with the expected lists. Returns the required
+    /// buffer capacity if a list was truncated.
     fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
         let mut missing = None;
         while let Some((ticket, expected)) = self.tickets.pop_front() {
@@ -117,8 +115,8 @@ impl Application {
         Ok(missing)
     }
 
-    /// Runs a time step. If `expected` is given, waits for the list of collisions and compares it
-    /// with `expected`. Otherwise reads no list, but occasionally records a readback and drops it.
+    /// Runs a time step, waits for the list of collisions and compares it with `expected`, if given.
+    /// Otherwise reads no list, but occasionally records a readback and drops it.
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
@@ -137,8 +135,8 @@ impl Application {
         Ok(())
     }
 
-    /// Runs a time step and compares its list of collisions with the expected list. If the list is
-    /// truncated, grows carom's buffers and repeats the step.
+    /// Runs a time step and compares its list of collisions with the expected list. If the list is truncated,
+    /// grows carom's buffers and repeats the step.
     fn whole<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,

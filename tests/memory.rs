@@ -1,6 +1,5 @@
-//! Tests that a repeated time step on the CPU allocates no memory, except for the cases that
-//! docs/design.md names ("On the CPU"). Allocations are counted for the whole program, so this file
-//! has only one test.
+//! Tests that a repeated time step on the CPU allocates no memory, except for the cases that docs/design.md
+//! names ("On the CPU"). Allocations of the whole program are counted, so this file has only one test.
 
 mod backends;
 
@@ -12,14 +11,11 @@ use dhat::{HeapStats, Profiler};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Number of time steps for which allocations are counted.
 const STEPS: u64 = 50;
 
-/// Number of memory blocks that rayon's queue needs for `STEPS` time steps: one block for every 63
-/// calls.
+/// Number of memory blocks that rayon's queue needs for `STEPS` time steps: one for every 63 calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
-/// Returns the number of memory blocks and of bytes that the program has allocated so far.
 fn allocated() -> [u64; 2] {
     let HeapStats {
         total_blocks,
@@ -29,9 +25,9 @@ fn allocated() -> [u64; 2] {
     [total_blocks, total_bytes]
 }
 
-/// Runs `steps` time steps of a world. After each step, every sphere moves by the fraction `moves`
-/// of its displacement in the step. A sphere that leaves the box re-enters it on the opposite side.
-/// Returns the numbers of memory blocks and of bytes that the steps allocated.
+/// Runs `steps` time steps of a world, and returns the memory blocks and bytes that they allocated. After
+/// each step, every sphere moves by the fraction `moves` of its displacement. A sphere that leaves the box
+/// re-enters it on the opposite side.
 fn run(
     detector: &mut Detector,
     spheres: &mut [Sphere],
@@ -59,11 +55,10 @@ fn run(
     sum
 }
 
-/// Calls `count` until it returns no more allocations than rayon's queue needs. `count` runs
-/// `STEPS` time steps and returns the allocations of these steps.
+/// Calls `count`, which returns the allocations of `STEPS` time steps, until they are no more than rayon's
+/// queue needs.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
-    // Allocations are counted up to twenty times, because they stop only after rayon's threads have
-    // started and each thread has run the largest task once.
+    // Allocations stop only after rayon's threads have started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());
     let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > QUEUE).collect();
     println!("{world}: {counts:?}");
@@ -104,8 +99,8 @@ fn a_step_like_those_before_it_allocates_nothing() {
             // The scene `Fast` has spheres so fast that carom cuts their paths into time segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // In a world of 300 000 spheres, carom's stage `scatter`, which sorts spheres by grid
-            // cell, first copies the spheres to buckets.
+            // In a world of 300 000 spheres, carom first copies the spheres to buckets before it sorts them
+            // by grid cell.
             (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {
@@ -118,8 +113,7 @@ fn a_step_like_those_before_it_allocates_nothing() {
                 |steps, moves| run(&mut detector, &mut spheres, [dt, moves], steps, &mut found);
             settle(&world, &mut || count(STEPS, 0.0));
 
-            // When spheres move from step to step, a vector of the detector may outgrow its
-            // capacity, so some memory may be allocated.
+            // When spheres move, a vector of the detector may outgrow its capacity.
             count(STEPS, 1.0);
             let moving = count(STEPS, 1.0);
             let kept = found.statistics.memory;

@@ -1,6 +1,6 @@
-//! Tests that every misuse of carom inside an application's wgpu device is an error that names the
-//! remedy. The next correct call must work, and the application's error handler must see no error.
-//! The tests use wgpu's noop device, which validates every call and computes nothing.
+//! Tests that every misuse of carom inside an application's wgpu device is an error that names the remedy.
+//! The next correct call must work, and the application's error handler must see no error. The tests use
+//! wgpu's noop device, which validates every call and computes nothing.
 
 mod device;
 
@@ -30,21 +30,18 @@ const SPHERES: [Sphere; 2] = [Sphere {
     groups: 0,
 }; 2];
 
-/// Asserts that a step and its readback can be recorded and submitted without an error.
 fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
-    // The noop device computes nothing, so the results do not contain the serial number of the
-    // step. carom therefore reports the step as not submitted.
+    // The noop device computes nothing, so carom reports the step as not submitted.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
     device.assert_silent();
     Ok(())
 }
 
-/// Asserts that a result is an error whose message contains all of the given texts.
 fn assert_says<T: std::fmt::Debug>(result: Result<T>, what: &[&str]) {
     match result {
         Err(error) => {
@@ -87,7 +84,6 @@ fn limits_that_are_too_low_are_named() -> Result {
         );
         device.assert_silent();
     }
-    // carom works on a device with wgpu's default limits.
     let device = noop();
     assert_works(&device, &mut world(&device, &BufferOptions::new(10))?)
 }
@@ -131,8 +127,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
         assert_says(buffers.read_exact(encoder), &record);
     };
     missing(&mut buffers, &mut encoder);
-    // A step that carom refuses to record does not count as recorded, so there is no step to read
-    // back.
+    // A step that carom refuses to record cannot be read back.
     assert!(
         buffers
             .record(&mut encoder, &Step::new(&SPHERES, -1.0))
@@ -141,8 +136,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     missing(&mut buffers, &mut encoder);
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     drop(buffers.read_summary(&mut encoder)?);
-    // `CollisionBuffers::grow` replaces carom's buffers. The new buffers have no results until a
-    // step is recorded.
+    // The new buffers of `CollisionBuffers::grow` have no results until a step is recorded.
     assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
     missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);
@@ -172,7 +166,7 @@ fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
     for _ in 0..3 {
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
-        // A failed recording must leave the only upload buffer free. The next recording takes it.
+        // A failed recording must leave the only upload buffer free.
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         let ticket = buffers.read_summary(&mut encoder)?;
         fail(&mut buffers, &mut encoder);
@@ -180,7 +174,6 @@ fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
             buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
             &["recordings in flight", "limit of 1"],
         );
-        // The readback in flight has taken the only staging buffer.
         assert_says(
             buffers.read_exact(&mut encoder),
             &["readbacks in flight", "limit of 1"],
@@ -219,8 +212,7 @@ fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
         } else {
             drop(encoder);
         }
-        // A readback keeps its staging buffer until its result is taken or its ticket is dropped,
-        // even after the submission.
+        // A readback keeps its staging buffer until its result is taken or its ticket is dropped.
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
@@ -346,8 +338,7 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
         (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
-        // The remaining cases are buffers that are long enough, but in which two attributes of the
-        // spheres overlap.
+        // The remaining buffers are long enough, but two attributes of the spheres overlap.
         (
             radius(at(&source.buffer, 8, 32)),
             vec![
@@ -444,8 +435,6 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
     Ok(())
 }
 
-/// Tests that unusual but valid layouts of the attributes of spheres in device buffers are
-/// accepted.
 #[test]
 fn unusual_layouts_are_accepted() -> Result {
     let device = noop();
@@ -458,13 +447,12 @@ fn unusual_layouts_are_accepted() -> Result {
         at_most: 10,
     };
     let taken = [
-        // All attributes of a sphere are fields of one struct, in any order. A header precedes the
-        // first struct.
+        // All attributes of a sphere are fields of one struct, after a header.
         DeviceSpheres::new(10, at(48, 32), at(60, 32))
             .with_velocity(at(36, 32))
             .with_groups(at(32, 32)),
-        // The attributes of the spheres are separate arrays, one after another in one buffer. The
-        // number of spheres follows them.
+        // The attributes of the spheres are separate arrays, one after another in one buffer, followed by the
+        // number of spheres.
         DeviceSpheres::new(counted, at(0, 12), at(240, 4))
             .with_velocity(at(120, 12))
             .with_groups(at(280, 4)),
@@ -472,7 +460,7 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(0, 16), at(156, 4)),
         // The array of radii precedes the array of centres in a shared buffer.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
-        // The number of spheres is stored in the padding of one of the centres.
+        // The number of spheres is in the padding of one of the centres.
         DeviceSpheres::new(
             SphereCount::InBuffer {
                 buffer: &buffer,
@@ -484,22 +472,20 @@ fn unusual_layouts_are_accepted() -> Result {
         ),
         // The previous and the current centre of each sphere alternate in one array.
         DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
-        // Two attributes of the spheres with the same offset and stride read the same bytes of the
-        // buffer.
+        // Two attributes of the spheres with equal offset and stride read the same bytes.
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
-        // The buffer is a chain of points, each with a radius. Sphere i moves from point i to point
-        // i + 1, and has the radius of one of these points.
+        // The buffer is a chain of points, each with a radius. Sphere i moves from point i to point i + 1,
+        // and has the radius of one of these points.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
-        // The centres are in large structs, and all radii are in the first of these structs.
+        // The centres are in large structs, and all radii are in the first of them.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // The stride of the centres is a multiple of the stride of the radii, in a shared buffer.
+        // In a shared buffer, the stride of the centres is a multiple of the stride of the radii.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
-        // With one sphere, the strides have no effect, so the attributes cannot overlap.
+        // With one sphere, strides have no effect, so the attributes cannot overlap.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
-        // With no spheres, even overlapping attributes are accepted.
         DeviceSpheres::new(0, at(0, 16), at(0, 16)),
     ];
     for spheres in &taken {
@@ -548,8 +534,8 @@ fn a_buffer_of_another_device_is_refused() -> Result {
 
 #[test]
 fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
-    // A time step consists of five calls. In each run of this loop, the device is lost before a
-    // different call.
+    // A time step consists of five calls. In each run of this loop, the device is lost before a different
+    // call.
     for at in 0..5 {
         let device = noop();
         let pipeline = CollisionPipeline::new(&device.device)?;
@@ -557,8 +543,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
         let lose = |when: usize| {
             if at == when {
                 device.device.destroy();
-                // `wgpu::Device::poll` may return an error on a lost device. An application can
-                // ignore this error.
+                // An application can ignore an error of `wgpu::Device::poll` on a lost device.
                 let _ = device.device.poll(wgpu::PollType::Poll);
             }
         };
@@ -598,8 +583,6 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
             CollisionPipeline::new(&device.device).err(),
             Some(Error::DeviceLost)
         );
-        // The async functions return the same error as the blocking functions when the device is
-        // lost.
         assert_eq!(
             pollster::block_on(pipeline.create_buffers_async(&BufferOptions::new(10))).err(),
             Some(Error::DeviceLost)
@@ -622,7 +605,7 @@ fn a_submit_that_fails_returns_no_results() -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
-    // The application makes the submit fail: its encoder copies a buffer that is still mapped.
+    // The application makes the submit fail, because its encoder copies a buffer that is still mapped.
     let scope = device
         .device
         .push_error_scope(wgpu::ErrorFilter::Validation);
@@ -664,7 +647,7 @@ fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
     sent::<Ticket<PairList<ExactStep>>>();
-    // The futures of carom's async functions can move to other threads, too.
+    // The futures of carom's async functions can move to other threads.
     fn waits(
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,

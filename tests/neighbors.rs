@@ -12,11 +12,11 @@ fn detector() -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(2))
 }
 
-/// An entry of a list: i, j, the image of j, the vector, and the square of its length.
+/// An entry of a neighbour list: i, j, the image of j, the vector, and the square of its length.
 type Entry = ([u32; 2], [i32; 3], [f32; 3], f64);
 
-/// A cell whose corners, like all positions and cutoffs of these tests, are multiples of 1/8. So all
-/// sums and squares below are exact in float64.
+/// All corners, positions and cutoffs of these tests are multiples of 1/8, so sums and squares are exact in
+/// float64.
 struct World {
     spheres: Vec<Sphere>,
     domain: Domain,
@@ -44,7 +44,7 @@ impl World {
         Self { spheres, domain }
     }
 
-    /// Returns the entries of the full list for the distance that `reach` gives for two particles.
+    /// Returns the entries of the full list for the distance `reach` of two particles.
     fn entries(&self, reach: impl Fn(&Sphere, &Sphere) -> f64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (i, one) in (0..).zip(&self.spheres) {
@@ -70,8 +70,8 @@ impl World {
         entries
     }
 
-    /// Returns the numbers of edge `k` that put particle `other` within reach of `one` along axis k.
-    /// `later` are the numbers of the later edges. The earlier edges have no component along this axis.
+    /// Returns the multiples of edge `k` that put particle `other` within reach of `one` along axis k.
+    /// `later` are the multiples of the later edges. The earlier edges have no component along this axis.
     fn images(
         &self,
         k: usize,
@@ -85,7 +85,7 @@ impl World {
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
         let edge = f64::from(self.domain.edges()[k][k]);
-        // One more on each side makes up for the rounding of the quotients.
+        // One more multiple on each side makes up for the rounding of the quotients.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
         let [first, last] =
             [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);
@@ -102,12 +102,11 @@ fn eighths(rng: &mut Rng, range: RangeInclusive<i16>) -> f32 {
     f32::from(rng.i16(range)) / 8.0
 }
 
-/// Whether an entry of a full list is in the half list.
 fn is_in_half(&([i, j], image, ..): &Entry) -> bool {
     i < j || (i == j && image > [0; 3])
 }
 
-/// Fails unless a list has the expected entries, in their order, and rows that fit.
+/// Fails unless a neighbour list has the expected entries, in their order, and rows that fit.
 fn check(list: &NeighborList, world: &World, expected: &[Entry]) {
     let images = if world.domain.is_open() {
         vec![[0; 3]; list.pairs.len()]
@@ -166,7 +165,7 @@ fn lists_have_all_pairs_within_the_cutoff() -> Test {
         ties += half.iter().filter(|entry| entry.3 == square).count();
         own += half.iter().filter(|entry| entry.0[0] == entry.0[1]).count();
     }
-    // Pairs exactly at the cutoff, and particles that are neighbours of their own images.
+    // There are pairs exactly at the cutoff, and particles that are neighbours of their own images.
     assert!(ties > 100 && own > 100, "{ties} {own}");
     Ok(())
 }
@@ -196,7 +195,7 @@ fn radii_and_skin_extend_the_reach() -> Test {
 
 #[test]
 fn a_skin_that_float32_would_round_down_is_rounded_up() -> Test {
-    // 1 + 2⁻²⁵ is no float32. Rounded to nearest it is 1, and the pair would be lost.
+    // The sum 1 + 2⁻²⁵ is no float32. Rounded to nearest, it would lose the pair.
     let skin = 2.0_f32.powi(-25);
     let distance = 1.0_f32.next_up();
     let particles = [0.0, distance].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
@@ -380,7 +379,7 @@ fn invalid_searches_are_errors_and_leave_the_list_empty() -> Test {
         assert!(list.pairs.is_empty() && list.row(0).is_empty(), "{error}");
         assert!(!list.is_valid_for(&search));
     }
-    // Velocities do not count, and are not checked.
+    // A neighbour search neither uses nor checks velocities.
     broken = particles;
     broken[0].velocity = [f32::NAN; 3];
     assert_eq!(
@@ -390,7 +389,6 @@ fn invalid_searches_are_errors_and_leave_the_list_empty() -> Test {
             .len(),
         1
     );
-    // There may be no particles.
     assert_eq!(
         detector
             .find_neighbors(&NeighborSearch::within(&[], 1.0))?

@@ -19,9 +19,8 @@ fn single<const N: usize>(numbers: [f64; N]) -> [f32; N] {
     numbers.map(|x| x as f32)
 }
 
-/// Returns the time of impact and the penetration depth of a pair, or `None` if the pair does not
-/// collide. Checks that float64 and integer arithmetic agree, and that the order of the two spheres
-/// does not matter.
+/// Returns the time of impact and the penetration depth of a colliding pair. Checks that float64 and integer
+/// arithmetic agree, and that the order of the two spheres does not matter.
 fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
     let expected = toi(&a, &b, dt).map(|toi| (toi.value, depth(&a, &b).value));
     for (one, other) in [(a, b), (b, a)] {
@@ -35,8 +34,8 @@ fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
             let [toi, depth] = single(expected.into());
             assert!(exactly.rounds_to_toi(toi), "{toi:?}");
             assert!(exactly.rounds_to_depth(depth), "{depth:?}");
-            // Integer arithmetic must reject the float32 numbers next to the correctly rounded time
-            // of impact or depth.
+            // Integer arithmetic must reject the float32 neighbours of the correctly rounded time of impact
+            // or depth.
             assert!(!exactly.rounds_to_toi(toi.next_up()), "{toi:?}");
             assert!(!exactly.rounds_to_depth(depth.next_up()), "{depth:?}");
             assert!(
@@ -137,8 +136,8 @@ fn a_tangent_pass_collides_and_one_with_a_smaller_radius_does_not() {
 #[test]
 fn numbers_at_both_ends_of_the_range_are_handled() {
     let (least, most) = (f32::from_bits(1), carom::MAX_MAGNITUDE);
-    // In units of the smallest positive float32, the two centres are at distance 3 and approach by
-    // 1 during the step.
+    // In units of the smallest positive float32, the two centres are at distance 3 and approach by 1 during
+    // the step.
     let coming = at([3.0 * least, 0.0, 0.0], least).with_velocity([-least, 0.0, 0.0]);
     assert_eq!(answer(at([0.0; 3], least), coming, 1.0), Some((1.0, 0.0)));
     assert_eq!(answer(at([0.0; 3], 0.0), coming, 1.0), None);
@@ -147,8 +146,6 @@ fn numbers_at_both_ends_of_the_range_are_handled() {
     assert!((toi - (1.0 - 1.0 / 3_f64.sqrt())).abs() < 1e-12);
 }
 
-/// Checks on nearly tangent pairs of mixed scales that integer arithmetic confirms every decision
-/// of float64.
 #[test]
 fn float64_is_right_where_it_answers() {
     let rng = &mut fastrand::Rng::with_seed(7);
@@ -158,8 +155,8 @@ fn float64_is_right_where_it_answers() {
         let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
         let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
         let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
-        // The vector between the centres at the closest approach is a Pythagorean vector
-        // perpendicular to the motion, so that pairs are often exactly tangent.
+        // The vector between the centres at the closest approach is a Pythagorean vector perpendicular to the
+        // motion, so that pairs are often exactly tangent.
         let across: [f32; 3] = *rng
             .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
             .expect("not empty");
@@ -201,8 +198,8 @@ fn float64_is_right_where_it_answers() {
             }
         }
     }
-    // The random pairs must include many that float64 decides, many that float64 leaves open, and
-    // many that collide. Otherwise the test would be meaningless.
+    // The random pairs must include many that float64 decides, many that float64 leaves open, and many that
+    // collide.
     assert!(
         told > 10_000 && untold > 10_000 && hits > 10_000,
         "float64 decided {told} pairs and left {untold} open, {hits} pairs collide"
@@ -263,8 +260,8 @@ fn scenes_have_their_names_and_sizes() {
 #[test]
 fn groups_leave_pairs_out() {
     let place = |groups: (u16, u16)| at([0.0; 3], 1.0).with_groups(groups.0, groups.1);
-    // Spheres 0 and 1 are in collision group 0 and ignore it. Sphere 2 ignores group 1, and sphere
-    // 3 is in group 1. Spheres 4 and 5 are in group 15, and sphere 4 ignores it.
+    // Spheres 0 and 1 are in collision group 0 and ignore it. Sphere 2 ignores group 1, and sphere 3 is in
+    // group 1. Spheres 4 and 5 are in group 15, and sphere 4 ignores it.
     let spheres = [
         (1, 1),
         (1, 1),
@@ -282,7 +279,6 @@ fn groups_leave_pairs_out() {
     assert_eq!(between, [(0, 2), (0, 3), (0, 4), (0, 5)]);
 }
 
-/// Tests that the comparison with brute force reports each kind of mistake in a list of collisions.
 #[test]
 fn every_kind_of_difference_is_reported() {
     let spheres = Scene::Dense.generate(200, 1);

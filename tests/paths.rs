@@ -1,12 +1,10 @@
-//! Tests that every path named in comments and documents exists, so that no file can move without
-//! them. Also tests that a GPU shader and the Rust file with the same computation (its twin) name
-//! each other.
+//! Tests that every path named in comments and documents exists. Also tests that a GPU shader and the Rust
+//! file with the same computation (its twin) name each other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders in the root of the repository. A path that begins with one of these folders is relative
-/// to the root.
+/// Folders of the repository. A path that begins with one of these folders is relative to the root.
 const FOLDERS: [&str; 6] = [
     "src/",
     "shaders/",
@@ -16,7 +14,6 @@ const FOLDERS: [&str; 6] = [
     "examples/",
 ];
 
-/// Appends the files in a folder and its subfolders that have the given extension to `found`.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -28,14 +25,12 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns whether a character can be part of a path, or of a pattern that stands for several
-/// paths.
+/// Returns whether a character can be part of a path, or of a pattern that stands for several paths.
 fn is_of_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
 }
 
-/// Returns the words of a line that may be paths. Leaves out URLs, and patterns that stand for
-/// several paths.
+/// Returns the words of a line that may be paths, without URLs and patterns that stand for several paths.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c| !is_of_path(c))
         .filter(|word| !word.starts_with("//"))
@@ -47,8 +42,6 @@ fn is_from_root(word: &str) -> bool {
     FOLDERS.iter().any(|folder| word.starts_with(folder))
 }
 
-/// Returns whether a word is the name of a Rust or WGSL file, possibly preceded by some of the
-/// file's folders.
 fn is_file_name(word: &str) -> bool {
     let stem = word
         .strip_suffix(".rs")
@@ -56,8 +49,7 @@ fn is_file_name(word: &str) -> bool {
     stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
 }
 
-/// Returns whether a file or folder with the given path exists. The path may lack the extension of
-/// the file.
+/// Returns whether a path exists, possibly without the extension of the file.
 fn exists(root: &Path, path: &str) -> bool {
     let path = root.join(path);
     path.exists()
@@ -119,8 +111,8 @@ fn every_path_that_is_named_exists() {
     );
 }
 
-/// Returns the files whose header comment contains the words "Twin of", each with the paths that
-/// follow these words.
+/// Returns the files with the words "Twin of" in the header comment, each with the paths that follow these
+/// words.
 fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     files(&root.join("src"), "rs", &mut all);
@@ -139,8 +131,7 @@ fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// Tests that a shader and its Rust twin name each other in their header comments. The path of a
-/// folder stands for its file `mod.rs`.
+/// In a twin note, the path of a folder stands for its file `mod.rs`.
 #[test]
 fn twins_name_one_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,4 @@
-//! Tests that carom finds the same colliding pairs in periodic domains as exact arithmetic on every
-//! image (periodic copy) of each sphere.
+//! Tests carom in periodic domains against exact arithmetic on every image (periodic copy) of each sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,15 +12,13 @@ use fastrand::Rng;
 use glam::{DVec3, Vec3};
 use oracle::periodic::{Pair, brute_force, brute_force_between, motion};
 
-/// Number of random periodic worlds that every run tests.
 const WORLDS: u64 = 20_000;
 
 fn detector() -> Detector {
     Detector::new(Options::new().with_backend(Backend::Cpu)).expect("the CPU is always there")
 }
 
-/// Returns the colliding pairs of a step, each with the image (periodic copy) of the second sphere
-/// that the first sphere touches.
+/// Returns the colliding pairs of a step, each with the image (periodic copy) of the second sphere.
 fn listed(found: &Collisions) -> Vec<Pair> {
     assert_eq!(found.pairs.len(), found.images.len());
     let pairs = found.pairs.iter().zip(&found.images);
@@ -30,7 +27,6 @@ fn listed(found: &Collisions) -> Vec<Pair> {
         .collect()
 }
 
-/// A random test world: one or two sets of spheres in a periodic domain.
 #[derive(Debug)]
 struct World {
     domain: Domain,
@@ -43,7 +39,7 @@ impl World {
     fn new(rng: &mut Rng) -> Self {
         let (domain, size) = random_domain(rng);
         let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
-        // Largest radius of a sphere. The periodic cell is half a diameter to many diameters wide.
+        // The periodic cell is half a diameter to many diameters of the largest sphere wide.
         let radius = size * [1.0, 0.4, 0.1, 0.02][rng.usize(..4)];
         let speed = size * [0.0, 0.05, 0.5, 6.0][rng.usize(..4)];
         let far = [0, 0, 1, 1000][rng.usize(..4)];
@@ -75,8 +71,8 @@ impl World {
             Sphere::new(center.as_vec3(), radius as f32).with_velocity(velocity.as_vec3())
         };
         let mut first: Vec<Sphere> = (0..count).map(|_| sphere(rng)).collect();
-        // The first sphere ignores collision groups that have no members. In a build with the cfg
-        // `carom_fuzzing`, these groups determine the length of carom's time segments.
+        // In a build with the cfg `carom_fuzzing`, the collision groups that the first sphere ignores
+        // determine the length of carom's time segments. These groups have no members.
         first[0] = first[0].with_groups(0, rng.u16(..6) << 12);
         let second =
             (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());
@@ -110,8 +106,7 @@ impl World {
         }
     }
 
-    /// Detects the collisions of this world and compares them with exact arithmetic. Returns the
-    /// number of colliding pairs.
+    /// Compares the collisions of this world with exact arithmetic, and returns their number.
     fn check(&self, detector: &mut Detector) -> usize {
         let found = detector.detect(&self.step()).expect("the world is valid");
         let truth = self.truth();
@@ -133,14 +128,13 @@ impl World {
     }
 }
 
-/// Returns 0 or a tiny number. Added to a coordinate, it changes the coordinate by at most a few
-/// ulps.
+/// Returns 0 or a number so tiny that it changes a coordinate by at most a few ulps.
 fn near_nothing(rng: &mut Rng) -> f64 {
     [0.0, 1e-7, -1e-7, 1e-8][rng.usize(..4)]
 }
 
-/// Returns a random periodic domain, and the approximate smallest distance between two opposite
-/// faces of its cell.
+/// Returns a random periodic domain, and the approximate smallest distance between opposite faces of its
+/// cell.
 fn random_domain(rng: &mut Rng) -> (Domain, f64) {
     let scale = [1.0, 1.0, 1e-20, 3e8][rng.usize(..4)];
     let mut length = || scale * [1.0, 1.0, 0.7, 8.0][rng.usize(..4)];
@@ -209,13 +203,11 @@ fn many_small_worlds() {
     check_worlds(number("CAROM_SEED", 2), number("CAROM_WORLDS", 1_000_000));
 }
 
-/// Returns the result of a step that must succeed.
 fn detect(step: &Step<'_>) -> Collisions {
     detector().detect(step).expect("the step is valid")
 }
 
-/// Returns many random spheres, some of them very fast, in a periodic box. All coordinates are
-/// multiples of 2⁻¹⁰.
+/// Returns random spheres, some very fast, in a periodic box. All coordinates are multiples of 2⁻¹⁰.
 fn gas(rng: &mut Rng, count: usize, length: i32) -> (Vec<Sphere>, Domain) {
     let part = |rng: &mut Rng, most: i32| rng.i32(0..most * 1024) as f32 / 1024.0;
     let sphere = |rng: &mut Rng| {
@@ -228,15 +220,15 @@ fn gas(rng: &mut Rng, count: usize, length: i32) -> (Vec<Sphere>, Domain) {
     (spheres, Domain::rectangular([-3.0; 3], [length as f32; 3]))
 }
 
-/// Tests that a periodic cell has the same colliding pairs as the same cell surrounded by copies of
-/// itself in open space.
+/// Tests that a periodic cell has the same colliding pairs as the cell surrounded by copies of itself in open
+/// space.
 #[test]
 fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
     let mut rng = Rng::with_seed(3);
     let (spheres, domain) = gas(&mut rng, 400, 12);
     let step = Step::new(&spheres, 0.25).in_domain(&domain);
-    // The fastest sphere moves 10 units along an axis during the step, which is less than an edge
-    // of the periodic cell. So one layer of copies around the cell suffices.
+    // The fastest sphere moves less than an edge of the periodic cell during the step, so one layer of copies
+    // around the cell suffices.
     let images: Vec<[i32; 3]> = (0..27)
         .map(|k| [k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1])
         .collect();
@@ -266,8 +258,7 @@ fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
 fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     let mut rng = Rng::with_seed(4);
     let (mut spheres, domain) = gas(&mut rng, 3000, 24);
-    // The positions are unwrapped: spheres may lie outside the periodic cell, as after a long
-    // simulation.
+    // Spheres may lie outside the periodic cell, as after a long simulation.
     for sphere in &mut spheres {
         for x in &mut sphere.center {
             *x += 24.0 * rng.i32(-5..=5) as f32;
@@ -288,8 +279,8 @@ fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     assert!(truth.missing.contains(&missing));
     assert!(truth.images.missing.contains(&missing_image));
     assert_eq!(truth.images.invented, [images[7]]);
-    // Exchanging the two spheres of a pair, and negating the displacement of the periodic copy,
-    // gives the same pair.
+    // Exchanging the two spheres of a pair, and negating the displacement of the periodic copy, gives the
+    // same pair.
     let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
     (pairs[3].a, pairs[3].b) = (pairs[3].b, pairs[3].a);
     images[3] = images[3].map(|n| -n);
@@ -317,8 +308,7 @@ fn neither_threads_nor_the_order_of_memory_changes_the_list() {
     assert_eq!(one, list(5));
 }
 
-/// Tests impacts, contacts and changes in a periodic box: a sphere moves out of the box on one side
-/// and hits a sphere on the opposite side.
+/// Tests a sphere that moves out of a periodic box on one side and hits a sphere on the opposite side.
 #[test]
 fn impacts_contacts_and_changes_know_the_image() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
@@ -388,7 +378,7 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
             .pairs
             .is_empty()
     );
-    // In a domain that does not repeat along the x axis, the sphere has no copies along this axis.
+    // In a domain that is not periodic along the x axis, the sphere has no copies along this axis.
     let channel = domain.with_periodic([false, true, true]);
     assert!(
         detect(&Step::new(&[sphere], 1.0).in_domain(&channel))
@@ -397,8 +387,8 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
-/// Tests a pair of spheres that miss each other, or overlap, by a tiny component of a periodic
-/// displacement. Float64 rounds this component away, so exact arithmetic must decide the pair.
+/// Tests a pair of spheres that miss each other, or overlap, by a tiny component of a periodic displacement,
+/// which float64 rounds away.
 #[test]
 fn a_displacement_that_float64_rounds_is_decided_exactly() {
     for power in [-60, -70, -90] {
@@ -458,7 +448,7 @@ fn bad_domains_are_errors_that_name_the_number() {
         let text = error(&spheres, &domain);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
-    // An edge of the cell along which the world does not repeat may have any length, even 0.
+    // An edge of the cell along which the world is not periodic may have any length, even 0.
     let slab = Domain::rectangular([0.0; 3], [10.0, 10.0, 0.0]).with_periodic([true, true, false]);
     assert_eq!(
         detect(&Step::new(&spheres, 1.0).in_domain(&slab))
@@ -487,7 +477,6 @@ fn bad_domains_are_errors_that_name_the_number() {
     ));
 }
 
-/// Tests that a step in a periodic domain runs on the CPU, or is an error if a GPU was requested.
 #[test]
 fn a_detector_without_a_choice_of_backend_uses_the_cpu() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);

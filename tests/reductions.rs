@@ -1,5 +1,5 @@
-//! Compares the results that are computed from a list of collisions, such as earliest impacts and
-//! contacts, with their definitions.
+//! Compares results that are computed from a list of collisions, such as earliest impacts and contacts, with
+//! their definitions.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use carom::{
 };
 use fastrand::Rng;
 
-/// Returns a list of `pairs` random collisions. The list is unsorted, and contains repeated pairs
-/// and indices past the last sphere. Many pairs have the same time of impact.
+/// Returns an unsorted list of random collisions with repeated pairs, indices past the last sphere, and many
+/// equal times of impact.
 fn altered(rng: &mut Rng, pairs: usize) -> Collisions {
     let spheres = rng.u32(0..30);
     let second_set_start = rng.bool().then(|| rng.usize(0..=spheres as usize));
@@ -51,8 +51,7 @@ fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns random lists of collisions, and the lists of real steps within one set and between two
-/// sets of spheres. Each list is included twice: in its original order, and sorted by time.
+/// Returns random lists of collisions, and the lists of real steps, each also sorted by time.
 fn lists() -> Vec<Collisions> {
     let mut rng = Rng::with_seed(1);
     let mut lists = vec![Collisions::default()];
@@ -73,8 +72,8 @@ fn lists() -> Vec<Collisions> {
     lists
 }
 
-/// Returns the numbers of the two spheres of a pair when the spheres of both sets are counted
-/// together. Returns `None` if one of the two spheres does not exist.
+/// Returns the numbers of the two spheres of a pair, counted through both sets. Returns `None` if one of the
+/// two spheres does not exist.
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),
@@ -97,8 +96,7 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
                 let second = (b == row).then_some((pair.toi, pair.a));
                 [first, second].into_iter().flatten()
             });
-            // Times of impact are compared by magnitude, so that a time of −0 counts as 0. No time
-            // is negative.
+            // Times of impact are compared by magnitude, so that −0 counts as 0. No time is negative.
             let expected = partners
                 .min_by_key(|&(toi, partner)| (toi.abs().to_bits(), partner))
                 .map(|(toi, partner)| Earliest {
@@ -146,8 +144,6 @@ fn changes_are_set_differences() {
     }
 }
 
-/// Checks that the position of each pair in the list sorted by time is the number of pairs that
-/// come before it by definition.
 #[test]
 fn sort_by_time_orders_pairs_by_time_and_then_by_indices() {
     for mut found in lists() {
@@ -182,9 +178,8 @@ fn reductions_do_not_depend_on_sorting_by_time() {
         assert_eq!(by_time.earliest(), found.earliest());
         let changes = found.changes_since(previous);
         assert_eq!(by_time.changes_since(&previous_by_time), changes);
-        // The two lists have different orders, so their contact tables contain different indices.
-        // The test therefore compares the pairs and times to which the indices refer. Copies of a
-        // repeated pair may come in any order.
+        // The contact tables of two differently sorted lists contain different indices, so the test compares
+        // the pairs and times to which the indices refer. Copies of a repeated pair may come in any order.
         let [contacts, expected] = [&by_time, found].map(|found| {
             let contacts = found.contacts();
             let of = |row| {
@@ -235,8 +230,8 @@ fn two_consecutive_steps_have_changes_of_every_kind() {
     }
 }
 
-/// Tests a step between two sets of spheres, one of them empty. The earliest impacts and contacts
-/// still have a row for each sphere of the other set.
+/// Tests a step between two sets of spheres, one of them empty. Earliest impacts and contacts still have a
+/// row for each sphere of the other set.
 #[test]
 fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     let spheres = gas(&mut Rng::with_seed(3), 5);
@@ -250,8 +245,8 @@ fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     assert_eq!(detect(&spheres).second_set_start(), None);
 }
 
-/// Tests a table of contacts in which one sphere has half a million contacts, and half a million
-/// spheres have one contact each.
+/// Tests a contact table in which one sphere has half a million contacts, and half a million spheres have one
+/// each.
 #[test]
 fn one_sphere_can_touch_half_a_million_others() {
     let others = 500_000;

@@ -1,6 +1,5 @@
-//! Tests worked examples with known results, and the guarantees about the list of colliding pairs:
-//! its order, its indices and the effect of collision groups. Nearly all tests run on both the CPU
-//! backend and the GPU backend.
+//! Tests worked examples, and the guarantees about the list of colliding pairs: its order, its indices and
+//! the effect of collision groups.
 
 mod backends;
 
@@ -12,9 +11,8 @@ fn ball(center: [f32; 3], radius: f32) -> Sphere {
     Sphere::new(center, radius)
 }
 
-/// Returns the collision of two spheres, or `None` if they do not collide. Checks that the CPU
-/// backend, the GPU backend and `time_of_impact` agree, and that the order of the two spheres does
-/// not matter.
+/// Returns the collision of two spheres, if any. Checks that the CPU backend, the GPU backend and
+/// `time_of_impact` agree, and that the order of the two spheres does not matter.
 fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
     let [cpu, gpu] = both(|detector| {
         [[a, b], [b, a]].map(|pair| match detector.detect(&Step::new(&pair, dt)) {
@@ -38,7 +36,6 @@ fn meet(a: Sphere, b: Sphere, dt: f32) -> Option<Collision> {
     alone
 }
 
-/// Returns the collision of two spheres, checked by [`meet`]. Panics if the spheres do not collide.
 fn impact(a: Sphere, b: Sphere, dt: f32) -> Collision {
     meet(a, b, dt).unwrap_or_else(|| panic!("these spheres do not collide: {a:?} {b:?}"))
 }
@@ -85,8 +82,8 @@ fn a_moving_ball_hits_a_resting_one_at_the_known_time() {
     let found = impact(runner, resting, 1.0);
     assert_eq!((found.toi, found.depth), (0.3, 0.0));
     let contact = found.contact(&runner, &resting);
-    // The time of impact 0.3 is not a float32 number, so it is rounded. At a speed of 10, the error
-    // of the contact point is ten times this rounding error.
+    // The time of impact 0.3 is rounded to float32. At a speed of 10, the error of the contact point is ten
+    // times this rounding error.
     assert_eq!(contact.normal, Vec3::X);
     assert!(
         contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6,
@@ -142,8 +139,7 @@ fn touching_at_the_start_counts_whatever_follows() {
     );
     assert_eq!(contact.approach_speed, 0.0);
 
-    // The distance of the two centres has 34 significant bits, so float64 cannot hold its square
-    // exactly.
+    // The distance of the two centres has 34 significant bits, so float64 cannot hold its square exactly.
     let far = 2_f32.powi(24);
     let wide = ball([far, 0.0, 0.0], far - 1.0);
     let near = |radius| ball([2_f32.powi(-10), 0.0, 0.0], radius).with_velocity([-1.0, 0.0, 0.0]);
@@ -174,8 +170,8 @@ fn a_tangent_pass_touches_but_not_with_a_radius_one_ulp_smaller() {
     assert_eq!(meet(passing, ball([0.0; 3], 0.5), 1.0), None);
 }
 
-/// Returns the contact of two colliding spheres. Checks that exchanging the spheres reverses the
-/// normal and keeps the approach speed.
+/// Returns the contact of two colliding spheres. Checks that exchanging the spheres reverses the normal and
+/// keeps the approach speed.
 fn contact(a: Sphere, b: Sphere, dt: f32) -> Contact {
     let found = impact(a, b, dt);
     let (contact, other) = (found.contact(&a, &b), found.contact(&b, &a));
@@ -230,9 +226,9 @@ fn the_normal_of_points_that_meet_opposes_their_relative_velocity() {
     assert_eq!(approach_speed, 5.0);
 }
 
-/// Tests a ball of radius 4 that flies inside a round wall of radius 100. Its centre turns back at
-/// a sphere of radius 96. carom finds no impacts from inside a sphere, so the test reverses time
-/// and lets a point hit the sphere of radius 96 from outside.
+/// Tests a ball of radius 4 that flies inside a round wall of radius 100, so that its centre turns back at a
+/// sphere of radius 96. carom finds no impacts from inside a sphere, so the test reverses time and lets a
+/// point hit the sphere of radius 96 from outside.
 #[test]
 fn a_ball_inside_a_round_wall_hits_it_and_returns() {
     let velocity = Vec3::new(10.0, 0.0, 0.0);
@@ -252,8 +248,8 @@ fn equal_masses_exchange_their_velocities_head_on() {
     let found = impact(moving, resting, 4.0);
     assert_eq!(found.toi, 2.0);
     let contact = found.contact(&moving, &resting);
-    // In an elastic impact of two equal masses, the velocity of each mass changes by the approach
-    // speed along the contact normal.
+    // In an elastic impact of two equal masses, the velocity of each changes by the approach speed along the
+    // contact normal.
     let impulse = contact.approach_speed * contact.normal;
     assert_eq!(Vec3::from(moving.velocity) - impulse, Vec3::ZERO);
     assert_eq!(Vec3::from(resting.velocity) + impulse, Vec3::X);
@@ -294,8 +290,8 @@ fn points_are_spheres_of_radius_zero() {
         meet(point, ball([1.0, 1.0, 1.0_f32.next_up()], 0.0), 1.0),
         None
     );
-    // A ray (a moving sphere of radius 0) starts at a distance of 2⁹ from a point and reaches it
-    // after half of the step.
+    // A ray (a moving sphere of radius 0) starts at a distance of 2⁹ from a point and reaches it after half
+    // of the step.
     let ray = ball([1.0, 1.0, 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
     assert_eq!(impact(point, ray, 1.0).toi, 0.5);
     let beside = ball([1.0, 1.0_f32.next_down(), 513.0], 0.0).with_velocity([0.0, 0.0, -1024.0]);
@@ -307,8 +303,7 @@ fn indices(pairs: &[Collision]) -> Vec<(u32, u32)> {
     pairs.iter().map(|pair| (pair.a, pair.b)).collect()
 }
 
-/// Returns the colliding pairs within one set of spheres. Checks that the CPU and the GPU backend
-/// agree.
+/// Returns the colliding pairs within one set of spheres, on which the CPU and the GPU backend must agree.
 fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(|detector| match detector.detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
@@ -318,8 +313,7 @@ fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     cpu
 }
 
-/// Returns the colliding pairs between two sets of spheres. Checks that the CPU and the GPU backend
-/// agree.
+/// Returns the colliding pairs between two sets of spheres, on which the CPU and the GPU backend must agree.
 fn between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(
         |detector| match detector.detect(&Step::between(first, second, dt)) {
@@ -340,9 +334,8 @@ fn no_sphere_and_one_sphere_have_no_pair() {
     }
 }
 
-/// Tests that the pairs are sorted by index. Each sphere of a row touches its two neighbours. The
-/// spheres are numbered from the middle of the row outwards, so the order by index differs from the
-/// order in space.
+/// Each sphere of a row touches its two neighbours. The spheres are numbered from the middle of the row
+/// outwards, so the order by index differs from the order in space.
 #[test]
 fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     let places = [0, 1, -1, 2, -2, 3, -3, 4, -4];
@@ -360,8 +353,8 @@ fn pairs_are_sorted_by_index_wherever_the_spheres_are() {
     assert_eq!(indices(&within(&spheres, 1.0)), expected);
 }
 
-/// Returns two sets of spheres with collisions between the sets and within each set. Sphere 0 of
-/// the first set and sphere 1 of the second set touch nothing.
+/// Returns two sets of spheres with collisions between the sets and within each set. Sphere 0 of the first
+/// set and sphere 1 of the second set touch nothing.
 fn two_sets() -> [Vec<Sphere>; 2] {
     let first = vec![
         ball([9.0, 0.0, 0.0], 1.0),
@@ -390,8 +383,6 @@ fn between_two_sets_only_cross_pairs_are_listed_with_indices_within_each_set() {
     assert_eq!((found[0].toi, found[0].depth), (0.0, 0.0));
     assert_eq!(found[2].toi, 0.5);
 
-    // Exchanging two sets of spheres keeps the colliding pairs, with the two indices of each pair
-    // exchanged.
     let mut turned = between(&second, &first, 1.0);
     turned
         .iter_mut()
@@ -399,8 +390,7 @@ fn between_two_sets_only_cross_pairs_are_listed_with_indices_within_each_set() {
     turned.sort_by_key(|pair| (pair.a, pair.b));
     assert_eq!(turned, found);
 
-    // If both sets contain the same spheres, each sphere also collides with its copy in the other
-    // set.
+    // If both sets contain the same spheres, each sphere also collides with its copy in the other set.
     assert_eq!(
         indices(&between(&first, &first, 1.0)),
         [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
@@ -437,8 +427,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
             }
         }
     }
-    // Spheres 1 and 3 are in group `RED`, which spheres 2 and 5 ignore. Spheres 2, 3 and 4 are in
-    // group `BLUE`, which spheres 4 and 5 ignore.
+    // Spheres 1 and 3 are in group `RED`, which spheres 2 and 5 ignore. Spheres 2, 3 and 4 are in group
+    // `BLUE`, which spheres 4 and 5 ignore.
     let by_hand = [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4)];
     assert_eq!(expected, by_hand);
     assert_eq!(indices(&within(&spheres, 1.0)), by_hand);
@@ -448,9 +438,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
     assert_eq!(indices(&between(first, second, 1.0)), crossing);
 }
 
-/// Tests the contact of a sphere so fast that it moves by more than its diameter within the
-/// rounding error of its time of impact in float32. The contact must not be on the far side of the
-/// target.
+/// Tests a sphere so fast that it moves by more than its diameter within the rounding error of its time of
+/// impact. The contact must not be on the far side of the target.
 #[test]
 fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     let bullet = Sphere::new([0.0; 3], 0.001).with_velocity([1e6, 0.0, 0.0]);
@@ -468,9 +457,9 @@ fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     }
 }
 
-/// Tests the time of impact of two spheres that almost touch at the start. The time is proportional
-/// to p·p − r², the squared distance of the centres minus the squared sum of the radii. This
-/// difference is only 6·10⁻¹³ times as large as p·p.
+/// Tests the time of impact of two spheres that almost touch at the start. The time is proportional to p·p −
+/// r², the squared distance of the centres minus the squared sum of the radii, which is only 6·10⁻¹³ times as
+/// large as p·p.
 #[test]
 fn the_time_of_a_slow_approach_from_almost_touching_is_accurate() {
     let runner = Sphere::new([3.0, 7.602922e-7, 0.0], 1.0).with_velocity([1.0239645e-5, 0.0, 0.0]);

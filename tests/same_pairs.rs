@@ -1,5 +1,5 @@
-//! Tests that the CPU and the GPU backend return identical lists of colliding pairs, and that exact
-//! brute force finds the same pairs. The worlds are the benchmark scenes and hard cases.
+//! Tests that the CPU and the GPU backend return identical lists of colliding pairs, and that exact brute
+//! force finds the same pairs.
 
 mod backends;
 mod oracle;
@@ -12,8 +12,8 @@ use fastrand::Rng;
 use rayon::ThreadPoolBuilder;
 use tangency::{KINDS, Kind, Pair};
 
-/// Detects the collisions of a world on the CPU and on the GPU. Compares the two lists of pairs
-/// with brute force and with each other. Returns the list of the CPU.
+/// Compares the collisions of a world on the CPU and on the GPU with brute force and with each other. Returns
+/// the list of the CPU.
 fn assert_right(world: &str, spheres: &[Sphere], dt: f32) -> Collisions {
     let truth = oracle::brute_force(spheres, dt);
     let [cpu, gpu] = both(|detector| {
@@ -56,8 +56,8 @@ fn hard_worlds_match_brute_force() {
     }
 }
 
-/// Tests worlds with a few giants among small spheres. The giants are so large that on the CPU each
-/// giant searches the grid of the small spheres, instead of the reverse.
+/// Tests worlds with a few giants, so large that on the CPU each giant searches the grid of the small
+/// spheres, instead of the reverse.
 #[test]
 fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {
@@ -66,8 +66,6 @@ fn giants_among_dust_match_brute_force() {
         let mut vector = |scale: f32| [0; 3].map(|_| (2.0 * rng.f32() - 1.0) * scale);
         let spheres: Vec<Sphere> = (0..4000)
             .map(|i| match i % 500 {
-                // The surface of each giant sphere passes through the small spheres, or close to
-                // them.
                 0 => {
                     let [x, y, z] = vector(1.0);
                     let length = (x * x + y * y + z * z).sqrt().max(0.1);
@@ -98,8 +96,8 @@ fn eight_million_pairs_at_one_point_are_all_found() {
     );
 }
 
-/// Detects the collisions of the given spheres after `reorder` has changed their order. Returns the
-/// pairs with their original indices, sorted.
+/// Detects the collisions of spheres after `reorder` has changed their order. Returns the pairs with their
+/// original indices, sorted.
 fn of_reordered(
     detector: &mut Detector,
     spheres: &[Sphere],
@@ -147,9 +145,9 @@ fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
     }
 }
 
-/// Tests that the order of the spheres in memory does not change the list of pairs. If neighbours
-/// in memory are not neighbours in space, carom's CPU backend first copies the spheres of a large
-/// world to buckets (docs/design.md, "On the CPU").
+/// Tests that the order of the spheres in memory does not change the list of pairs. If neighbours in memory
+/// are not neighbours in space, carom's CPU backend first copies the spheres to buckets (docs/design.md, "On
+/// the CPU").
 #[test]
 fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
@@ -171,8 +169,8 @@ fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     }
 }
 
-/// Tests a step on threads with stacks of 256 KiB. An application may call carom on threads with
-/// small stacks, and a stack overflow cannot be caught.
+/// Tests a step on threads with stacks of 256 KiB, because a stack overflow in an application cannot be
+/// caught.
 #[test]
 fn a_large_world_needs_little_stack() {
     let spheres = carom_scenes::Scene::Gas.generate(400_000, 1);
@@ -186,8 +184,8 @@ fn a_large_world_needs_little_stack() {
     assert!(found.is_ok_and(|found| found.pairs.len() > 50_000));
 }
 
-/// Tests worlds of twelve nearly tangent pairs of spheres in the same region, so that spheres of
-/// different pairs meet as well.
+/// Tests worlds of twelve nearly tangent pairs of spheres in the same region, so that spheres of different
+/// pairs meet as well.
 #[test]
 fn worlds_of_nearly_tangent_pairs_match_brute_force() {
     for kind in KINDS {
@@ -233,15 +231,14 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
                 .iter()
                 .all(|pair| (pair.toi, pair.depth) == (0.0, 0.0))
         );
-        // Float32 cannot decide whether two exactly touching spheres touch. Float64 can for every
-        // contact of this lattice, because it holds all digits of the products.
+        // Float32 cannot decide whether two exactly touching spheres touch. Float64 can for every contact of
+        // this lattice, because it holds all digits of the products.
         let statistics = found.statistics;
         assert_eq!(statistics.grazing, statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
 
-        // If every second layer of the lattice is in a collision group that the other layers
-        // ignore, only contacts within a layer remain. The statistics must not count other
-        // contacts.
+        // Every second layer of the lattice is in a collision group that the other layers ignore, so only
+        // contacts within a layer remain, also in the statistics.
         let layered = spheres.iter().map(|sphere| {
             let layer = sphere.center[2] / (2.0 * sphere.radius);
             let in_group = layer.floor().rem_euclid(2.0) < 0.5;
@@ -259,14 +256,14 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
     });
 }
 
-/// Tests moving spheres that pass spheres at rest. Half of the moving spheres are exactly tangent
-/// to the sphere that they pass. The other half miss it, because the radii are one ulp smaller.
+/// Half of the moving spheres are exactly tangent to the sphere that they pass. The other half miss it,
+/// because the radii are one ulp smaller.
 #[test]
 fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
     let count = 20_000_u32;
     let side = 28;
-    // The direction of motion of a passing sphere, a perpendicular vector from the sphere at rest
-    // to the closest approach, and the common length of both vectors.
+    // The direction of motion of a passing sphere, a perpendicular vector to the closest approach, and the
+    // common length of both vectors.
     let passes = [
         ([-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], 3.0_f32),
         ([3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], 5.0),
@@ -296,9 +293,9 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
             depth: 0.0,
         });
         assert!(found.pairs == expected.collect::<Vec<_>>());
-        // A pair is grazing if carom's fast test leaves it undecided. On the CPU, this test is in
-        // float64, and only the tangent pairs are grazing. On the GPU, it is in float32, and all
-        // pairs of this world are grazing.
+        // A pair is grazing if carom's fast test leaves it undecided. On the CPU, this test is in float64,
+        // and only the tangent pairs are grazing. On the GPU, it is in float32, and all pairs of this world
+        // are grazing.
         let told = match found.statistics.backend {
             ActiveBackend::Cpu => count / 2,
             ActiveBackend::Gpu => 0,

@@ -1,8 +1,6 @@
-//! Tests that carom's results, spheres and statistics survive a round trip through JSON with the
-//! feature `serde`.
+//! Tests that carom's results, spheres and statistics survive a round trip through JSON.
 
-/// Tests that carom's `Status` is serialized as a text with the names of its bits. A bit without a
-/// name is kept as a hexadecimal number.
+/// A `Status` is serialized as the names of its bits. A bit without a name is kept as a hexadecimal number.
 #[cfg(feature = "gpu")]
 #[test]
 fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +13,6 @@ fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::erro
     Ok(())
 }
 
-/// Tests that every result that implements `Deserialize` is equal after a round trip through JSON.
 #[test]
 fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
     use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};

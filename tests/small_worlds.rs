@@ -1,6 +1,5 @@
-//! Compares the CPU and the GPU backend with exact brute force in small random worlds of widely
-//! different scales. The crate proptest generates the worlds, and reduces a world that fails to a
-//! minimal example.
+//! Compares the CPU and the GPU backend with exact brute force in small random worlds of widely different
+//! scales. The crate proptest reduces a world that fails to a minimal example.
 
 mod backends;
 mod oracle;
@@ -13,17 +12,14 @@ use oracle::check::differences;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-/// Number of random worlds that each test generates per backend.
 const CASES: u32 = 256;
-/// Largest accepted number of worlds that a backend refuses. carom refuses a world if a software
-/// driver ends loops early.
+/// Largest accepted number of worlds that a backend refuses, because a software driver ends loops early.
 const MOST_REFUSED: u32 = CASES / 16;
-/// Largest number of spheres in a random world.
 const MOST: usize = 40;
 
-/// Generates a number related to the unit 2^scale: 0, a small multiple of the unit, any number up
-/// to 4 units in magnitude, or a number of another order of magnitude. Multiples of the unit make
-/// numbers and differences equal often.
+/// Generates a number related to the unit 2^scale: 0, a small multiple of the unit, any number up to 4 units
+/// in magnitude, or a number of another order of magnitude. Multiples of the unit make numbers and
+/// differences equal often.
 fn number(scale: i32) -> impl Strategy<Value = f32> {
     let unit = 2_f32.powi(scale);
     prop_oneof![
@@ -39,9 +35,8 @@ fn vector(scale: i32) -> impl Strategy<Value = [f32; 3]> {
     [number(scale), number(scale), number(scale)]
 }
 
-/// Generates a sphere. `place`, `radius` and `speed` are the scales of its position, radius and
-/// velocity, as exponents of two. The velocity may be one of `velocities`, so that several spheres
-/// have equal velocities.
+/// Generates a sphere. `place`, `radius` and `speed` are the scales of its position, radius and velocity, as
+/// exponents of two. The velocity may be one of `velocities`, so that several spheres have equal velocities.
 fn sphere(
     place: i32,
     radius: i32,
@@ -52,8 +47,8 @@ fn sphere(
         2 => vector(speed),
         1 => proptest::sample::select(velocities),
     ];
-    // Only a few spheres are in collision groups, and fewer ignore a group. Otherwise groups would
-    // exclude nearly all pairs.
+    // Only a few spheres are in collision groups, and fewer ignore a group, or else groups would exclude
+    // nearly all pairs.
     let groups = prop_oneof![
         3 => Just((0, 0)),
         1 => (0_u16..4, prop_oneof![2 => Just(0_u16), 1 => 0_u16..4]),
@@ -67,11 +62,10 @@ fn sphere(
     )
 }
 
-/// Generates a test world: spheres, some of them repeated, and a time step.
 fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
-    // Scales of the position, radius, displacement and time, as exponents of two. A third of the
-    // worlds have ordinary scales, a third have a wider range, and a third have scales up to the
-    // largest magnitude that carom accepts, 2⁶⁰.
+    // Scales of the position, radius, displacement and time, as exponents of two. A third of the worlds have
+    // ordinary scales, a third have a wider range, and a third have scales up to the largest magnitude that
+    // carom accepts, 2⁶⁰.
     let scales = prop_oneof![
         (-4..4, -6..6, -6..6, -3..3),
         (-20..20, -20..20, -20..20, -10..10),
@@ -80,8 +74,7 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
     (scales, step).prop_flat_map(
         |((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
-            // The displacement of a sphere during the step must not exceed 2⁶⁰ either, the largest
-            // magnitude that carom accepts.
+            // The displacement of a sphere during the step must not exceed 2⁶⁰ either.
             let speed = (shift - time).clamp(-140, 57).min(56 - time);
             proptest::collection::vec(vector(speed), 1..4)
                 .prop_flat_map(move |velocities| {
@@ -101,8 +94,8 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     )
 }
 
-/// Runs many random worlds on the CPU and on the GPU, with one detector per backend. `wrong` runs a
-/// world and describes the differences from brute force, with an empty text if there are none.
+/// Runs random worlds with one detector per backend. `wrong` runs a world and describes the differences from
+/// brute force.
 fn try_many<W: std::fmt::Debug>(
     worlds: impl Strategy<Value = W>,
     wrong: impl Fn(&mut carom::Detector, &W) -> Result<String, carom::Error>,
@@ -120,11 +113,10 @@ fn try_many<W: std::fmt::Debug>(
             ActiveBackend::Cpu => Backend::Cpu,
         };
         let detector = RefCell::new(detector);
-        // Number of worlds that carom refuses. In some worlds so many time segments meet that a
-        // software driver ends the loops over them early, which carom reports as an error.
+        // Number of worlds that carom refuses, because so many time segments meet that a software driver ends
+        // the loops over them early.
         let refused = Cell::new(0);
-        // The seed of the random worlds is fixed, so every run of the test generates the same
-        // worlds.
+        // The seed is fixed, so every run generates the same worlds.
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let outcome = TestRunner::new_with_rng(config.clone(), rng).run(&worlds, |world| {
             let found = wrong(&mut detector.borrow_mut(), &world);

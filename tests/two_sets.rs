@@ -1,5 +1,5 @@
-//! Tests that a step between two sets of spheres finds only pairs with one sphere from each set,
-//! and that pairs within a set cost nothing.
+//! Tests that a step between two sets of spheres finds only pairs with one sphere from each set, and that
+//! pairs within a set cost nothing.
 
 mod backends;
 mod oracle;
@@ -7,8 +7,8 @@ mod oracle;
 use backends::both;
 use carom::{Sphere, Step};
 
-/// Returns two sets of spheres: rays (spheres of radius 0) that start at one point, as from a
-/// camera, and a cloud of spheres at rest around this point.
+/// Returns rays (spheres of radius 0) that start at one point, and a cloud of spheres at rest around this
+/// point.
 fn rays_and_targets(count: usize) -> [Vec<Sphere>; 2] {
     let mut rng = fastrand::Rng::with_seed(5);
     let mut vector = |scale: f32| [0; 3].map(|_| (rng.f32() - 0.5) * scale);
@@ -63,8 +63,7 @@ fn sets_of_all_sizes_and_speeds_match_brute_force() {
     });
 }
 
-/// Tests that pairs within one of two sets are not even tested. All rays of one set start at the
-/// same point, so all pairs of rays touch.
+/// All rays of one set start at the same point, so all pairs of rays touch, but must not be tested.
 #[test]
 fn a_crowd_within_a_set_costs_nothing() {
     let [rays, targets] = rays_and_targets(10_000);

@@ -1,5 +1,5 @@
-//! Tests that carom's function `verify` reports every kind of mistake in a list of collisions, and
-//! reports none in a correct list.
+//! Tests that carom's function `verify` reports every kind of mistake in a list of collisions, and none in a
+//! correct list.
 
 mod backends;
 mod oracle;
@@ -47,8 +47,7 @@ fn an_empty_list_misses_every_pair_of_the_oracle() {
 fn each_kind_of_mistake_is_classified() {
     let spheres = carom_scenes::Scene::Dense.generate(300, 1);
     let right = list(&spheres, 1.0);
-    // Within one set of spheres, `verify` accepts any order of the list and of the two indices of a
-    // pair.
+    // Within one set of spheres, `verify` accepts any order of the list and of the two indices of a pair.
     let mut other_way: Vec<Collision> = right.iter().rev().copied().collect();
     for pair in &mut other_way {
         (pair.a, pair.b) = (pair.b, pair.a);
@@ -96,8 +95,8 @@ fn each_kind_of_mistake_is_classified() {
     }
 }
 
-/// Tests a list that has a correct and a wrong entry for the same pair. The wrong entry must be
-/// reported as the repeated one, whichever entry comes first.
+/// Tests a list that has a correct and a wrong entry for the same pair. The wrong entry must be reported as
+/// the repeated one, whichever comes first.
 #[test]
 fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
     let spheres = [0.0, 1.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
@@ -137,8 +136,7 @@ fn verify_respects_groups_and_two_sets() {
     ];
     assert!(between(&truth).passed());
     assert_eq!(between(&truth).tried, 2);
-    // In a pair between two sets of spheres, `verify` does not accept the two indices in reverse
-    // order.
+    // Between two sets of spheres, `verify` does not accept the two indices of a pair in reverse order.
     assert_eq!(between(&[truth[0], pair(0, 1)]).invented, [pair(0, 1)]);
 }
 

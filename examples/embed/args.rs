@@ -1,4 +1,4 @@
-//! The arguments that the example `embed` accepts on its command line.
+//! The command-line arguments of the example `embed`.
 
 use std::path::PathBuf;
 

@@ -14,7 +14,6 @@ pub(crate) struct Camera {
     half_diagonal: f32,
 }
 
-/// Field of view along the shorter side of the picture, in radians.
 const FIELD: f32 = 0.45;
 
 impl Camera {
@@ -27,16 +26,15 @@ impl Camera {
         }
     }
 
-    /// Turns the camera by a movement of the mouse pointer, in pixels.
+    /// Turns the camera by a mouse movement in pixels.
     pub(crate) fn drag(&mut self, dx: f32, dy: f32) {
         self.turn = (self.turn - 0.005 * dx) % std::f32::consts::TAU;
-        // The camera never looks straight up or down, where the upward direction of the picture is
-        // undefined.
+        // The camera never looks straight up or down, where the upward direction is undefined.
         self.rise = (self.rise + 0.005 * dy).clamp(-1.5, 1.5);
     }
 
-    /// Zooms the camera by notches of the mouse wheel. Each notch reduces its distance to the
-    /// centre of the box by a tenth.
+    /// Zooms the camera. Each notch of the mouse wheel reduces its distance to the centre of the box by a
+    /// tenth.
     pub(crate) fn wheel(&mut self, notches: f32) {
         self.distance = (self.distance * 0.9_f32.powf(notches)).clamp(0.2, 20.0);
     }
@@ -48,15 +46,13 @@ impl Camera {
             * Vec3::new(self.turn.sin() * cos, sin, self.turn.cos() * cos)
     }
 
-    /// Returns the direction in the world that points upwards in the picture.
     pub(crate) fn up(&self) -> Vec3 {
         let [sin, cos] = [self.rise.sin(), self.rise.cos()];
         Vec3::new(-self.turn.sin() * sin, cos, -self.turn.cos() * sin)
     }
 
-    /// Returns the matrix from world to clip space with reversed depth: 1 at the near plane, 0 at
-    /// infinity. float32 is most precise near 0, where the depths of distant points are close
-    /// together.
+    /// Returns the matrix from world to clip space with reversed depth: 1 at the near plane, 0 at infinity.
+    /// float32 is most precise near 0, where the depths of distant points are close together.
     pub(crate) fn clip_from_world(&self, size: [u32; 2]) -> Mat4 {
         let aspect = size[0] as f32 / size[1] as f32;
         let field = 2.0 * ((0.5 * FIELD).tan() / aspect.min(1.0)).atan();
@@ -65,7 +61,6 @@ impl Camera {
             * look_at_mat4(self.eye(), Vec3::ZERO, Vec3::Y)
     }
 
-    /// Returns the angle that a pixel covers as seen from the camera, in radians.
     pub(crate) fn pixel(&self, size: [u32; 2]) -> f32 {
         FIELD / size[0].min(size[1]) as f32
     }

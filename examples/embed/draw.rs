@@ -1,4 +1,4 @@
-//! Draws the spheres from the buffers of the simulation, without copying sphere data to the host.
+//! Draws the spheres from the GPU buffers of the simulation.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Mat4;
@@ -10,10 +10,9 @@ use crate::text::Coverage;
 use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Distance over which light between the spheres fades to 1/e, in units of length. It is about a
-/// few sphere diameters.
+/// Distance over which light between the spheres fades to 1/e, in units of length: a few sphere diameters.
 const LIGHT: f32 = 3.0;
-/// Number of samples per pixel for multisampling. Every device supports four samples.
+/// Number of samples per pixel for multisampling, which every device supports.
 const SAMPLES: u32 = 4;
 
 #[repr(C)]
@@ -47,7 +46,6 @@ pub(crate) struct Drawing {
     targets: Option<Targets>,
 }
 
-/// Multisampled textures for colour and depth, as large as the picture.
 struct Targets {
     size: [u32; 2],
     colour: wgpu::TextureView,
@@ -94,7 +92,6 @@ impl Drawing {
         }
     }
 
-    /// Replaces the text in the corner of the picture.
     pub(crate) fn say(&mut self, simulation: &Simulation, words: &Coverage) {
         self.words_size = words.size;
         self.bind_group = bind(
@@ -107,7 +104,6 @@ impl Drawing {
         );
     }
 
-    /// Records the commands that draw a picture into `target`, which has `size` pixels.
     pub(crate) fn draw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -191,7 +187,6 @@ impl Drawing {
     }
 }
 
-/// Device, shader module and layout that all render pipelines share.
 struct Makings<'a> {
     device: &'a wgpu::Device,
     module: wgpu::ShaderModule,
@@ -217,10 +212,9 @@ impl<'a> Makings<'a> {
         }
     }
 
-    /// Creates a render pipeline from a vertex and a fragment shader. A solid pipeline writes
-    /// depth, and turns the alpha of a fragment into the fraction of the pixel's samples that it
-    /// covers, so that edges are smooth in any drawing order. A pipeline that is not solid blends
-    /// fragments by alpha.
+    /// Creates a render pipeline. A solid pipeline writes depth, and turns the alpha of a fragment into the
+    /// fraction of the pixel's samples that it covers, so that edges are smooth in any drawing order. Other
+    /// pipelines blend fragments by alpha.
     fn pipeline(
         &self,
         [vertex, fragment]: [&str; 2],
@@ -308,8 +302,6 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     })
 }
 
-/// Creates the bind group for drawing: the parameters of the view, the buffers of the simulation,
-/// and a texture with the text.
 fn bind(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

@@ -1,6 +1,5 @@
-// Draws the background, the spheres of the simulation, the edges of the box, and the text. Each
-// sphere is drawn as an impostor: a square that faces the eye, in which each fragment intersects
-// its ray with the sphere.
+// Draws the background, the spheres, the edges of the box, and the text. Each sphere is drawn as a square
+// that faces the eye, in which each fragment intersects its ray with the sphere.
 
 struct View {
     clip_from_world: mat4x4<f32>,
@@ -14,11 +13,10 @@ struct View {
     // Distance over which light between the spheres fades to 1/e.
     depth: f32,
     size: vec2<f32>,
-    // Size of the text texture, in pixels.
     words: vec2<f32>,
 }
 
-// Whether the shader encodes colours as sRGB, because the format of the render target does not.
+// Whether the shader encodes colours as sRGB, because the render target does not.
 override encode = false;
 
 @group(0) @binding(0) var<uniform> view: View;
@@ -31,7 +29,6 @@ const CORNERS = array(vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(-1.0, 1.0), vec2(1
 // Direction from the spheres to the light source.
 const KEY = vec3(0.30, 0.87, 0.39);
 
-// Converts linear light of any intensity to the colour of a pixel.
 fn shown(light: vec3<f32>) -> vec3<f32> {
     // Narkowicz's fit of the ACES film curve turns bright colours white instead of clipping them.
     let x = max(light, vec3(0.0));
@@ -39,7 +36,6 @@ fn shown(light: vec3<f32>) -> vec3<f32> {
     return coded(film);
 }
 
-// Encodes a linear colour as the format of the render target requires.
 fn coded(linear: vec3<f32>) -> vec3<f32> {
     if !encode {
         return linear;
@@ -50,23 +46,22 @@ fn coded(linear: vec3<f32>) -> vec3<f32> {
 
 struct Impostor {
     @builtin(position) clip: vec4<f32>,
-    // Vector from the eye to a corner of the square that is drawn for a sphere.
+    // Vector from the eye to a corner of a sphere's square.
     @location(0) ray: vec3<f32>,
-    // Vector from the eye to the centre of a sphere (xyz), and the radius of the sphere (w).
+    // Vector from the eye to the centre of a sphere (xyz), and its radius (w).
     @location(1) @interpolate(flat) centre: vec4<f32>,
     @location(2) @interpolate(flat) colour: vec3<f32>,
     @location(3) @interpolate(flat) glow: vec3<f32>,
 }
 
-// Returns the colour of a sphere whose speed is x times the speed unit of the colour scale.
 fn by_speed(x: f32) -> vec3<f32> {
     let slow = mix(vec3(0.020, 0.045, 0.15), vec3(0.035, 0.22, 0.42), smoothstep(0.0, 3.5, x));
     let fast = mix(slow, vec3(0.75, 0.42, 0.16), smoothstep(3.0, 9.0, x));
     return mix(fast, vec3(0.80, 0.14, 0.03), smoothstep(8.0, 24.0, x));
 }
 
-// Returns the colour of a sphere's glow after a bounce that changed its velocity by x times the
-// speed unit of the colour scale.
+// Returns the colour of a sphere's glow after its velocity changed by x times the speed unit of the colour
+// scale.
 fn by_heat(x: f32) -> vec3<f32> {
     let colour = mix(vec3(1.0, 0.11, 0.015), vec3(1.0, 0.42, 0.07), smoothstep(4.0, 26.0, x));
     return colour * (x * x / (40.0 + x * x)) * (0.35 + 0.045 * x);
@@ -80,13 +75,12 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     let radius = sphere.w;
     let square = dot(centre, centre);
     var out: Impostor;
-    // A sphere that contains the eye is not drawn.
     if square <= 1.001 * radius * radius {
         out.clip = vec4(0.0, 0.0, 2.0, 1.0);
         return out;
     }
-    // Half the side of the square that is drawn for a sphere. The square contains the outline of
-    // the sphere as seen from the eye, plus a margin of one pixel for the soft edge.
+    // Half the side of a sphere's square, which contains the outline of the sphere and a margin of one pixel
+    // for the soft edge.
     let distance = sqrt(square);
     let size = radius * sqrt(square / (square - radius * radius)) + view.pixel * distance;
     let ahead = centre / distance;
@@ -98,13 +92,12 @@ fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -
     out.centre = vec4(centre, radius);
     out.colour = by_speed(length(velocity.xyz) / view.speed);
     out.glow = by_heat(velocity.w / view.speed);
-    // A glowing sphere loses its own colour, because an orange glow and a blue sphere would add up
-    // to grey.
+    // A glowing sphere loses its own colour, because an orange glow and a blue sphere would add up to grey.
     out.colour *= 1.0 - 0.9 * saturate(2.5 * out.glow.r);
     return out;
 }
 
-// Returns the distance from the point `place`, along `direction`, to the nearest wall of the box.
+// Returns the distance from `place` along `direction` to the nearest wall of the box.
 fn to_wall(place: vec3<f32>, direction: vec3<f32>) -> f32 {
     let walls = (select(-view.half, view.half, direction > vec3(0.0)) - place) / direction;
     return max(0.0, min(walls.x, min(walls.y, walls.z)));
@@ -121,9 +114,8 @@ fn lit(in: Impostor) -> Lit {
     let centre = in.centre.xyz;
     let radius = in.centre.w;
     let along = dot(centre, ray);
-    // Vector from the point of the ray that is closest to the sphere's centre to the centre. The
-    // length of this vector could also be computed as a difference of squares, but cancellation
-    // would cost digits.
+    // Vector from the point of the ray that is closest to the sphere's centre to the centre. Its length as a
+    // difference of squares would lose digits to cancellation.
     let beside = centre - along * ray;
     let square = dot(beside, beside);
     let cover = saturate((radius - sqrt(square)) / (view.pixel * along) + 0.5);
@@ -134,8 +126,8 @@ fn lit(in: Impostor) -> Lit {
     let normal = normalize(hit - centre);
     let place = view.eye + hit;
 
-    // Light fades between the spheres, both on its way from the light source to a sphere and on its
-    // way from the sphere to the eye.
+    // Light fades between the spheres, both on its way from the light source to a sphere and on its way to
+    // the eye.
     let key = exp(-to_wall(place, KEY) / view.depth);
     let sky = exp(-to_wall(place, -ray) / (1.5 * view.depth));
     let facing = dot(normal, KEY);
@@ -147,7 +139,7 @@ fn lit(in: Impostor) -> Lit {
 
     var light = in.colour * (2.6 * key * wrapped * vec3(1.0, 0.94, 0.84) + sky * ambient);
     light += sky * rim * vec3(0.10, 0.16, 0.26) + 0.5 * key * shine;
-    // A sphere that has bounced recently glows, brightest where its surface faces the eye.
+    // A sphere glows after a bounce, brightest where its surface faces the eye.
     light += in.glow * mix(0.35, 1.0, sky) * (0.5 + 1.0 * saturate(-dot(normal, ray)));
 
     let clip = view.clip_from_world * vec4(place, 1.0);
@@ -178,7 +170,7 @@ fn everywhere(@builtin(vertex_index) corner: u32) -> @builtin(position) vec4<f32
 fn background(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
     let from_middle = length((at.xy - 0.5 * view.size) / view.size.y);
     let colour = mix(vec3(0.020, 0.028, 0.045), vec3(0.004, 0.005, 0.009), saturate(from_middle));
-    // Noise of half a colour step hides the bands that a smooth gradient would show.
+    // Noise of half a colour step hides the bands of a smooth gradient.
     let noise = fract(52.9829189 * fract(dot(at.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
     return vec4(coded(colour) + noise * 0.0006, 1.0);
 }

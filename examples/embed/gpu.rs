@@ -11,13 +11,12 @@ pub(crate) struct Gpu {
     pub(crate) adapter: wgpu::Adapter,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// First error that the wgpu device has reported, if any.
     failure: Arc<Mutex<Option<String>>>,
 }
 
 impl Gpu {
-    /// Opens a wgpu device on the best adapter. Hardware adapters are better than software
-    /// adapters. With a `surface`, considers only adapters that can present to it.
+    /// Opens a wgpu device on the best adapter. Hardware adapters are better than software adapters. With a
+    /// `surface`, considers only adapters that can present to it.
     pub(crate) fn open(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -33,9 +32,9 @@ impl Gpu {
         let (device, queue) =
             pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
                 label: Some("embed"),
-                // Timestamps are optional. With timestamps, carom measures the times of its stages.
+                // Timestamps are optional, and let carom measure the times of its stages.
                 required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-                // wgpu's default limits suffice for carom. Larger buffers allow more spheres.
+                // wgpu's default limits suffice for carom, but larger buffers allow more spheres.
                 required_limits: wgpu::Limits {
                     max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
                     max_buffer_size: offered.max_buffer_size,
@@ -44,8 +43,7 @@ impl Gpu {
                 },
                 ..wgpu::DeviceDescriptor::default()
             }))?;
-        // Without an error handler, wgpu panics on an error that no error scope catches. The
-        // handler of this program keeps the first error instead.
+        // Without an error handler, wgpu panics on an error that no error scope catches.
         let failure = Arc::new(Mutex::new(None));
         let keep = |failure: &Arc<Mutex<Option<String>>>| {
             let failure = Arc::clone(failure);
@@ -58,8 +56,7 @@ impl Gpu {
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| tell(error.to_string())));
         let tell = keep(&failure);
         device.set_device_lost_callback(move |reason, message| {
-            // wgpu also calls the device-lost callback when the device is destroyed on purpose,
-            // which is not a failure.
+            // wgpu also calls the device-lost callback when the device is destroyed on purpose.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 tell(format!("the device is lost: {message}"));
             }
@@ -72,7 +69,6 @@ impl Gpu {
         })
     }
 
-    /// Returns the first error that the wgpu device has reported, if any.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         match &*failure {
@@ -87,8 +83,7 @@ impl Gpu {
     }
 }
 
-/// Returns the rank of a type of graphics adapter: 0 for the best type, larger numbers for worse
-/// types.
+/// Returns the rank of a type of graphics adapter, 0 for the best.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
         DeviceType::DiscreteGpu => 0,

@@ -1,4 +1,4 @@
-//! Runs the simulation without a window, draws the last frame, and writes it to a PNG file.
+//! Runs the simulation without a window, and writes the last frame to a PNG file.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,8 +18,8 @@ use carom::gpu::wgpu;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let path = args.output.as_deref().context("--output is missing")?;
-    // The PNG file is created before the simulation, so that a path that cannot be written fails
-    // before a long run.
+    // The PNG file is created before the simulation, so that a path that cannot be written fails before a
+    // long run.
     let file = File::create(path).with_context(|| format!("{}", path.display()))?;
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
-    // The text in the picture is as large as in a window of 1280 by 720 pixels. In a larger picture
-    // it is larger.
+    // The text in a picture of 1280 by 720 pixels is as large as in a window, and in a larger picture it is
+    // larger.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
@@ -62,7 +62,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     write_png(file, args.size, &pixels).with_context(|| format!("{}", path.display()))
 }
 
-/// Draws a picture and reads it back, as rows of red, green, blue and alpha bytes.
 fn picture(
     gpu: &Gpu,
     drawing: &mut Drawing,
@@ -80,7 +79,7 @@ fn picture(
         usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
         view_formats: &[],
     });
-    // When a texture is copied to a buffer, each row begins at a multiple of 256 bytes.
+    // In a copy from a texture to a buffer, each row begins at a multiple of 256 bytes.
     let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("picture readback"),
@@ -105,8 +104,7 @@ fn picture(
     );
     let (sender, mapped) = std::sync::mpsc::channel();
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-        // The receiving end of the channel is closed only if this function has already returned an
-        // error.
+        // The receiving end of the channel is closed only if this function has returned an error.
         let _ = sender.send(result);
     });
     gpu.queue.submit([encoder.finish()]);
@@ -124,7 +122,6 @@ fn picture(
 }
 
 fn write_png(file: File, [width, height]: [u32; 2], pixels: &[u8]) -> anyhow::Result<()> {
-    // The picture is opaque, so its PNG file needs no alpha channel.
     let opaque: Vec<u8> = pixels
         .chunks_exact(4)
         .flat_map(|pixel| &pixel[..3])

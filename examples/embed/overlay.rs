@@ -4,12 +4,11 @@ use std::time::{Duration, Instant};
 
 use crate::simulation::Report;
 
-/// Height of the letters in the table of numbers, in pixels.
+/// Height of the letters in the table, in pixels.
 pub(crate) const HEIGHT: f32 = 17.0;
-/// Width of the table of numbers, in pixels.
+/// Width of the table, in pixels.
 pub(crate) const WIDTH: f32 = 240.0;
 
-/// Counts drawn frames, and decides when the table of numbers in the picture is updated.
 pub(crate) struct Frames {
     since: Instant,
     count: u32,
@@ -27,8 +26,8 @@ impl Frames {
         }
     }
 
-    /// Counts a drawn frame. Returns whether to update the table of numbers in the picture. Numbers
-    /// that changed in every frame could not be read.
+    /// Counts a drawn frame, and returns whether to update the table of numbers in the picture. Numbers that
+    /// changed in every frame could not be read.
     pub(crate) fn tick(&mut self) -> bool {
         self.count += 1;
         let passed = self.since.elapsed().as_secs_f64();
@@ -44,7 +43,6 @@ impl Frames {
     }
 }
 
-/// Returns the rows of the table in the corner of the picture: a name and a number each.
 pub(crate) fn rows(spheres: usize, report: &Report, per_second: Option<f64>) -> Vec<[String; 2]> {
     let rate = per_second.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
     let mut rows = vec![

@@ -1,5 +1,5 @@
-//! Simulates bouncing spheres on the GPU. This file and `simulation.wgsl` show how to embed carom
-//! in an application that has its own wgpu device.
+//! Simulates bouncing spheres on the GPU, and shows how to embed carom in an application that has its own
+//! wgpu device.
 //!
 //! Each time step has three parts, which are recorded in one command encoder:
 //! 1. carom reads the spheres from the application's buffers and computes each sphere's earliest
@@ -8,8 +8,8 @@
 //!    pairs of spheres bounce.
 //! 3. The new positions and velocities are copied over the old ones.
 //!
-//! The host reads back only a summary of each step: the number of colliding pairs, and the times
-//! that the stages of carom took.
+//! The host reads back only a summary of each step: the number of colliding pairs, and the times of carom's
+//! stages.
 
 use std::time::Duration;
 
@@ -21,16 +21,15 @@ use carom::gpu::{
     StepSummary, Ticket, WGSL, wgpu,
 };
 
-/// Workgroup size of the compute shader `simulation.wgsl`.
 const WORKGROUP: u32 = 256;
 
-/// Stride of the buffers of positions and of velocities, in bytes per sphere.
+/// Stride of the buffers of positions and of velocities, in bytes.
 const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 
 /// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// The initial state of the simulation: a box from `-half` to `half`, and the spheres in the box.
+/// The initial state of the simulation: spheres in a box from `-half` to `half`.
 pub(crate) struct World {
     pub(crate) half: [f32; 3],
     /// Position x, y, z and radius of each sphere.
@@ -42,14 +41,14 @@ pub(crate) struct World {
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) dt: f32,
-    /// Coefficient of restitution of a bounce: 1 conserves kinetic energy, 0 removes the speed of
-    /// approach completely.
+    /// Coefficient of restitution of a bounce: 1 conserves kinetic energy, 0 removes the speed of approach
+    /// completely.
     pub(crate) restitution: f32,
     pub(crate) walls: bool,
 }
 
-/// Number of colliding pairs of a step, and the times of carom's stages. The host receives the
-/// report of a step some frames later.
+/// Number of colliding pairs of a step, and the times of carom's stages. The host receives them some frames
+/// later.
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) pairs: u64,
@@ -58,24 +57,21 @@ pub(crate) struct Report {
 
 pub(crate) struct Simulation {
     device: wgpu::Device,
-    /// Buffer of the current positions and radii. carom, `simulation.wgsl` and the renderer read
-    /// this buffer.
+    /// Buffer of the current positions and radii, which carom, `simulation.wgsl` and the renderer read.
     pub(crate) positions: wgpu::Buffer,
     pub(crate) velocities: wgpu::Buffer,
-    /// Buffers for the positions and velocities at the end of a step. They are separate from the
-    /// current state, which other invocations of the same dispatch still read.
+    /// Buffers for the positions and velocities at the end of a step. Other invocations of the same dispatch
+    /// still read the current state.
     new: [wgpu::Buffer; 2],
     count: u32,
     dt: f32,
-    /// carom's buffers for the spheres of this simulation.
     buffers: CollisionBuffers,
-    /// The compute pipeline of `simulation.wgsl`, which moves the spheres and lets them bounce.
     bounce: wgpu::ComputePipeline,
     uniform: wgpu::Buffer,
-    /// The bind group of the compute pipeline `bounce`. It contains one of carom's buffers, so it
-    /// must be recreated after carom's buffers have grown.
+    /// The bind group of the pipeline `bounce`. It contains one of carom's buffers, so it must be recreated
+    /// after carom's buffers have grown.
     bound: Option<wgpu::BindGroup>,
-    /// The readback of a step's summary that is in flight, if there is one.
+    /// The readback of a step's summary that is in flight.
     ticket: Option<Ticket<StepSummary>>,
     report: Report,
 }
@@ -127,23 +123,22 @@ impl Simulation {
         });
         queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&params));
 
-        // Create one `CollisionPipeline` for each device, and one `CollisionBuffers` for each set
-        // of spheres that is simulated. Several `CollisionBuffers` can share a pipeline.
+        // Create one `CollisionPipeline` for each device, and one `CollisionBuffers` for each simulated set
+        // of spheres. Several `CollisionBuffers` can share a pipeline.
         //
-        // `BufferOptions::new` takes the largest number of spheres. `with_earliest` requests the
-        // earliest impact of each sphere, which the shader reads. `with_timestamp_period` requests
-        // the times of carom's stages, which need the device feature `TIMESTAMP_QUERY`. The buffer
-        // of pairs has a default capacity, and the function `report` grows it when a step finds
-        // more pairs.
+        // `BufferOptions::new` takes the largest number of spheres. `with_earliest` requests the earliest
+        // impact of each sphere, which the shader reads. `with_timestamp_period` requests the times of
+        // carom's stages, which need the device feature `TIMESTAMP_QUERY`. The function `report` grows the
+        // buffer of pairs when a step finds more pairs.
         let pipeline = CollisionPipeline::new(device)?;
         let options = BufferOptions::new(count)
             .with_earliest()
             .with_timestamp_period(queue.get_timestamp_period());
         let buffers = pipeline.create_buffers(&options)?;
 
-        // carom's constant `WGSL` declares the structs and constants for reading carom's buffers in
-        // a shader. Append it after the application's own shader text, so that compile errors keep
-        // the line numbers of the application's file.
+        // carom's constant `WGSL` declares the structs for reading carom's buffers in a shader. Append it
+        // after the application's own shader text, so that compile errors keep the line numbers of the
+        // application's file.
         let shader = [include_str!("simulation.wgsl"), WGSL].concat();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some("bounce"),
@@ -179,8 +174,7 @@ impl Simulation {
         self.count
     }
 
-    /// Puts the spheres back into their initial state. `world` must be the initial state that was
-    /// passed to `new`.
+    /// Puts the spheres back into the initial state `world`, which was passed to `new`.
     pub(crate) fn restart(&mut self, queue: &wgpu::Queue, world: &World) {
         self.ticket = None;
         self.report = Report::default();
@@ -188,32 +182,27 @@ impl Simulation {
         queue.write_buffer(&self.velocities, 0, bytemuck::cast_slice(&world.velocities));
     }
 
-    /// Records a time step: carom's commands, the dispatch of the bounce shader, and the copy of
-    /// the new positions and velocities over the old ones. Submit the encoder afterwards, then call
-    /// [`report`](Self::report).
+    /// Records a time step: carom's commands, the bounce shader, and the copy of the new positions and
+    /// velocities over the old ones. Submit the encoder afterwards, then call [`report`](Self::report).
     pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
-        // Describe where the spheres are. An `Attribute` is a buffer with an offset and a stride in
-        // bytes. Positions and radii share a buffer here, and the radius is at byte 12 of each
-        // sphere's entry. The buffers need the usage STORAGE. carom's recorded commands read these
-        // buffers, so the application does not copy or convert them.
+        // Describe where the spheres are. An `Attribute` is a buffer with an offset and a stride in bytes.
+        // Positions and radii share a buffer here, and the radius is at byte 12 of each sphere's entry. carom
+        // reads these buffers directly. They need the usage STORAGE.
         let spheres = DeviceSpheres::new(
             self.count,
             Attribute::new(&self.positions, 0, SPHERE),
             Attribute::new(&self.positions, 12, SPHERE),
         )
         .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
-        // `CollisionBuffers::record` only adds commands to the encoder. It does not submit, poll or
-        // block.
+        // `CollisionBuffers::record` only adds commands to the encoder. It does not submit, poll or block.
         self.buffers
             .record(encoder, &Step::on_device(&spheres, self.dt))?;
-        // Read back the summary of this step, unless the readback of an earlier summary is still in
-        // flight. The summary arrives some frames after the submit.
+        // Read back the summary of this step, unless the readback of an earlier summary is still in flight.
         if self.ticket.is_none() {
             self.ticket = Some(self.buffers.read_summary(encoder)?);
         }
 
-        // carom's results are in its buffers after the recorded commands have run, so a later pass
-        // in the same encoder can read them.
+        // A later pass in the same encoder can read carom's results.
         let bound = match self.bound.take() {
             Some(bound) => bound,
             None => self.bind()?,
@@ -233,8 +222,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Creates the bind group for the shader `simulation.wgsl`. `CollisionBuffers::earliest`
-    /// returns carom's buffer with the earliest impact of each sphere.
+    /// Creates the bind group for the shader `simulation.wgsl`.
     fn bind(&self) -> anyhow::Result<wgpu::BindGroup> {
         let [new_positions, new_velocities] = &self.new;
         let buffers = [
@@ -259,17 +247,16 @@ impl Simulation {
         }))
     }
 
-    /// Returns the latest pair count and stage times that have been read back, without waiting. A
-    /// readback arrives when the device is polled, which each submit also does.
+    /// Returns the latest pair count and stage times that have arrived, without waiting. A readback arrives
+    /// when the device is polled, which each submit also does.
     pub(crate) fn report(&mut self) -> anyhow::Result<&Report> {
         if let Some(ticket) = self.ticket.take() {
             match ticket.try_take()? {
                 Readback::Pending(ticket) => self.ticket = Some(ticket),
                 Readback::Ready(summary) => {
-                    // If a step finds more pairs than carom's buffer of pairs holds, some bounces
-                    // of this step are missing. Grow the buffers, so that the following steps have
-                    // room. If `grow` returns true, it has replaced the buffers, and bind groups
-                    // that contain them must be recreated.
+                    // If a step finds more pairs than carom's buffer of pairs holds, some bounces of this
+                    // step are missing. Grow the buffers for the following steps. If `grow` returns true,
+                    // bind groups that contain carom's buffers must be recreated.
                     if let Some(required) = summary.required_capacity()
                         && self.buffers.grow(&required)?
                     {

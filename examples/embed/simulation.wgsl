@@ -1,11 +1,11 @@
-// Moves every sphere by one time step. A sphere bounces off the sphere that it touches first,
-// according to carom's earliest impacts. There is one invocation per sphere. An invocation also
-// reads the state of another sphere, so the new state is written to separate buffers.
+// Moves every sphere by one time step. A sphere bounces off the sphere that it touches first, according to
+// carom's earliest impacts. An invocation, one per sphere, also reads the state of another sphere, so the new
+// state is written to separate buffers.
 //
 // `simulation.rs` appends carom's WGSL to this shader, which declares CaromEarliest and CAROM_NONE.
 
 struct Params {
-    // Half the extent of the box along each axis. The box reaches from -half to half.
+    // Half the extent of the box, which reaches from -half to half.
     half: vec3<f32>,
     dt: f32,
     count: u32,
@@ -18,26 +18,26 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 // Position (xyz) and radius (w) of each sphere.
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-// Velocity (xyz) and glow (w) of each sphere. A bounce raises the glow to at least the magnitude of
-// the velocity change, and the glow decays with time.
+// Velocity (xyz) and glow (w) of each sphere. A bounce raises the glow to at least the magnitude of the
+// velocity change, and the glow decays with time.
 @group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
-// Earliest impact of each sphere, which carom computes.
+// Earliest impact of each sphere, computed by carom.
 @group(0) @binding(3) var<storage, read> earliest: array<CaromEarliest>;
 @group(0) @binding(4) var<storage, read_write> new_positions: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> new_velocities: array<vec4<f32>>;
 
-// The bounce of two spheres a and b. `axis` points from the centre of a to the centre of b at the
-// time of impact. The velocities of the spheres change by `axis * of_a` and `axis * of_b`. The axis
-// is not normalized: without a square root, rounding errors change energy and momentum less.
+// The bounce of two spheres a and b. `axis` points from the centre of a to the centre of b at the time of
+// impact. The velocities of the spheres change by `axis * of_a` and `axis * of_b`. The axis is not
+// normalized: without a square root, rounding errors change energy and momentum less.
 struct Bounce {
     axis: vec3<f32>,
     of_a: f32,
     of_b: f32,
 }
 
-// Computes the bounce of two spheres a and b that touch at time `toi`. The invocations of both
-// spheres call this function with the same arguments, the smaller index first, and so compute the
-// same bits. Hence the bounce conserves the total momentum, except for rounding.
+// Computes the bounce of two spheres a and b that touch at time `toi`. The invocations of both spheres call
+// this function with the same arguments, the smaller index first, and so compute the same bits. This
+// conserves the total momentum, except for rounding.
 fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     let apart = positions[b].xyz - positions[a].xyz;
     let motion = velocities[b].xyz - velocities[a].xyz;
@@ -56,8 +56,8 @@ fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     return Bounce(axis, change * mass_b, -change * mass_a);
 }
 
-// Reflects a coordinate between two mirrors at -room and room, as often as necessary. Returns the
-// reflected coordinate, and -1 if the direction of motion is reversed or 1 if it is not.
+// Reflects a coordinate between mirrors at -room and room, as often as necessary. Returns the coordinate, and
+// -1 if the direction of motion is reversed or 1 if it is not.
 fn fold(way: f32, room: f32) -> vec2<f32> {
     if abs(way) <= room {
         return vec2(way, 1.0);
@@ -83,14 +83,13 @@ fn advance(@builtin(global_invocation_id) id: vec3<u32>) {
     let radius = positions[i].w;
     var glow = velocities[i].w * params.fade;
 
-    // Two spheres bounce only if each of them is the first partner of the other. If the partner of
-    // a sphere hits a third sphere earlier, the sphere moves on without a bounce, and the next step
-    // finds their impact if they still meet. CAROM_NONE as partner means that a sphere touches
-    // nothing.
+    // Two spheres bounce only if each is the first partner of the other. If the partner of a sphere hits a
+    // third sphere earlier, the sphere moves on without a bounce, and the next step finds their impact if
+    // they still meet. CAROM_NONE as partner means that a sphere touches nothing.
     //
-    // If carom's buffer of pairs overflows, some impacts are missing in this step. The host notices
-    // an overflow in the summary and grows the buffers. A shader can notice it as well: bind
-    // carom's results, and test `(results.status & CAROM_INCOMPLETE) != 0u`.
+    // If carom's buffer of pairs overflows, some impacts are missing in this step. The host notices an
+    // overflow in the summary and grows the buffers. A shader can bind carom's results, and test
+    // `(results.status & CAROM_INCOMPLETE) != 0u`.
     let first = earliest[i];
     var rest = params.dt;
     if first.partner != CAROM_NONE && earliest[first.partner].partner == i {

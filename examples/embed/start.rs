@@ -1,29 +1,26 @@
-//! The initial state of the simulation: slow spheres, and some hot regions in which spheres are
-//! fast.
+//! The initial state of the simulation: slow spheres, and some hot regions with fast spheres.
 
 use crate::simulation::World;
 
-/// Largest radius of a sphere. The smallest radius is half of it. Each sphere is placed in a cubic
-/// cell with edges of length 1.
+/// Largest radius of a sphere, and twice the smallest radius. Each sphere is placed in a cubic cell with
+/// edges of length 1.
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
-/// Standard deviation of each velocity component outside the hot regions, in units of length per
-/// second.
+/// Standard deviation of each velocity component outside the hot regions, in units of length per second.
 pub(crate) const WARM: f32 = 1.0;
-/// Standard deviation of each velocity component inside the hot regions, in units of length per
-/// second.
+/// Standard deviation of each velocity component inside the hot regions, in units of length per second.
 const HOT: f32 = 16.0;
-/// Centre of each hot region, as fractions of the sides of the box, and its radius, as a fraction
-/// of the height of the box.
+/// Centre of each hot region, as fractions of the sides of the box, and its radius, as a fraction of the
+/// height.
 const FIRES: [([f32; 3], f32); 3] = [
     ([0.27, 0.55, 1.0], 0.18),
     ([0.72, 1.0, 0.42], 0.14),
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// Returns `count` spheres with a total momentum of 0. Each sphere lies inside a cubic cell of its
-/// own, so no two spheres overlap.
+/// Returns `count` spheres with a total momentum of 0. Each sphere lies inside its own cubic cell, so no two
+/// overlap.
 pub(crate) fn world(count: u32, seed: u64) -> World {
     let mut rng = fastrand::Rng::with_seed(seed);
     let cells = cells(count);
@@ -34,8 +31,6 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
     for z in 0..cells[2] {
         for y in 0..cells[1] {
             for x in 0..cells[0] {
-                // If there are more cells than spheres, the empty cells are spread evenly over the
-                // box.
                 let number = u64::from(x)
                     + u64::from(cells[0]) * (u64::from(y) + u64::from(cells[1]) * u64::from(z));
                 let before = number * u64::from(count) / all;
@@ -72,7 +67,7 @@ pub(crate) fn world(count: u32, seed: u64) -> World {
     }
 }
 
-/// Returns the number of cells along each axis of the smallest box with at least `count` cells.
+/// Returns the size of the smallest box with at least `count` cells, in cells.
 fn cells(count: u32) -> [u32; 3] {
     let volume: f32 = SHAPE.iter().product();
     let mut scale = (count as f32 / volume).cbrt();
@@ -94,13 +89,12 @@ fn whole(length: f32) -> u32 {
     length.round().max(1.0) as u32
 }
 
-/// Returns a normally distributed random number, approximated by the sum of twelve uniform ones.
+/// Returns an approximately normally distributed number, the sum of twelve uniform ones.
 fn normal(rng: &mut fastrand::Rng) -> f32 {
     (0..12).map(|_| rng.f32()).sum::<f32>() - 6.0
 }
 
-/// Subtracts the velocity of the centre of mass from all velocities, so that the total momentum is
-/// 0.
+/// Subtracts the velocity of the centre of mass from all velocities.
 fn stop_as_a_whole(positions: &[[f32; 4]], velocities: &mut [[f32; 4]]) {
     let mut mass = 0.0;
     let mut momentum = [0.0; 3];

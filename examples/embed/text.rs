@@ -1,5 +1,5 @@
-//! Renders text as coverage: one byte per pixel, 0 outside the letters and 255 inside. The font is
-//! compiled into the program, so that no installed font is needed.
+//! Renders text as coverage: one byte per pixel, 0 outside the letters and 255 inside. The font is compiled
+//! into the program.
 
 use ab_glyph::{Font, FontRef, InvalidFont, Point, ScaleFont};
 
@@ -15,8 +15,8 @@ impl Text {
         FontRef::try_from_slice(dejavu::sans::regular()).map(Self)
     }
 
-    /// Renders a table of two columns, the first flush left and the second flush right. `height` is
-    /// the height of the letters and `width` the width of the whole table, in pixels.
+    /// Renders a table of two columns, flush left and flush right. `height` (of the letters) and `width` are
+    /// in pixels.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

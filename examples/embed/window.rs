@@ -42,7 +42,6 @@ struct App<'a> {
 }
 
 impl App<'_> {
-    /// Ends the program with an error if `result` is an error.
     fn pass(&mut self, events: &ActiveEventLoop, result: anyhow::Result<()>) {
         if let Err(error) = result {
             self.failure.get_or_insert(error);
@@ -97,7 +96,7 @@ impl ApplicationHandler for App<'_> {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        // The surface is dropped here, while the connection to the window system is still open.
+        // The surface is dropped while the connection to the window system is still open.
         self.scene = None;
     }
 }
@@ -115,9 +114,7 @@ struct Scene {
     text: Text,
     frames: Frames,
     paused: bool,
-    /// Position of the mouse pointer in the window, if it is known.
     pointer: Option<[f64; 2]>,
-    /// Whether the left mouse button is pressed.
     drags: bool,
 }
 
@@ -216,12 +213,11 @@ impl Scene {
         self.window.request_redraw();
     }
 
-    /// Simulates a time step, unless paused, and draws a picture.
     fn frame(&mut self, events: &ActiveEventLoop) -> anyhow::Result<()> {
         self.gpu.check()?;
         let size = self.window.inner_size();
         if size.width == 0 || size.height == 0 {
-            // A minimized window has no pixels, so nothing is drawn until the next `Resized` event.
+            // A minimized window has no pixels, so nothing is drawn.
             return Ok(());
         }
         let Some((target, fits)) = self.target(events)? else {
@@ -260,7 +256,6 @@ impl Scene {
         Ok(())
     }
 
-    /// Resizes the wgpu surface to the size of the window.
     fn configure(&mut self) {
         let PhysicalSize { width, height } = self.window.inner_size();
         // A minimized window has size 0, which a wgpu surface must not have.
@@ -272,8 +267,8 @@ impl Scene {
         }
     }
 
-    /// Returns the texture of the surface to draw to, and whether its size fits the window. Returns
-    /// `None` if the surface has no texture at the moment.
+    /// Returns the texture of the surface to draw to, and whether its size fits the window, or `None` if
+    /// there is no texture at the moment.
     fn target(
         &mut self,
         events: &ActiveEventLoop,
@@ -290,8 +285,8 @@ impl Scene {
             Current::Timeout | Current::Occluded => {}
             Current::Validation => self.gpu.check()?,
         }
-        // The program tries again to get a texture of the surface after a short time. Retrying at
-        // once would keep a core busy while the window is hidden.
+        // The program waits before it tries again to get a texture, because retrying at once would keep a
+        // core busy while the window is hidden.
         let soon = Instant::now() + Duration::from_millis(20);
         events.set_control_flow(ControlFlow::WaitUntil(soon));
         Ok(None)

@@ -1,15 +1,13 @@
-// Makes spheres and numbers from the input of the fuzzer, and a detector on the CPU. The fuzz
-// targets of the library share this code.
+// Makes spheres, numbers and a detector on the CPU from the input of the fuzzer.
 
 use std::cell::RefCell;
 
 use carom::{Backend, Detector, MAX_MAGNITUDE, Options, Sphere, Step};
 use libfuzzer_sys::fuzz_target;
 
-/// Largest number of spheres in a fuzzed world.
 const MOST: usize = 8;
 
-/// Reads numbers from the input of the fuzzer. After the end of the input, every number is 0.
+/// After the end of the input, every number is 0.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -29,26 +27,24 @@ impl Bytes<'_> {
         i8::from_le_bytes(self.take())
     }
 
-    /// Reads any valid float32 from the input of the fuzzer.
     fn any(&mut self) -> f32 {
         valid(f32::from_le_bytes(self.take()))
     }
 
-    /// Reads a small multiple of `unit`, which is a power of two. Such multiples, and exact sums of
-    /// them, are often equal to each other.
+    /// Reads a small multiple of `unit`, a power of two. Such multiples and their exact sums are often equal
+    /// to each other.
     fn multiple(&mut self, unit: f32) -> f32 {
         valid(f32::from(self.signed()) * unit)
     }
 
-    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷ from the input of the fuzzer. Powers near 1 are more
-    /// frequent.
+    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷, more often near 1.
     fn unit(&mut self) -> f32 {
         let x = i32::from(self.signed());
         2_f32.powi(if x % 2 == 0 { x / 16 } else { x })
     }
 }
 
-/// Returns the number `x` clamped to the range that carom accepts, or 0 if `x` is not finite.
+/// Clamps `x` to the range that carom accepts, or returns 0 if `x` is not finite.
 fn valid(x: f32) -> f32 {
     if x.is_finite() {
         x.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE)
@@ -57,27 +53,25 @@ fn valid(x: f32) -> f32 {
     }
 }
 
-/// Returns a float32 0 to 3 ulps from `x`. The distance is |`ulps`| modulo 4, and the sign of
-/// `ulps` gives the direction.
+/// Returns a float32 0 to 3 ulps from `x`, in the direction of the sign of `ulps`.
 fn nudged(x: f32, ulps: i8) -> f32 {
     let step = |x: f32| if ulps > 0 { x.next_up() } else { x.next_down() };
     (0..ulps.unsigned_abs() % 4).fold(x, |x, _| step(x))
 }
 
-/// Triples of perpendicular vectors of equal length, in whole numbers. A path along one vector of a
-/// triple can be exactly tangent to a sphere displaced along another vector.
+/// Triples of perpendicular vectors of equal length, in whole numbers. A path along one vector can be exactly
+/// tangent to a sphere displaced along another vector.
 const AXES: [[[f32; 3]; 3]; 3] = [
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     [[3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], [0.0, 0.0, 5.0]],
     [[-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], [2.0, 2.0, -1.0]],
 ];
-/// Length of the vectors in each triple of [`AXES`].
 const LENGTHS: [f32; 3] = [1.0, 5.0, 3.0];
 
 thread_local! {
     static DETECTOR: RefCell<Detector> = {
-        // The thread pool consists of the fuzzer's thread only, because waking other threads would
-        // take longer than computing a small world.
+        // The thread pool is the fuzzer's thread only, because waking other threads would take longer than
+        // computing a small world.
         rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .use_current_thread()

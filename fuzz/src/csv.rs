@@ -10,8 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     for options in ways() {
         if let Ok(world) = carom_cli::read::csv::read("input", data, &options) {
-            // A row of a CSV file of spheres has at least 5 bytes: three numbers of one digit and
-            // two commas.
+            // A CSV row of a sphere has at least 5 bytes: three digits and two commas.
             check(&world, data.len() / 5);
         }
     }

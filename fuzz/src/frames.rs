@@ -1,10 +1,9 @@
-// Checks that a frame of a trajectory file can be read alone. The fuzz targets of trajectory
-// formats share this code.
+// Checks that a frame of a trajectory file can be read alone.
 
 use carom_cli::read::{Layout, Trajectory};
 
-/// Reads all frames of a trajectory. Then reads the last frame again from the place at which it
-/// begins in the file, and compares the two results.
+/// Reads all frames of a trajectory, reads the last frame again from its place in the file, and compares the
+/// two results.
 fn every_frame(layout: Layout, data: &[u8], options: &ReadOptions) {
     let mut trajectory = Trajectory::new(layout, "input", data, options);
     let mut last = None;
@@ -21,8 +20,7 @@ fn every_frame(layout: Layout, data: &[u8], options: &ReadOptions) {
     let begin = usize::try_from(mark.place.byte).expect("the mark is within the data");
     let mut trajectory = Trajectory::new(layout, "input", &data[begin..], options);
     trajectory.start_at(mark);
-    // `Trajectory::count` does not parse the atoms of a frame, so it may count a last frame that
-    // `Trajectory::read` rejects. Such a frame cannot be compared.
+    // `Trajectory::count` does not parse atoms, so it may count a last frame that `Trajectory::read` rejects.
     if last.frame.is_some_and(|frame| frame.number == mark.number) {
         let found = trajectory.read().ok().flatten();
         assert_eq!(format!("{found:?}"), format!("{:?}", Some(last)));

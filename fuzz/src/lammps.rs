@@ -1,6 +1,5 @@
-//! Fuzz target: the reader of LAMMPS dump files accepts or rejects arbitrary bytes without a panic,
-//! and accepted files give valid spheres. Reading the last frame alone must give the same spheres
-//! as reading all frames.
+//! Fuzz target: the reader of LAMMPS dumps accepts or rejects arbitrary bytes without a panic, and accepted
+//! files give valid spheres. The last frame can also be read alone.
 
 #![no_main]
 

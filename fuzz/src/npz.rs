@@ -11,8 +11,7 @@ fuzz_target!(|data: &[u8]| {
     for options in ways() {
         let input = std::io::Cursor::new(data);
         if let Ok(world) = carom_cli::read::npz::read("input", input, &options) {
-            // An array in an `.npz` file may be compressed with Deflate, by a factor of about 1000
-            // at most.
+            // Deflate compresses an array by a factor of about 1000 at most.
             check(&world, 1100 * data.len() / 12);
         }
     }

@@ -1,5 +1,5 @@
-//! Fuzz target: makes small worlds in a periodic cell from arbitrary bytes. carom must find the
-//! same colliding pairs, with the same periodic copies, as brute force in exact arithmetic.
+//! Fuzz target: in small periodic worlds made from arbitrary bytes, carom must find the same colliding pairs
+//! and periodic copies as exact brute force.
 
 #![no_main]
 
@@ -11,8 +11,8 @@ include!("bytes.rs");
 use carom::Domain;
 use oracle::periodic::{Pair, brute_force, brute_force_between};
 
-/// Reads a periodic cell from the input of the fuzzer. Its edges are at least 16 units long, unless
-/// they are skewed, so that a sphere reaches few periodic copies of other spheres.
+/// Reads a periodic cell. Its edges are at least 16 units long, unless they are skewed, so that a sphere
+/// reaches few periodic copies of other spheres.
 fn domain(bytes: &mut Bytes<'_>, unit: f32) -> Domain {
     let kind = bytes.byte();
     let flags = bytes.byte();
@@ -22,8 +22,8 @@ fn domain(bytes: &mut Bytes<'_>, unit: f32) -> Domain {
         axis.map(|x| x * times * unit)
     });
     if kind & 0x10 != 0 {
-        // Adding a multiple of one edge to another edge skews the periodic cell, but keeps the
-        // lattice of periodic copies.
+        // Adding a multiple of one edge to another edge skews the periodic cell, but keeps the lattice of
+        // periodic copies.
         let times = f32::from(bytes.signed() % 8);
         let [first, second, _] = edges;
         edges[1] = std::array::from_fn(|k| second[k] + first[k] * times);
@@ -43,7 +43,7 @@ fn domain(bytes: &mut Bytes<'_>, unit: f32) -> Domain {
     } else {
         [0.0; 3]
     };
-    // The world repeats along at least one edge of the cell.
+    // The world is periodic along at least one edge of the cell.
     let periodic = [1, 2, 4].map(|bit| (flags % 7 + 1) & bit != 0);
     Domain::triclinic(origin, edges).with_periodic(periodic)
 }
@@ -76,8 +76,7 @@ fn spheres(bytes: &mut Bytes<'_>, unit: f32, domain: &Domain) -> Vec<Sphere> {
             }
         };
         if kind & 0x10 != 0 {
-            // Moving a sphere by multiples of a periodic edge replaces it by one of its periodic
-            // copies.
+            // Displacing a sphere by multiples of a periodic edge gives one of its periodic copies.
             let edge = domain.edges()[usize::from(bytes.byte() % 3)];
             let times = f32::from(bytes.signed());
             sphere.center = std::array::from_fn(|k| sphere.center[k] + edge[k] * times);
@@ -106,8 +105,8 @@ fuzz_target!(|data: &[u8]| {
     let unit = 2_f32.powi(i32::from(bytes.signed() / 8));
     let domain = domain(&mut bytes, unit);
     let mut spheres = spheres(&mut bytes, unit, &domain);
-    // The first sphere ignores some of the collision groups 12 to 14, which have no members. In a
-    // build with `--cfg carom_fuzzing`, carom derives the number of time segments from these bits.
+    // In a build with `--cfg carom_fuzzing`, carom derives the number of time segments from the collision
+    // groups 12 to 14 that the first sphere ignores. These groups have no members.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

@@ -1,10 +1,7 @@
 // Options of the file readers, a limit on memory, and a check of the spheres that a reader returns.
-// The fuzz targets of all readers share this code.
 
 use carom_cli::read::{Radii, ReadOptions, World};
 
-/// Returns all combinations of reader options: with and without ids and types, with each source
-/// of the radii, and for centres only.
 fn ways() -> impl Iterator<Item = ReadOptions> {
     let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];
     [false, true].into_iter().flat_map(move |named| {
@@ -19,13 +16,13 @@ fn ways() -> impl Iterator<Item = ReadOptions> {
     })
 }
 
-/// Memory allocator with a limit of 128 MiB. It stops the fuzzer if a reader allocates more memory
-/// than the small inputs, even compressed ones, can require.
+/// Memory allocator with a limit of 128 MiB, which stops the fuzzer if a reader allocates more than the small
+/// inputs, even compressed ones, can require.
 #[global_allocator]
 static MEMORY: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, 128 << 20);
 
-/// Panics unless the spheres that a reader returned are valid: all numbers are finite, there are at
-/// most `most` spheres, and there is an id and a type for each sphere or for none.
+/// Panics unless all numbers of the spheres are finite, there are at most `most` spheres, and there is an id
+/// and a type for each sphere or for none.
 fn check(world: &World, most: usize) {
     assert!(world.spheres.len() <= most, "{} spheres", world.spheres.len());
     for sphere in &world.spheres {

@@ -1,5 +1,5 @@
-//! Fuzz target: makes small worlds from arbitrary bytes. carom's list of collisions must be equal,
-//! bit for bit, to the list of brute force in exact arithmetic.
+//! Fuzz target: in small worlds made from arbitrary bytes, carom's list of collisions must be equal, bit for
+//! bit, to that of exact brute force.
 
 #![no_main]
 
@@ -29,8 +29,8 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             )
             .with_velocity(std::array::from_fn(|_| bytes.multiple(speed))),
             4 => last,
-            // The new sphere passes the previous sphere at a distance and a time that are read from
-            // the input of the fuzzer.
+            // The new sphere passes the previous sphere at a distance and a time from the input of the
+            // fuzzer.
             _ => {
                 let axes = usize::from(bytes.byte()) % 3;
                 let [along, across, _] = AXES[axes];
@@ -57,8 +57,7 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
             sphere.radius = sphere.radius.max(0.0);
         }
         if kind & 0x80 != 0 {
-            // A sphere is in some of the collision groups 0 to 3, and ignores some of them. Groups
-            // from 12 on have another purpose.
+            // A sphere is in some of the collision groups 0 to 3, and ignores some of them.
             let groups = bytes.byte();
             sphere = sphere.with_groups(u16::from(groups & 15), u16::from(groups >> 4));
         }
@@ -78,9 +77,8 @@ fuzz_target!(|data: &[u8]| {
     let head = bytes.byte();
     let two_sets = head % 4 == 0;
     let (mut spheres, dt) = world(&mut bytes);
-    // The first sphere ignores some of the collision groups 12 to 14, which have no members. In a
-    // build with `--cfg carom_fuzzing`, carom derives from these bits the number of time segments
-    // into which it cuts the longest path.
+    // In a build with `--cfg carom_fuzzing`, carom derives the number of time segments of the longest path
+    // from the collision groups 12 to 14 that the first sphere ignores. These groups have no members.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

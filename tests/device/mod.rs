@@ -1,5 +1,4 @@
-//! A wgpu device as an application would have it. It records the errors that reach the
-//! application's error handler.
+//! A wgpu device of an application, which records the errors that reach the application's error handler.
 
 #![allow(
     dead_code,
@@ -38,8 +37,7 @@ impl Device {
         }
     }
 
-    /// Returns a device of the first Vulkan, Metal or DX12 adapter, which may be a software
-    /// adapter.
+    /// Returns a device of the first Vulkan, Metal or DX12 adapter, possibly a software adapter.
     pub(crate) fn real() -> Self {
         Self::with_limits(wgpu::Limits::default())
     }
@@ -72,7 +70,6 @@ impl Device {
         self.device.create_command_encoder(&Default::default())
     }
 
-    /// Returns a storage buffer with the given words, which can also be copied from and to.
     pub(crate) fn words(&self, words: &[u32]) -> wgpu::Buffer {
         self.device
             .create_buffer_init(&wgpu::util::BufferInitDescriptor {
@@ -90,7 +87,6 @@ impl Device {
         }
     }
 
-    /// Submits the encoder, waits for the device, and returns the result of the readback.
     pub(crate) fn finish<T>(
         &self,
         encoder: wgpu::CommandEncoder,
@@ -101,7 +97,6 @@ impl Device {
         ticket.try_take().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Returns the contents of a buffer with the usage `COPY_SRC`, as 32-bit words.
     pub(crate) fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -120,7 +115,6 @@ impl Device {
         }
     }
 
-    /// Asserts that no error has reached the application's error handler.
     pub(crate) fn assert_silent(&self) {
         let complaints = self.complaints.lock().map(|heard| heard.clone());
         assert_eq!(complaints.unwrap_or_default(), Vec::<String>::new());
@@ -137,8 +131,7 @@ impl Interleaved {
     pub(crate) fn new(device: &Device, spheres: &[Sphere]) -> Self {
         let words: &[u32] = bytemuck::cast_slice(spheres);
         Self {
-            // A buffer of size 0 cannot be bound, so the buffer of an empty set of spheres has
-            // eight words.
+            // A buffer of size 0 cannot be bound.
             buffer: device.words(if words.is_empty() { &[0; 8] } else { words }),
             count: u32::try_from(spheres.len()).unwrap_or(u32::MAX),
         }
@@ -157,7 +150,6 @@ impl Interleaved {
     }
 }
 
-/// Returns the value of a readback. Panics if the value has not arrived.
 pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     match readback {
         Readback::Ready(value) => value,
@@ -165,8 +157,6 @@ pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
     }
 }
 
-/// Returns the list of collisions of a readback. Panics if the list has not arrived or is
-/// truncated.
 pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T {
     match ready(readback) {
         PairList::Complete(step) => step,
@@ -174,8 +164,8 @@ pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T
     }
 }
 
-/// Runs a time step on the device and returns its exact list of collisions. Grows carom's buffers
-/// as often as necessary.
+/// Runs a time step on the device and returns its exact list of collisions. Grows carom's buffers as often as
+/// necessary.
 pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -191,8 +181,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // At most four attempts are necessary. The capacities for spheres, time segments and pairs may
-    // each overflow once, and there may be more pairs than the first readback holds.
+    // The capacities for spheres, time segments and pairs may each overflow once, and there may be more pairs
+    // than the first readback holds.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

@@ -1,9 +1,9 @@
-//! Tests pairs of spheres whose closest approach is at a boundary between time segments, or a few
-//! ulps from it. carom cuts long paths into time segments, and only the two segments that contain
-//! the time of closest approach report a pair.
+//! Tests pairs of spheres with the closest approach at a boundary between time segments, or a few ulps from
+//! it. carom cuts long paths into time segments, and only the two segments that contain the time of closest
+//! approach report a pair.
 //!
-//! All coordinates and displacements are multiples of [`GRAIN`]. So positions and velocities are
-//! not rounded, and the times of closest approach are exact.
+//! All coordinates and displacements are multiples of [`GRAIN`], so that the times of closest approach are
+//! exact.
 
 use carom::{Backend, Options, Sphere};
 use fastrand::Rng;
@@ -13,14 +13,13 @@ use crate::Pairs;
 use crate::backends::detector;
 use crate::neighbors::radii;
 
-/// Unit of all coordinates. Float32 represents multiples of this unit exactly up to a magnitude of
-/// 2¹⁴.
+/// Unit of all coordinates. Float32 represents its multiples exactly up to a magnitude of 2¹⁴.
 const GRAIN: f64 = 1.0 / 1024.0;
-/// Distance between neighbouring pairs of spheres. carom chooses the length of time segments from
-/// such distances, so the longest segments have about this length.
+/// Distance between neighbouring pairs of spheres, from which carom chooses the length of time segments. The
+/// longest segments have about this length.
 const APART: f64 = 8.0;
-/// Triples of directions. The first vector of a triple is the direction of a relative velocity. The
-/// other two vectors are exactly perpendicular to the first vector.
+/// Triples of directions. The first vector is the direction of a relative velocity, and the other two are
+/// exactly perpendicular to it.
 const FLIGHTS: [[DVec3; 3]; 6] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [DVec3::NEG_Y, DVec3::Z, DVec3::X],
@@ -46,9 +45,8 @@ const FLIGHTS: [[DVec3; 3]; 6] = [
     ],
 ];
 
-/// Returns a random n for a sphere whose path is to be cut into 2ⁿ time segments. n is mostly 1 to
-/// 4, and rarely 5 to 15. Above 5, each n is half as likely as n − 1, so that all n from 5 on
-/// contribute about the same number of segments.
+/// Returns a random n for a sphere with a path to be cut into 2ⁿ time segments. n is mostly 1 to 4. Above 5,
+/// each n is half as likely as n − 1, so that all n contribute about the same number of segments.
 fn power(rng: &mut Rng) -> i32 {
     let mut power = rng.i32(1..=4);
     if rng.u32(0..32) == 0 {
@@ -60,8 +58,8 @@ fn power(rng: &mut Rng) -> i32 {
     power
 }
 
-/// Returns a random displacement, a multiple of `unit`, that is so long that carom cuts the path
-/// into about 2^power time segments.
+/// Returns a random displacement, a multiple of `unit`, for which carom cuts the path into about 2^power time
+/// segments.
 fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64());
     let vector = DVec3::from_array(std::array::from_fn(|_| rng.f64() * 2.0 - 1.0));
@@ -69,8 +67,8 @@ fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     (scaled / unit).round() * unit
 }
 
-/// Returns two spheres whose closest approach during a step of length dt is near the point `place`,
-/// at a time k·dt/2ⁿ. This time is a boundary between time segments.
+/// Returns two spheres with the closest approach near the point `place`, at a time k·dt/2ⁿ in a step of
+/// length dt, which is a boundary between time segments.
 fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let power = power(rng);
     let cuts = 1_u64 << rng.i32(1..=power);
@@ -79,19 +77,17 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // Displacements are multiples of this unit, so that positions at the time of closest approach
-    // are still multiples of `GRAIN`, the unit of all coordinates.
+    // Displacements are multiples of this unit, so that positions at the closest approach are still multiples
+    // of `GRAIN`.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
     let relative = along * ((longest / unit).round().max(1.0) * unit);
     let own = match rng.u32(0..4) {
-        // The first sphere of the pair is at rest.
         0 | 1 => DVec3::ZERO,
-        // Both spheres of the pair move, at speeds of the same order of magnitude.
+        // Both spheres of the pair move, at similar speeds.
         2 => flight(power, unit, rng),
-        // Both spheres of the pair move along parallel lines, towards each other or one behind the
-        // other.
+        // Both spheres of the pair move along parallel lines, towards each other or one behind the other.
         _ => (relative * (rng.f64() * 2.0 - 1.0) / unit).round() * unit,
     };
     let miss = match rng.u32(0..8) {
@@ -121,7 +117,6 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     spheres
 }
 
-/// Changes one coordinate of a sphere's centre or velocity by 1 to 4 ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let field = if rng.bool() {
         &mut sphere.center
@@ -130,8 +125,7 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // An ulp of a number near 0 would be too small to have an effect. So a number near 0 is first
-    // increased.
+    // A number near 0 is first increased, because its ulp would be too small to have an effect.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }
@@ -140,8 +134,8 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     }
 }
 
-/// Returns a world of `count` pairs of spheres. The closest approach of each pair is near one site
-/// of a cubic lattice, at a boundary between time segments.
+/// Returns a world of `count` pairs of spheres. The closest approach of each pair is near a site of a cubic
+/// lattice, at a boundary between time segments.
 fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
     let side = (1..).find(|side: &usize| side.pow(3) >= count).unwrap_or(1);
     let pairs = (0..count).map(|site| {
@@ -152,12 +146,10 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, dt)
 }
 
-/// Checks `batches` worlds of `count` pairs whose closest approach is at a boundary between time
-/// segments.
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // With a time step that is a power of two, all numbers are exact. With a time step of 0.1, the
-    // times of closest approach differ from the boundaries of time segments by some ulps.
+    // With a time step that is a power of two, all numbers are exact. With 0.1, the times of closest approach
+    // differ from the boundaries of time segments by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {

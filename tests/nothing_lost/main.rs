@@ -1,12 +1,11 @@
-//! Tests that no colliding pair is lost, listed twice or invented in two places where a grid is
-//! prone to such errors: between neighbouring cells of wide worlds, and at the boundaries of time
-//! segments.
+//! Tests that no colliding pair is lost, listed twice or invented between neighbouring grid cells of wide
+//! worlds, and at the boundaries of time segments.
 //!
-//! The worlds have too many spheres for brute force. So the tests construct pairs of spheres that
-//! touch or nearly touch, and exact arithmetic decides which of these pairs collide.
+//! The worlds have too many spheres for brute force. So the tests construct pairs of spheres that touch or
+//! nearly touch, and exact arithmetic decides which of these pairs collide.
 //!
-//! The ignored tests use many more pairs than the other tests. Run them with
-//! `cargo test --release --test nothing_lost -- --ignored --nocapture`.
+//! The ignored tests use many more pairs. Run them with `cargo test --release --test nothing_lost --
+//! --ignored --nocapture`.
 
 #[path = "../backends/mod.rs"]
 mod backends;
@@ -18,25 +17,24 @@ mod oracle;
 use carom::{Collision, Detector, Sphere, Statistics, Step};
 use rayon::prelude::*;
 
-/// A test world of 2n spheres. Spheres i and i + n are constructed as a pair that touches or nearly
-/// touches.
+/// A test world of 2n spheres. Spheres i and i + n are constructed to touch or nearly touch.
 struct Pairs {
     spheres: Vec<Sphere>,
     dt: f32,
 }
 
 impl Pairs {
-    /// Makes a test world of the given pairs of spheres. The first spheres of all pairs precede the
-    /// second spheres, so that the two spheres of a pair are far apart in memory.
+    /// Makes a test world of pairs of spheres. The first spheres of all pairs come first, so that the two
+    /// spheres of a pair are far apart in memory.
     fn new(pairs: impl ExactSizeIterator<Item = [Sphere; 2]>, dt: f32) -> Self {
         let (mut spheres, others): (Vec<_>, Vec<_>) = pairs.map(|[a, b]| (a, b)).unzip();
         spheres.extend(others);
         Self { spheres, dt }
     }
 
-    /// Detects the collisions of a test world. Checks with exact arithmetic that every listed pair
-    /// collides, and that every constructed pair that collides is listed. Returns the number of
-    /// constructed pairs that collide, and the statistics of the step.
+    /// Detects the collisions of a test world. Checks that every listed pair collides, and that every
+    /// constructed pair that collides is listed. Returns the number of constructed pairs that collide, and
+    /// the statistics of the step.
     fn check(&self, world: &str, detector: &mut Detector) -> (u64, Statistics) {
         let found = detector
             .detect(&Step::new(&self.spheres, self.dt))
@@ -84,8 +82,7 @@ impl Pairs {
         (colliding.len() as u64, found.statistics)
     }
 
-    /// Panics if there are any wrong `pairs`, and shows up to five of them. `what` describes the
-    /// mistake.
+    /// Panics if there are any wrong `pairs` with the mistake `what`, and shows up to five of them.
     fn none(&self, world: &str, what: &str, pairs: &[(u32, u32)]) {
         let shown: Vec<String> = pairs
             .iter()

@@ -1,9 +1,7 @@
-//! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. The two
-//! spheres of a pair are often in neighbouring grid cells. Rounding errors must not put the two
-//! spheres two cells apart.
+//! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. Rounding errors must
+//! not put the two spheres of a pair two grid cells apart.
 //!
-//! Most pairs are in dense clumps, where carom makes grid cells about as wide as a sphere. If all
-//! pairs were isolated, the cells would be as wide as the distance between pairs.
+//! Most pairs are in dense clumps, where carom makes grid cells about as wide as a sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,20 +17,18 @@ use crate::backends::{both, detector};
 
 /// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump per pair of spheres, in cubic diameters. At this density, few spheres of
-/// different pairs touch by chance.
+/// Volume of a clump per pair of spheres, in cubic diameters, at which few spheres of different pairs touch.
 const ROOM: f64 = 8.0;
-/// Largest accepted number of candidates (tested pairs) per sphere. It proves that grid cells are
-/// not much wider than spheres. Cells as wide as a clump would give thousands of candidates per
-/// sphere.
+/// Largest accepted number of candidates (tested pairs) per sphere. It proves that grid cells are not much
+/// wider than spheres. Cells as wide as a clump would give thousands.
 const MOST_CANDIDATES: u64 = 512;
 
 fn vector(rng: &mut Rng) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|_| rng.f64()))
 }
 
-/// Returns a random unit vector. One vector in four lies along an axis of the grid, or along a
-/// diagonal of a cell or of a face of a cell.
+/// Returns a random unit vector. One vector in four lies along a grid axis, or along a diagonal of a cell or
+/// of its face.
 fn direction(rng: &mut Rng) -> DVec3 {
     loop {
         let inside = match rng.u32(0..4) {
@@ -45,9 +41,8 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns two spheres near `place` for a time step of 1. At the start or at the end of the step,
-/// the distance of their centres is the sum of their radii, or differs slightly from it. In half of
-/// the pairs, both spheres have a common velocity. With `bullets`, one pair in 64 has a very large
+/// Returns two spheres near `place` for a time step of 1. At the start or at the end of the step, the
+/// distance of their centres is about the sum of their radii. With `bullets`, one pair in 64 has a very large
 /// common velocity.
 fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let at = direction(rng) * (0.7 + 0.3 * rng.f64());
@@ -56,8 +51,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // A pair that is to touch at the end of the step approaches head-on or obliquely, so that the
-    // two spheres are closest at the end of the step and not earlier.
+    // A pair that is to touch at the end of the step approaches head-on or obliquely, so that the two spheres
+    // are not closer earlier.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -68,9 +63,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let other =
         Sphere::new((place + begin).as_vec3(), 0.0).with_velocity((common + closing).as_vec3());
 
-    // The radii are computed from the distance between positions that are already rounded to
-    // float32. Radii computed from unrounded positions would not make spheres far from the origin
-    // barely touch.
+    // The radii are computed from positions that are already rounded to float32, or else spheres far from the
+    // origin would not barely touch.
     let at = |sphere: &Sphere, t: f64| {
         let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
         DVec3::from(center) + DVec3::from(velocity) * t
@@ -86,8 +80,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
 }
 
-/// Returns two radii in a ratio of up to 2 : 1. Their sum is the smallest possible sum that is not
-/// below `sum`. In one case in four, the second radius is then reduced by one ulp.
+/// Returns two radii in a ratio of up to 2 : 1. Their sum is the smallest possible sum that is not below
+/// `sum`, except that in one case in four the second radius is one ulp smaller.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounded to float32 on purpose"
@@ -109,8 +103,8 @@ pub(crate) fn radii(sum: f64, rng: &mut Rng) -> [f32; 2] {
     [one, other]
 }
 
-/// Returns a world of `count` pairs of spheres in a cube of the given side. One pair in eight is at
-/// a random place. The other pairs are in clumps at random places.
+/// Returns a world of `count` pairs of spheres in a cube of the given side. One pair in eight is at a random
+/// place, and the others are in clumps.
 fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     let clumps: Vec<DVec3> = (0..count.div_ceil(CLUMP))
         .map(|_| vector(rng) * side)
@@ -126,8 +120,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks `batches` worlds for each power. A world has `count` pairs of spheres and is 2^power
-/// diameters wide. Every second world has very fast spheres.
+/// Checks `batches` worlds for each power. A world has `count` pairs of spheres and is 2^power diameters
+/// wide. Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {
@@ -152,10 +146,9 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
     }
 }
 
-/// Tests pairs of equal spheres that touch at the start and fly apart along an axis. The middles of
-/// the two paths are exactly one cell of minimum width apart. The spheres are so dense that cells
-/// have this minimum width, and so far from the origin that the rounding error is a hundredth of
-/// it.
+/// Tests pairs of equal spheres that touch at the start and fly apart along an axis. The middles of the two
+/// paths are exactly one cell of minimum width apart. The spheres are so far from the origin that the
+/// rounding error is a hundredth of this width.
 #[test]
 fn pairs_that_fly_apart_are_not_two_cells_apart() {
     const COUNT: usize = 1 << 18;

@@ -1,5 +1,4 @@
-//! Compares the list of colliding pairs that carom returns with the list that exact brute force
-//! finds, and describes the differences.
+//! Compares a list of colliding pairs with exact brute force, and describes the differences.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,16 +8,13 @@ use rayon::prelude::*;
 
 use super::{Oracle, brute_force, brute_force_between, times};
 
-/// Largest number of mistakes of each kind that the description of a wrong list shows.
 const SHOWN: usize = 10;
 
-/// Panics unless `collisions` contains exactly the pairs of `spheres` that brute force finds.
 pub(crate) fn assert_same(world: &str, spheres: &[Sphere], dt: f32, collisions: &Collisions) {
     brute_force(spheres, dt).assert_same(world, spheres, dt, collisions);
 }
 
-/// Panics unless `collisions` contains exactly the pairs that brute force finds between two sets of
-/// spheres.
+/// Panics unless `collisions` contains exactly the pairs that brute force finds between two sets of spheres.
 pub(crate) fn assert_same_between(
     world: &str,
     first: &[Sphere],
@@ -34,8 +30,7 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics unless `collisions` contains exactly the pairs of this result of brute force. One
-    /// result of brute force can be compared with the lists of several backends.
+    /// Panics unless `collisions` contains exactly the pairs of this result of brute force.
     pub(crate) fn assert_same(
         &self,
         world: &str,
@@ -54,8 +49,7 @@ fn panic_if_any(world: &str, differences: String) {
     assert!(differences.is_empty(), "{world}:\n{differences}");
 }
 
-/// Returns a description of every mistake in a list of colliding pairs, or an empty text if the
-/// list is correct.
+/// Returns a description of every mistake in a list of colliding pairs.
 pub(crate) fn differences(
     oracle: &Oracle,
     first: &[Sphere],

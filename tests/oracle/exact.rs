@@ -1,15 +1,14 @@
-//! Decides without rounding whether two spheres collide during a time step. All numbers are
-//! fractions of integers.
+//! Decides without rounding whether two spheres collide during a time step.
 //!
-//! Let p be the relative position of two spheres, v their relative velocity, and r the sum of their
-//! radii. Their closest approach during a step of length dt is at the time t in [0, dt] that is
-//! nearest to −p·v / v·v. The spheres collide when |p + v·t|² ≤ r².
+//! Let p be the relative position of two spheres, v their relative velocity, and r the sum of their radii.
+//! Their closest approach during a step of length dt is at the time t in [0, dt] nearest to −p·v / v·v. The
+//! spheres collide when |p + v·t|² ≤ r².
 //!
-//! The time of impact is at most x when the two spheres collide during a step of length x. So a
-//! time of impact is checked by steps of other lengths.
+//! The time of impact is at most x when the two spheres collide during a step of length x. So a time of
+//! impact is checked by steps of other lengths.
 //!
-//! Every float is an integer times a power of two. So the time of closest approach is a fraction
-//! n/d of integers, and the relative position (p·d + v·n)/d at this time is one, too.
+//! Every float is an integer times a power of two. So the time of closest approach is a fraction n/d of
+//! integers, and so is the relative position (p·d + v·n)/d at this time.
 
 use std::array::from_fn;
 use std::cmp::Ordering;
@@ -17,7 +16,7 @@ use std::cmp::Ordering;
 use carom::Sphere;
 use num_bigint::{BigInt, BigUint, Sign};
 
-/// A fraction that is not negative: its numerator and its positive denominator.
+/// A non-negative fraction: its numerator and its positive denominator.
 #[derive(Clone, Debug)]
 pub(crate) struct Fraction([BigInt; 2]);
 
@@ -41,7 +40,7 @@ impl Fraction {
     }
 }
 
-/// Returns the float `x` as an integer m and an exponent e with x = m·2ᵉ. The integer is odd or 0.
+/// Returns m and e with x = m·2ᵉ for a float x. The integer m is odd or 0.
 fn parts(x: f64) -> (BigInt, i32) {
     assert!(x.is_finite(), "{x} is not a finite number");
     let bits = x.to_bits();
@@ -63,8 +62,8 @@ fn parts(x: f64) -> (BigInt, i32) {
     )
 }
 
-/// Converts floats to integer multiples of one unit, the largest power of two for which this is
-/// possible without rounding. Returns the integers, and the exponent of the unit.
+/// Converts floats to integer multiples of the largest possible power of two. Returns the integers and the
+/// exponent.
 fn alike<const N: usize>(numbers: [f32; N]) -> ([BigInt; N], i32) {
     let numbers = numbers.map(|x| parts(x.into()));
     let used = numbers.iter().filter(|(m, _)| *m != BigInt::ZERO);
@@ -77,9 +76,8 @@ fn dot(x: &[BigInt; 3], y: &[BigInt; 3]) -> BigInt {
     &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
 }
 
-/// The exact motion of one sphere relative to another, in integers. The relative position p and the
-/// sum of the radii r are multiples of 2^`length`. The relative velocity v is a multiple of
-/// 2^`speed`.
+/// The exact motion of one sphere relative to another, in integers. The relative position p and the sum of
+/// the radii r are multiples of 2^`length`. The relative velocity v is a multiple of 2^`speed`.
 pub(crate) struct Exact {
     p: [BigInt; 3],
     r: BigInt,
@@ -93,8 +91,8 @@ impl Exact {
         Self::of_image(a, b, &[[0.0; 3]; 3], [0; 3])
     }
 
-    /// Returns the motion of sphere `b` relative to sphere `a`. First displaces sphere `b` by a
-    /// whole multiple of each of the three edges of a periodic cell.
+    /// Returns the motion of a periodic copy of sphere `b`, displaced by multiples of the three edges,
+    /// relative to sphere `a`.
     pub(crate) fn of_image(a: &Sphere, b: &Sphere, edges: &[[f32; 3]; 3], image: [i32; 3]) -> Self {
         let ([ax, ay, az], [bx, by, bz]) = (a.center, b.center);
         let [[a0, a1, a2], [b0, b1, b2], [c0, c1, c2]] = *edges;
@@ -115,7 +113,6 @@ impl Exact {
         }
     }
 
-    /// Returns the time of closest approach of two spheres within a step of length `dt`.
     fn nearest(&self, dt: &Fraction) -> Fraction {
         let (closing, speed) = (-dot(&self.p, &self.v), dot(&self.v, &self.v));
         if closing.sign() != Sign::Plus {
@@ -129,13 +126,12 @@ impl Exact {
         }
     }
 
-    /// Returns (sum of the radii)² − (distance of the centres)² at time `t`, as an integer multiple
-    /// of the square of a unit of length, and this unit.
+    /// Returns (sum of the radii)² − (distance of the centres)² at time `t`, as an integer multiple of the
+    /// square of a unit of length, and this unit.
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
-        // The relative position p and the displacement v·t are fractions with the same denominator
-        // d. Their numerators, and the sum of the radii r, are converted to the finer of the units
-        // of p and of v.
+        // The relative position p and the displacement v·t have the same denominator d. Their numerators, and
+        // the sum of the radii r, are converted to the finer of the units of p and of v.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);
@@ -144,8 +140,8 @@ impl Exact {
         (&r * &r - dot(&q, &q), unit)
     }
 
-    /// Returns (sum of the radii)² − (distance of the centres)² at the closest approach, to float64
-    /// precision. The spheres collide when the result is 0 or more.
+    /// Returns (sum of the radii)² − (distance of the centres)² at the closest approach, in float64. The
+    /// spheres collide when the result is 0 or more.
     pub(crate) fn margin(&self, dt: f64) -> f64 {
         let (margin, Fraction([n, d])) = self.outside(&self.nearest(&Fraction::of(dt)));
         let [n, d] = [&n * &n, &d * &d];
@@ -157,21 +153,19 @@ impl Exact {
         }
     }
 
-    /// Returns whether the two spheres collide during a step of length `dt`.
     pub(crate) fn collide(&self, dt: f64) -> bool {
         let nearest = self.nearest(&Fraction::of(dt));
         self.outside(&nearest).0.sign() != Sign::Minus
     }
 
-    /// Returns whether the two spheres touch for the first time at the end of a step of length
-    /// `dt`.
+    /// Returns whether the two spheres touch for the first time at the end of a step of length `dt`.
     fn first_touch_at(&self, dt: f64) -> bool {
         let end = Fraction::of(dt);
         self.outside(&end).0 == BigInt::ZERO && self.nearest(&end).cmp(&end).is_eq()
     }
 
-    /// Returns whether the float32 `found` is the exact time of impact of two spheres that collide,
-    /// rounded to nearest with ties to even.
+    /// Returns whether the float32 `found` is the exact time of impact of two colliding spheres, rounded to
+    /// nearest with ties to even.
     pub(crate) fn rounds_to_toi(&self, found: f32) -> bool {
         let even = found.to_bits().is_multiple_of(2);
         let (below, above) = halfway(found);
@@ -180,9 +174,8 @@ impl Exact {
         !early && !late
     }
 
-    /// Compares the penetration depth r − |p| with a length, where r is the sum of the radii and
-    /// |p| the distance of the centres at the start. The comparison has no rounding errors, because
-    /// it compares (r − length)² with p·p instead of computing a root.
+    /// Compares the penetration depth r − |p| with a length, where r is the sum of the radii and |p| the
+    /// distance of the centres at the start. Comparing (r − length)² with p·p has no rounding errors.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let Fraction([n, d]) = Fraction::of(length).times_power(-self.length);
         let rest = &self.r * &d - n;
@@ -192,9 +185,8 @@ impl Exact {
         (&rest * &rest).cmp(&(dot(&self.p, &self.p) * &d * &d))
     }
 
-    /// Returns whether the float32 `found` is the exact penetration depth of two spheres at the
-    /// start of the step, rounded to nearest with ties to even. The depth of spheres that do not
-    /// overlap is 0.
+    /// Returns whether the float32 `found` is the exact penetration depth of two spheres at the start of the
+    /// step, rounded to nearest with ties to even. The depth of separate spheres is 0.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         if self.depth_compared_with(0.0).is_le() {
             return found == 0.0;
@@ -210,15 +202,14 @@ impl Exact {
     }
 }
 
-/// Returns the number halfway between a float32 and the next smaller float32, and the number
-/// halfway to the next larger float32. The float32 must not be negative. For 0, there is no number
-/// halfway to a smaller one.
+/// Returns the numbers halfway between a non-negative float32 and its two neighbours. For 0, there is no
+/// lower one.
 fn halfway(x: f32) -> (Option<f64>, f64) {
     let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
     ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
 }
 
-/// Returns the quotient of two integers of any size, with the precision of float64.
+/// Returns the quotient of two integers of any size in float64.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
     // The numerator is shifted so that the integer quotient has 63 to 65 bits.
     let shift = 64 + denominator.bits();
@@ -227,14 +218,12 @@ fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
     let spare = quotient.bits().saturating_sub(64);
     let leading = (quotient >> spare).iter_u64_digits().next().unwrap_or(0);
     let exponent = |bits: u64| i32::try_from(bits).expect("numbers have thousands of bits at most");
-    // The quotient is multiplied by 2^power in two steps, because 2^power may be outside the range
-    // of float64.
+    // The multiplication by 2^power takes two steps, because 2^power may be outside the range of float64.
     let power = exponent(spare + surplus) - exponent(shift);
     leading as f64 * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2)
 }
 
-/// Returns whether two spheres collide during a step of length `dt`. The decision has no rounding
-/// errors.
+/// Returns whether two spheres collide during a step of length `dt`.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     Exact::new(a, b).collide(dt.into())
 }

@@ -1,17 +1,17 @@
-//! Decides in float64 whether two spheres collide, with a bound on the rounding error of each
-//! number. The sign of a number is certain when its magnitude exceeds the error bound.
+//! Decides in float64 whether two spheres collide. The sign of a number is certain when its magnitude exceeds
+//! a bound on its rounding error.
 //!
-//! Neither overflow nor underflow is possible: all coordinates, radii and velocities are 0 or
-//! between 2⁻¹⁴⁹ and 2⁶⁰ in magnitude, and no product has more than six factors. So every operation
-//! has a relative rounding error of at most u = 2⁻⁵³.
+//! Neither overflow nor underflow is possible: all coordinates, radii and velocities are 0 or between 2⁻¹⁴⁹
+//! and 2⁶⁰ in magnitude, and no product has more than six factors. So every operation has a relative rounding
+//! error of at most u = 2⁻⁵³.
 //!
-//! The factors of the error bounds are larger than necessary: 8u instead of 6u, or 16u instead of
-//! 9u. The excess covers terms in u² and the rounding of the bounds.
+//! The factors of the error bounds are larger than necessary: 8u instead of 6u, or 16u instead of 9u. The
+//! excess covers terms in u² and the rounding of the bounds.
 //!
-//! The discriminant (p·v)² − v·v·(p·p − r²) of two spheres at relative position p is computed as
-//! r²·(v·v) − |p × v|², which loses digits to cancellation only for nearly tangent pairs. Float64
-//! leaves a pair undecided only if its closest approach differs from the sum of the radii r by at
-//! most about 20u·|p| or 20u·r.
+//! The discriminant (p·v)² − v·v·(p·p − r²) of two spheres at relative position p is computed as r²·(v·v) −
+//! |p × v|², which loses digits to cancellation only for nearly tangent pairs. Float64 leaves a pair
+//! undecided only if its closest approach differs from the sum of the radii r by at most about 20u·|p| or
+//! 20u·r.
 
 use std::cmp::Ordering;
 
@@ -28,8 +28,8 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// Returns the sign of the exact number, or `None` if the rounding error may have changed the
-    /// sign. An error bound of 0 occurs only where all terms of the number are exactly 0.
+    /// Returns the sign of the exact number, or `None` if it is uncertain. An error bound of 0 occurs only
+    /// where all terms of the number are exactly 0.
     pub(crate) fn sign(self) -> Option<Ordering> {
         let known = self.value.abs() > self.error || self.error == 0.0;
         if known {
@@ -40,8 +40,8 @@ impl Bounded {
     }
 }
 
-/// The motion of one sphere relative to another: the relative position p, the relative velocity v,
-/// the sum of the radii r, and the length dt of the time step.
+/// The relative position p, the relative velocity v and the sum of the radii r of two spheres, and the length
+/// dt of the time step.
 pub(crate) struct Relative {
     p: [f64; 3],
     v: [f64; 3],
@@ -50,7 +50,6 @@ pub(crate) struct Relative {
 }
 
 impl Relative {
-    /// Returns the motion of sphere `b` relative to sphere `a`.
     pub(crate) fn new(a: &Sphere, b: &Sphere, dt: f32) -> Self {
         let difference =
             |a: [f32; 3], b: [f32; 3]| std::array::from_fn(|k| f64::from(b[k]) - f64::from(a[k]));
@@ -66,24 +65,20 @@ impl Relative {
         self.r * self.r
     }
 
-    /// Returns a = v·v, the square of the relative speed of two spheres.
     fn a(&self) -> f64 {
         sum(|k| self.v[k] * self.v[k])
     }
 
-    /// Returns the distance of the centres of two spheres at the start of the step.
     pub(crate) fn distance(&self) -> f64 {
         sum(|k| self.p[k] * self.p[k]).sqrt()
     }
 
-    /// Returns the sum of the radii of two spheres.
     pub(crate) fn r(&self) -> f64 {
         self.r
     }
 
-    /// Returns c = p·p − r², which is positive when two spheres at relative position p do not touch
-    /// at the start. The error of p·p is at most 5u·p·p and the error of r² at most 3u·r², with u =
-    /// 2⁻⁵³.
+    /// Returns c = p·p − r², which is positive when two spheres at relative position p do not touch at the
+    /// start. The error of p·p is at most 5u·p·p and the error of r² at most 3u·r², with u = 2⁻⁵³.
     pub(crate) fn outside(&self) -> Bounded {
         let [pp, rr] = [sum(|k| self.p[k] * self.p[k]), self.r_squared()];
         Bounded {
@@ -92,9 +87,9 @@ impl Relative {
         }
     }
 
-    /// Returns −b = −p·v, which is positive when two spheres at relative position p approach each
-    /// other with relative velocity v at the start. The terms may cancel, so the error bound is a
-    /// multiple of the sum of their magnitudes.
+    /// Returns −b = −p·v, which is positive when two spheres at relative position p with relative velocity v
+    /// approach each other at the start. The terms may cancel, so the error bound is a multiple of the sum of
+    /// their magnitudes.
     pub(crate) fn closing(&self) -> Bounded {
         let product = |k: usize| self.p[k] * self.v[k];
         Bounded {
@@ -103,8 +98,8 @@ impl Relative {
         }
     }
 
-    /// Returns −b − a·dt = −(p + v·dt)·v, which is positive when two spheres at relative position
-    /// p, with relative velocity v, still approach each other at the end of a step of length dt.
+    /// Returns −b − a·dt = −(p + v·dt)·v, which is positive when two spheres at relative position p with
+    /// relative velocity v still approach each other at the end of a step of length dt.
     fn after_step(&self) -> Bounded {
         let closing = self.closing();
         let at_end = self.a() * self.dt;
@@ -114,9 +109,9 @@ impl Relative {
         }
     }
 
-    /// Returns q·q − r² with q = p + v·dt, which is positive when two spheres at relative position
-    /// p do not touch at the end of a step of length dt. If the error of a component x of q is at
-    /// most e, the error of its square is at most e(2|x| + e).
+    /// Returns q·q − r² with q = p + v·dt, which is positive when two spheres at relative position p do not
+    /// touch at the end of a step of length dt. If the error of a component x of q is at most e, the error of
+    /// its square is at most e(2|x| + e).
     fn outside_at_end(&self) -> Bounded {
         let q = |k: usize| self.p[k] + self.v[k] * self.dt;
         let error = |k: usize| 8.0 * U * (self.p[k].abs() + (self.v[k] * self.dt).abs());
@@ -129,9 +124,9 @@ impl Relative {
         }
     }
 
-    /// Returns the discriminant b² − a·c = r²·a − |p × v|², which is negative when two spheres at
-    /// relative position p would never touch, even if their motion had no start and no end. The
-    /// error of r²·a is at most 9u, relative to its value, with u = 2⁻⁵³.
+    /// Returns the discriminant b² − a·c = r²·a − |p × v|², which is negative when two spheres at relative
+    /// position p would never touch, even in an unlimited time. The error of r²·a is at most 9u, relative to
+    /// its value, with u = 2⁻⁵³.
     pub(crate) fn discriminant(&self) -> Bounded {
         let products = |k: usize| {
             let [i, j] = [(k + 1) % 3, (k + 2) % 3];
@@ -148,8 +143,7 @@ impl Relative {
         }
     }
 
-    /// Returns whether two spheres collide during the step, or `None` if float64 cannot decide
-    /// this.
+    /// Returns whether two spheres collide during the step, or `None` if float64 cannot decide this.
     pub(crate) fn collides(&self) -> Option<bool> {
         if self.outside().sign()? != Ordering::Greater {
             return Some(true);

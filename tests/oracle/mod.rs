@@ -1,5 +1,5 @@
-//! The oracle: exact brute force, which tests every pair of spheres by the definition of a
-//! collision. It shares no code with carom except the type of a sphere.
+//! The oracle: exact brute force, which tests every pair of spheres by the definition of a collision. It
+//! shares no code with carom except the type of a sphere.
 //!
 //! A pair of spheres with relative position p and velocity v, and sum of radii r, collides when |p
 //! + v·t| ≤ r for some t in [0, dt]. With c = p·p − r², b = p·v and a = v·v, this means:
@@ -8,8 +8,8 @@
 //! 3. Otherwise, if −b > a·dt, the pair collides exactly when c + 2b·dt + a·dt² ≤ 0.
 //! 4. Otherwise, the pair collides exactly when b² ≥ a·c.
 //!
-//! Float64 with an error bound decides nearly all pairs ([`filter`]), and fractions of integers
-//! decide all other pairs ([`exact`]).
+//! Float64 with an error bound decides nearly all pairs ([`filter`]), and fractions of integers decide the
+//! others ([`exact`]).
 
 #![allow(
     dead_code,
@@ -31,37 +31,29 @@ use rayon::prelude::*;
 pub(crate) use check::{assert_same, assert_same_between};
 pub(crate) use times::{depth, toi};
 
-/// The result of brute force: the pairs of spheres that collide.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Oracle {
-    /// The indices of the spheres of each colliding pair, sorted. In a pair of one set, the smaller
-    /// index is first. In a pair between two sets, the index in the first set is first.
+    /// The sorted indices of each colliding pair. In a pair of one set, the smaller index is first. In a pair
+    /// between two sets, the index in the first set is first.
     pub(crate) hits: Vec<(u32, u32)>,
-    /// Number of pairs that float64 could not decide, so that integer arithmetic decided whether
-    /// they collide.
+    /// Number of pairs that integer arithmetic decided, because float64 could not.
     pub(crate) decided_exactly: u64,
 }
 
-/// Returns every pair of `spheres` that collides during a step of length `dt`, by testing all
-/// pairs.
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32) -> Oracle {
     try_all(spheres, spheres, dt, |i| i + 1)
 }
 
-/// Returns every pair of a sphere of `first` and a sphere of `second` that collides during a step
-/// of length `dt`, by testing all such pairs.
 pub(crate) fn brute_force_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Oracle {
     try_all(first, second, dt, |_| 0)
 }
 
-/// Returns whether two spheres collide during a step of length `dt`, whatever their collision
-/// groups.
+/// Returns whether two spheres collide during a step of length `dt`, whatever their collision groups.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     filter::collides(a, b, dt).unwrap_or_else(|| exact::collides(a, b, dt))
 }
 
-/// Tests each sphere of `first` against some spheres of `second`. `from` returns, for the index of
-/// a sphere of `first`, the lowest index in `second` that is tested.
+/// Tests sphere i of `first` against the spheres of `second` from the index `from(i)` on.
 fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usize) -> Oracle {
     let [bodies, others] = [first, second].map(|set| Reach::of_all(set, dt));
     let decided_exactly = AtomicU64::new(0);
@@ -96,16 +88,15 @@ fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usiz
     }
 }
 
-/// Returns whether the collision groups of two spheres exclude the pair: one of the spheres ignores
-/// a group in which the other sphere is a member ([`Sphere::with_groups`]).
+/// Returns whether one of two spheres ignores a collision group in which the other is a member
+/// ([`Sphere::with_groups`]).
 fn ignore_each_other(a: &Sphere, b: &Sphere) -> bool {
     let member_of = |sphere: &Sphere| sphere.groups % (1 << 16);
     let ignored = |sphere: &Sphere| sphere.groups / (1 << 16);
     member_of(a) & ignored(b) != 0 || member_of(b) & ignored(a) != 0
 }
 
-/// A ball that contains a sphere during the whole step. Two spheres do not collide if their balls
-/// do not meet.
+/// A ball that contains a sphere during the whole step.
 struct Reach {
     center: [f64; 3],
     radius: f64,
@@ -128,8 +119,8 @@ impl Reach {
         spheres.iter().map(of).collect()
     }
 
-    /// Returns whether two balls certainly do not meet. The relative rounding errors of this test
-    /// are a few times 10⁻¹⁶, much smaller than its margin of 10⁻¹².
+    /// Returns whether two balls certainly do not meet. The relative rounding errors of this test are a few
+    /// times 10⁻¹⁶, much smaller than its margin of 10⁻¹².
     fn too_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;

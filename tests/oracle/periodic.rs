@@ -1,24 +1,21 @@
-//! Exact brute force for periodic domains. Tests every pair of a sphere and an image (a periodic
-//! copy) of a sphere by the definition of a collision, in fractions of integers.
+//! Exact brute force for periodic domains, on every pair of a sphere and an image (a periodic copy) of a
+//! sphere.
 
 use carom::glam::DVec3;
 use carom::{Domain, Sphere};
 
 use super::exact::Exact;
 
-/// A colliding pair: the index of a sphere a, the index of a sphere b, and the image (periodic
-/// copy) of sphere b that sphere a touches. Three whole numbers name the image: how many times each
-/// edge of the cell displaces it.
+/// A colliding pair: the index of a sphere a, the index of a sphere b, and the image (periodic copy) of b
+/// that a touches, given by how many times each edge of the cell displaces it.
 pub(crate) type Pair = (u32, u32, [i32; 3]);
 
-/// Returns all colliding pairs within one set of spheres, sorted.
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32, domain: &Domain) -> Vec<Pair> {
     let all = pairs(spheres, spheres, dt, domain);
     all.filter(|&(a, b, image)| a < b || (a == b && image > [0; 3]))
         .collect()
 }
 
-/// Returns all colliding pairs between two sets of spheres, sorted.
 pub(crate) fn brute_force_between(
     first: &[Sphere],
     second: &[Sphere],
@@ -28,14 +25,13 @@ pub(crate) fn brute_force_between(
     pairs(first, second, dt, domain).collect()
 }
 
-/// Returns the motion of a periodic copy of sphere `b` relative to sphere `a`. The three numbers of
-/// `image` say how many times each edge of the periodic cell displaces the copy.
+/// Returns the motion of a periodic copy of sphere `b` relative to sphere `a`. `image` says how many times
+/// each edge of the periodic cell displaces the copy.
 pub(crate) fn motion(a: &Sphere, b: &Sphere, domain: &Domain, image: [i32; 3]) -> Exact {
     Exact::of_image(a, b, &edges(domain), image)
 }
 
-/// Returns the three edges of a periodic cell, with 0 in place of each edge along which the world
-/// does not repeat.
+/// Returns the three edges of a cell, with 0 in place of each edge along which the world is not periodic.
 fn edges(domain: &Domain) -> [[f32; 3]; 3] {
     let mut edges = domain.edges();
     for (edge, periodic) in edges.iter_mut().zip(domain.periodic()) {
@@ -62,9 +58,8 @@ fn pairs<'a>(
     })
 }
 
-/// Returns all periodic copies of sphere `b` that may come near sphere `a` during the step, sorted.
-/// Each copy is given by the number of times that each edge of the cell displaces it. The list may
-/// also contain copies that stay far away.
+/// Returns all periodic copies of sphere `b` that may come near sphere `a` during the step, sorted. Each copy
+/// is given by the number of times that each edge of the cell displaces it.
 fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
     let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
     let p = vector(b.center) - vector(a.center);
@@ -81,9 +76,9 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // A periodic copy that comes near sphere a is at most `reach` away along each of these
-    // perpendicular directions. Only the last edge has a component along the last direction, so the
-    // range of its multiples is computed first.
+    // A periodic copy that comes near sphere a is at most `reach` away along each of these perpendicular
+    // directions. Only the last edge has a component along the last direction, so the range of its multiples
+    // is computed first.
     let range = |k: usize, from: DVec3| {
         let square = across[k].length_squared();
         if edges[k] == DVec3::ZERO {
@@ -103,9 +98,8 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             let p = p + edges[1] * f64::from(n2);
             for n1 in range(0, p) {
                 let p = p + edges[0] * f64::from(n1);
-                // Most periodic copies within reach along all axes still do not come near the path
-                // of the sphere. Their closest approach in float64, with a margin for rounding,
-                // rules them out.
+                // Most periodic copies within reach along all axes still do not come near the path of the
+                // sphere. Their closest approach in float64, with a margin for rounding, rules them out.
                 let time = (-p.dot(v) / v.length_squared()).max(0.0).min(dt.into());
                 let nearest = if time > 0.0 { p + v * time } else { p };
                 let touch = f64::from(a.radius) + f64::from(b.radius);

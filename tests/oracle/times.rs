@@ -1,13 +1,12 @@
-//! Computes the time of impact and the penetration depth of a pair of spheres in float64, with
-//! error bounds. Decides whether a float32 is the exact value rounded to nearest.
+//! Computes the time of impact and the penetration depth of a pair of spheres in float64, with error bounds.
 
 use carom::{Collision, Sphere};
 
 use super::filter::{Bounded, Relative};
 use super::{collides, exact::Exact};
 
-/// Returns the time of impact: the earliest time in [0, dt] at which two spheres touch, or `None`
-/// if they do not touch. The error bound is infinite if float64 has too few digits for the time.
+/// Returns the earliest time in [0, dt] at which two spheres touch, if any. The error bound is infinite if
+/// float64 has too few digits for the time.
 pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     if !collides(a, b, dt) {
         return None;
@@ -24,8 +23,8 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
             error: 0.0,
         });
     }
-    // The time of impact is c / (−b + √(b² − a·c)), with c = p·p − r², b = p·v and a = v·v for two
-    // spheres at relative position p. The terms c, −b and b² − a·c have error bounds of their own.
+    // The time of impact is c / (−b + √(b² − a·c)), with c = p·p − r², b = p·v and a = v·v for two spheres at
+    // relative position p. The terms c, −b and b² − a·c have error bounds of their own.
     let (closing, discriminant) = (pair.closing(), pair.discriminant());
     let root = discriminant.value.max(0.0).sqrt();
     let root_error = if discriminant.value > discriminant.error {
@@ -35,8 +34,8 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     };
     let denominator = closing.value + root;
     let value = outside.value / denominator;
-    // If the relative error of a denominator is below 1/2, the relative error of its inverse is
-    // less than twice as large.
+    // If the relative error of a denominator is below 1/2, the relative error of its inverse is less than
+    // twice as large.
     let wrong = (closing.error + root_error) / denominator;
     let told = denominator > 0.0 && wrong < 0.5;
     let relative = 2.0 * wrong + 1e-15;
@@ -50,8 +49,7 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     })
 }
 
-/// Returns the penetration depth of two spheres at the start of the step, or 0 if they do not
-/// overlap.
+/// Returns the penetration depth of two spheres at the start of the step, or 0 if they do not overlap.
 pub(crate) fn depth(a: &Sphere, b: &Sphere) -> Bounded {
     let pair = Relative::new(a, b, 0.0);
     let outside = pair.outside();
@@ -68,8 +66,7 @@ pub(crate) fn depth(a: &Sphere, b: &Sphere) -> Bounded {
     }
 }
 
-/// Rounds a number with an error bound to float32. Returns `None` if the error bound allows two or
-/// more results. The number must not be negative.
+/// Rounds a non-negative number to float32. Returns `None` if the error bound allows two or more results.
 fn rounded(x: Bounded) -> Option<f32> {
     let [low, high] = [(x.value - x.error).max(0.0), x.value + x.error];
     #[allow(
@@ -80,9 +77,8 @@ fn rounded(x: Bounded) -> Option<f32> {
     (low == high).then_some(low)
 }
 
-/// Returns a description of the mistake if the listed time of impact or penetration depth of a pair
-/// is not the exact value rounded to the nearest float32. Returns `None` if both are correct, or if
-/// the pair does not collide.
+/// Returns a description of the mistake if the listed time of impact or penetration depth of a colliding pair
+/// is not the exact value rounded to the nearest float32.
 pub(crate) fn wrong(pair: &Collision, a: &Sphere, b: &Sphere, dt: f32) -> Option<String> {
     let (true_toi, true_depth) = (toi(a, b, dt)?, depth(a, b));
     let toi_right = match rounded(true_toi) {

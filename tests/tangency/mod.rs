@@ -1,5 +1,4 @@
-//! Random pairs of spheres that barely touch or barely miss, which are hard to decide in floating
-//! point.
+//! Random pairs of spheres that barely touch or barely miss, which are hard to decide in floating point.
 
 #![allow(
     dead_code,
@@ -14,9 +13,8 @@ use carom::{MAX_MAGNITUDE, Sphere};
 use fastrand::Rng;
 use glam::DVec3;
 
-/// Triples of perpendicular vectors of equal length, in whole numbers. The first vector of a triple
-/// is a direction of motion. A sphere that moves along it can be exactly tangent to a sphere
-/// displaced along one of the other two.
+/// Triples of perpendicular vectors of equal length, in whole numbers. A sphere that moves along the first
+/// vector can be exactly tangent to a sphere displaced along one of the other two.
 const EXACT: [[DVec3; 3]; 4] = [
     [DVec3::X, DVec3::Y, DVec3::Z],
     [
@@ -36,17 +34,13 @@ const EXACT: [[DVec3; 3]; 4] = [
     ],
 ];
 
-/// The property that makes a pair of spheres hard to decide in floating point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach is within the step. If the pair is drawn in whole numbers, it is
-    /// exactly tangent.
+    /// The closest approach is within the step. In whole numbers, the pair is exactly tangent.
     Exact,
-    /// The closest approach is within the step. These pairs are drawn like the pairs of
-    /// [`Kind::Exact`].
+    /// The closest approach is within the step, as for [`Kind::Exact`].
     Passing,
-    /// The closest approach is at the end of the step, and most of the pairs are still approaching
-    /// then.
+    /// The closest approach is at the end of the step, mostly while the pair is still approaching.
     AtTheEnd,
     /// The two spheres touch at the start of the step, and then move apart.
     Leaving,
@@ -56,16 +50,15 @@ pub(crate) enum Kind {
     Alike,
     /// The two spheres have a large common velocity and a small relative velocity.
     Formation,
-    /// The two spheres are far from the origin, compared with the distance between them.
+    /// The two spheres are far from the origin, compared with their distance.
     Offset,
-    /// The relative displacement of the two spheres during the step is many times as long as the
-    /// sum of their radii.
+    /// The relative displacement during the step is many times the sum of the radii.
     Bullet,
-    /// Both spheres of the pair are far smaller than the world that contains them.
+    /// Both spheres are far smaller than the world that contains them.
     Specks,
-    /// All lengths of the pair are so small that float32 has few digits for them.
+    /// All lengths are so small that float32 has few digits for them.
     Subnormal,
-    /// All lengths of the pair are at the upper end of the range that carom accepts.
+    /// All lengths are at the upper end of the range that carom accepts.
     Huge,
 }
 
@@ -107,7 +100,6 @@ fn scale(range: std::ops::Range<i32>, rng: &mut Rng) -> f64 {
 }
 
 impl Pair {
-    /// Returns a random pair of spheres of the given kind, with a random time step.
     pub(crate) fn new(kind: Kind, rng: &mut Rng) -> Self {
         let exact = rng.bool();
         let dt = match kind {
@@ -119,9 +111,8 @@ impl Pair {
         Self::with_step(kind, exact, dt as f32, rng)
     }
 
-    /// Returns a random pair of spheres of the given kind for the time step `step`. If `whole` is
-    /// set, all numbers of the pair are whole multiples of a power of two, and `step` must be a
-    /// power of two.
+    /// Returns a random pair of spheres for the time step `step`. If `whole` is set, all numbers of the pair
+    /// are whole multiples of a power of two, and `step` must be a power of two.
     pub(crate) fn with_step(kind: Kind, whole: bool, step: f32, rng: &mut Rng) -> Self {
         let dt = f64::from(step);
         let unit = match kind {
@@ -130,15 +121,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // Distance of the two centres at the closest approach, divided by |`across`| · `unit`. It
-        // is about the sum of the radii.
+        // Distance of the two centres at the closest approach, divided by |`across`| · `unit`: about the sum
+        // of the radii.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // Length of the relative displacement during the step, divided by |`along`| · `unit`, for
-        // most kinds of pairs.
+        // Length of the relative displacement during the step, divided by |`along`| · `unit`, for most kinds
+        // of pairs.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -159,9 +150,9 @@ impl Pair {
         } else {
             rng.f64()
         };
-        // `miss` is the vector between the two centres at the closest approach. `flight` is the
-        // relative displacement during the step. `part` is the time of the closest approach, as a
-        // fraction of the step.
+        // `miss` is the vector between the two centres at the closest approach. `flight` is the relative
+        // displacement during the step. `part` is the time of the closest approach, as a fraction of the
+        // step.
         let (miss, flight, part) = match kind {
             Kind::Resting if whole => (across * size, DVec3::ZERO, 0.0),
             Kind::Resting => (direction(rng) * size, DVec3::ZERO, 0.0),
@@ -197,8 +188,8 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The sum of the radii is the smallest distance of the two centres during the step, after
-        // positions and velocities are rounded. Whole numbers are not rounded.
+        // The sum of the radii is the smallest distance of the two centres during the step, after rounding.
+        // Whole numbers are not rounded.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;
@@ -244,7 +235,7 @@ fn nearest(spheres: &[Sphere; 2], dt: f64) -> f64 {
     }
 }
 
-/// Changes the radius of a sphere, or one coordinate of its centre or velocity, by one or two ulps.
+/// Changes a radius, or a coordinate of a centre or velocity, by one or two ulps.
 fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     let number = match rng.usize(0..7) {
         k @ 0..3 => &mut sphere.center[k],

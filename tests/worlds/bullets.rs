@@ -10,8 +10,7 @@ use super::sample::{direction, gas_side, in_cube, lattice};
 /// Velocity of a fast test sphere: 3000 diameters per step, oblique to the axes, in whole numbers.
 const FLIGHT: Vec3 = Vec3::new(2000.0, 1000.0, -2000.0);
 
-/// Returns spheres at rest in a cube, and as many rays (moving spheres of radius 0) that start in
-/// the cube and cross it.
+/// Returns spheres at rest in a cube, and as many rays (moving spheres of radius 0) that cross it.
 pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n / 2);
@@ -25,8 +24,8 @@ pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     ("rays through spheres", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns fast spheres that fly side by side with one velocity. Neighbours touch exactly, or miss
-/// or overlap by an ulp of a radius.
+/// Returns fast spheres that fly side by side with one velocity. Neighbours touch exactly, or miss or overlap
+/// by an ulp of a radius.
 pub(crate) fn formation(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let spheres =
@@ -34,8 +33,8 @@ pub(crate) fn formation(n: usize, seed: u64) -> World {
     ("bullets in formation", spheres.collect(), 1.0)
 }
 
-/// Returns fast spheres that fly side by side. Their velocities differ by some ulps, so the gaps
-/// between neighbours open and close during the step.
+/// Returns fast spheres that fly side by side. Their velocities differ by some ulps, so the gaps between them
+/// open and close during the step.
 pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     let (_, mut spheres, dt) = formation(n, seed);
     let rng = &mut Rng::with_seed(seed);
@@ -51,22 +50,19 @@ pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     ("bullets in a ragged formation", spheres, dt)
 }
 
-/// Returns a lattice of spheres at rest, and as many fast spheres that fly between the rows of the
-/// lattice. A fast sphere touches every sphere of the two rows beside its path exactly, or misses
-/// or overlaps it by an ulp of a radius.
+/// Returns a lattice of spheres at rest, and as many fast spheres that fly between its rows. A fast sphere
+/// touches every sphere of two rows exactly, or misses or overlaps it by an ulp of a radius.
 pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let resting = lattice(n / 2).map(|site| Sphere::new(site * 2.0, 0.5));
     let length = 2.0 * (n as f32).cbrt() + 20.0;
     let bullets = lattice(n - n / 2).map(|site| {
-        // A fast sphere flies midway between two rows of the lattice, at distance 1 from the
-        // centres of both. Fast spheres that follow each other along the x axis are at distance 1,
-        // too.
+        // A fast sphere flies midway between two rows of the lattice, at distance 1 from the centres of both.
+        // Fast spheres that follow each other along the x axis are at distance 1, too.
         let start = Vec3::new(-10.0 - site.x, 2.0 * site.y + 1.0, 2.0 * site.z);
         Sphere::new(start, about_half(rng)).with_velocity([2.0 * length, 0.0, 0.0])
     });
-    // The spheres are shuffled, so that a fast sphere may be the first or the second sphere of a
-    // pair.
+    // The spheres are shuffled, so that a fast sphere may be the first or the second sphere of a pair.
     let mut spheres: Vec<_> = resting.collect();
     let bullets: Vec<_> = bullets.collect();
     spheres.extend(bullets);
@@ -74,7 +70,6 @@ pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     ("bullets in formation through a lattice", spheres, 1.0)
 }
 
-/// Returns a radius of 0.5, or one ulp smaller or larger.
 fn about_half(rng: &mut Rng) -> f32 {
     match rng.u32(0..3) {
         0 => 0.5_f32.next_down(),

@@ -1,4 +1,4 @@
-//! Hard test worlds, in each of which some simpler method to find colliding pairs fails or is slow.
+//! Hard test worlds, in which some simpler method to find colliding pairs fails or is slow.
 
 #![allow(
     dead_code,
@@ -23,14 +23,13 @@ pub(crate) use scales::{
     far_off, far_off_in_flight, giant_in_dust, micrometers, stray, stray_inbound, wild_scales,
 };
 
-/// A test world: its name, its spheres, and the time step.
 pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 
 /// Largest number of spheres in a test world in which a large part of all pairs touch.
 const CROWD: usize = 1000;
 
-/// Returns every hard test world, with `n` spheres each. Worlds in which a large part of all pairs
-/// touch have at most [`CROWD`] spheres.
+/// Returns every hard test world, with `n` spheres each, or at most [`CROWD`] where a large part of all pairs
+/// touch.
 pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
     let crowd = n.min(CROWD);
     vec![

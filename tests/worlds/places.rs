@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas, in_cube};
 
-/// Returns spheres on the x axis that move along the axis through several other spheres.
+/// Returns spheres that move along the x axis through several other spheres.
 pub(crate) fn line_moving(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -20,14 +20,13 @@ pub(crate) fn line_moving(n: usize, seed: u64) -> World {
     ("a line, moving along it", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns spheres at rest on the x axis.
 pub(crate) fn line_at_rest(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| Sphere::new([rng.f32() * 2.0 * n as f32, 0.0, 0.0], 0.5);
     ("a line at rest", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns spheres that move along the line x = y = z. Their bounding box is almost empty.
+/// Returns spheres that move along the line x = y = z.
 pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -41,8 +40,7 @@ pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
     )
 }
 
-/// Returns spheres of several sizes whose centres stay in the plane z = 0, like circles in two
-/// dimensions.
+/// Returns spheres of several sizes with centres in the plane z = 0, like circles in two dimensions.
 pub(crate) fn flat(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = (2.0 * n as f32).sqrt();
@@ -54,8 +52,7 @@ pub(crate) fn flat(n: usize, seed: u64) -> World {
     ("two dimensions", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns spheres that fly to the origin from all sides and meet there in the middle of the time
-/// step.
+/// Returns spheres that fly to the origin from all sides and meet there in the middle of the time step.
 pub(crate) fn to_the_center(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -69,7 +66,6 @@ pub(crate) fn to_the_center(n: usize, seed: u64) -> World {
     )
 }
 
-/// Returns spheres that start at one point and move slowly apart.
 pub(crate) fn one_point(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere =
@@ -77,14 +73,12 @@ pub(crate) fn one_point(n: usize, seed: u64) -> World {
     ("one point", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns the same sphere `n` times, with equal positions, radii and velocities.
 pub(crate) fn all_equal(n: usize) -> World {
     let sphere = Sphere::new([0.1, 0.2, 0.3], 0.7).with_velocity([100.0, 20.0, -30.0]);
     ("all equal", vec![sphere; n], 1.0)
 }
 
-/// Returns points (spheres of radius 0) at rest, four at each place. Only points at the same place
-/// touch.
+/// Returns points (spheres of radius 0) at rest, four at each place.
 pub(crate) fn coinciding_points(n: usize) -> World {
     let place = |site: usize| [site % 17, site / 17 % 19, site / 323].map(|k| k as f32 * 0.1);
     let points = (0..n).map(|k| Sphere::new(place(k / 4), 0.0));

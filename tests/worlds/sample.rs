@@ -1,16 +1,14 @@
-//! Building blocks of test worlds: random vectors, a cube of randomly placed spheres, and a
-//! lattice.
+//! Building blocks of test worlds.
 
 use carom::Sphere;
 use fastrand::Rng;
 use glam::Vec3;
 
-/// Returns a random point, uniformly distributed in a cube of the given side around the origin.
+/// Returns a random point in a cube with edges of length `side` around the origin.
 pub(super) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| (rng.f32() - 0.5) * side))
 }
 
-/// Returns a random unit vector, uniformly distributed over all directions.
 pub(super) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
@@ -20,7 +18,7 @@ pub(super) fn direction(rng: &mut Rng) -> Vec3 {
     }
 }
 
-/// Returns 10ˣ for a random x, uniformly distributed in [−`decades`, `decades`].
+/// Returns 10ˣ for a random x in [−`decades`, `decades`].
 pub(super) fn log_uniform(decades: f32, rng: &mut Rng) -> f32 {
     10_f32.powf((2.0 * rng.f32() - 1.0) * decades)
 }
@@ -30,8 +28,8 @@ pub(super) fn gas_side(n: usize) -> f32 {
     (n as f32 * 10.0).cbrt()
 }
 
-/// Returns `n` spheres of radius 0.5 in a cube around `center`. The spheres take about 5 % of the
-/// volume of the cube, and have speeds of up to 0.5.
+/// Returns `n` spheres of radius 0.5 that take about 5 % of the volume of a cube around `center`, with speeds
+/// of up to 0.5.
 pub(super) fn gas(n: usize, center: Vec3, rng: &mut Rng) -> Vec<Sphere> {
     let side = gas_side(n);
     let mut sphere = |_| {
@@ -41,8 +39,8 @@ pub(super) fn gas(n: usize, center: Vec3, rng: &mut Rng) -> Vec<Sphere> {
     (0..n).map(&mut sphere).collect()
 }
 
-/// Returns the first `n` sites of the smallest cubic lattice with at least `n` sites. All
-/// coordinates are whole numbers, and neighbouring sites are at distance 1.
+/// Returns the first `n` sites of the smallest cubic lattice with at least `n` sites. All coordinates are
+/// whole numbers.
 pub(super) fn lattice(n: usize) -> impl Iterator<Item = Vec3> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     (0..n).map(move |site| {

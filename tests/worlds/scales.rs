@@ -7,8 +7,7 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas, gas_side, in_cube, log_uniform};
 
-/// Returns one giant sphere, and spheres a thousand times smaller in and around it. Most of the
-/// small spheres are near the surface of the giant.
+/// Returns one giant sphere, and spheres a thousand times smaller, most of them near its surface.
 pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let (giant, grain) = (50.0, 0.05);
@@ -20,8 +19,8 @@ pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
         Sphere::new(direction(rng) * distance, grain).with_velocity(direction(rng) * 0.2)
     };
     let mut spheres: Vec<_> = (1..n).map(dust).collect();
-    // The giant sphere is in the middle of the list, so that it is the first sphere of some pairs
-    // and the second sphere of others.
+    // The giant sphere is in the middle of the list, so that it is the first sphere of some pairs and the
+    // second sphere of others.
     spheres.insert(
         spheres.len() / 2,
         Sphere::new([0.0; 3], giant).with_velocity([0.05, -0.02, 0.01]),
@@ -29,15 +28,15 @@ pub(crate) fn giant_in_dust(n: usize, seed: u64) -> World {
     ("one giant in dust", spheres, 1.0)
 }
 
-/// Returns a cube of randomly placed spheres around the origin, and one sphere more than 10⁹ away.
+/// Returns a cube of spheres around the origin, and one sphere more than 10⁹ away.
 pub(crate) fn stray(n: usize, seed: u64) -> World {
     let mut spheres = gas(n.saturating_sub(1), Vec3::ZERO, &mut Rng::with_seed(seed));
     spheres.push(Sphere::new([1e9, -1e9, 0.0], 0.5).with_velocity([0.3, 0.0, 0.0]));
     ("a stray at 1e9", spheres, 1.0)
 }
 
-/// Returns a cube of randomly placed spheres around the origin, and one sphere that comes from more
-/// than 10⁹ away and crosses the cube within the time step.
+/// Returns a cube of spheres around the origin, and one sphere that comes from more than 10⁹ away and crosses
+/// the cube.
 pub(crate) fn stray_inbound(n: usize, seed: u64) -> World {
     let mut spheres = gas(n.saturating_sub(1), Vec3::ZERO, &mut Rng::with_seed(seed));
     spheres.insert(
@@ -47,8 +46,8 @@ pub(crate) fn stray_inbound(n: usize, seed: u64) -> World {
     ("a stray that comes in from 1e9", spheres, 1.0)
 }
 
-/// Returns a cube of randomly placed spheres so far from the origin that float32 coordinates have
-/// only seven bits after the binary point.
+/// Returns a cube of spheres so far from the origin that float32 coordinates have only seven bits after the
+/// binary point.
 pub(crate) fn far_off(n: usize, seed: u64) -> World {
     let center = Vec3::new(1e5, -1e5, 1.2e5);
     (
@@ -58,9 +57,8 @@ pub(crate) fn far_off(n: usize, seed: u64) -> World {
     )
 }
 
-/// Returns a cube of randomly placed spheres about 2·10⁵ from the origin, with a common velocity
-/// that moves it twice as far during the step. The common velocity is a whole number, but it leaves
-/// few digits for the individual velocities.
+/// Returns a cube of spheres about 2·10⁵ from the origin, with a common velocity that moves it twice as far
+/// during the step and leaves few digits for the individual velocities.
 pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     let (_, mut spheres, _) = far_off(n, seed);
     for sphere in &mut spheres {
@@ -69,8 +67,7 @@ pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     ("1e5 from the origin, flying", spheres, 1.0)
 }
 
-/// Returns randomly placed spheres with radii of about a micrometre, in units of metres and
-/// seconds. The box of 10 000 spheres is a tenth of a millimetre wide.
+/// Returns spheres with radii of about a micrometre, in units of metres and seconds.
 pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let side = gas_side(n) * 2e-6;
@@ -81,8 +78,8 @@ pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     ("micrometers", (0..n).map(sphere).collect(), 1e-3)
 }
 
-/// Returns spheres whose positions, radii and velocities range over 24 decades. About half of all
-/// pairs touch.
+/// Returns spheres with positions, radii and velocities that range over 24 decades. About half of all pairs
+/// touch.
 pub(crate) fn wild_scales(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {

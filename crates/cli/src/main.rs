@@ -69,14 +69,14 @@ fn main() -> ExitCode {
         }
     };
     done.unwrap_or_else(|error| {
-        // A broken pipe is no failure: a program such as `head` closes its input when it has read enough.
+        // A broken pipe is no failure: programs such as `head` close their input early.
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
         let message = format!("error: {error:#}");
         say(&message);
-        // Error messages of the library name options of the Rust interface. A note then gives the option of
-        // the tool.
+        // Error messages of the library name options of the Rust interface, so a note gives the option of the
+        // tool.
         if message.contains("`Backend::Cpu`") {
             say("note: in this tool, `Backend::Cpu` is the option `--backend cpu`");
         }
@@ -84,7 +84,6 @@ fn main() -> ExitCode {
     })
 }
 
-/// Prints the error message `what` about wrong usage of a subcommand, and ends the process with exit code 2.
 fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
     use clap::CommandFactory;
 
@@ -104,13 +103,12 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a line to standard error. A failure to write is ignored, because there is no place left to report
-/// the failure. `eprintln!` would panic instead.
+/// Writes a line to standard error. A failure to write is ignored, where `eprintln!` would panic.
 fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 
-/// Prints the notes about a world that are not among the `notes` of earlier worlds, and adds them.
+/// Prints the notes about a world that earlier worlds did not have.
 fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
     for note in &world.notes {
         if !notes.contains(note) {
@@ -120,8 +118,8 @@ fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
     }
 }
 
-/// Returns true after a successful write, and false after a write to a pipe that its reader has
-/// closed. Returns any other error of the write as an error.
+/// Returns false after a write to a pipe that its reader has closed, and any other error of the write as an
+/// error.
 fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
     match written {
         Err(error) if is_broken_pipe(&error) => Ok(false),

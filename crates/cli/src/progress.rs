@@ -7,7 +7,7 @@ use std::time::Duration;
 use carom_cli::read;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Delay before the progress bar appears. Most runs of carom end sooner and show no bar.
+/// Delay before the progress bar appears. Most runs end sooner.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A progress bar on standard error, shown only if standard error is a terminal. Dropping the value removes
@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Creates a progress bar that appears after one second.
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::hidden();
         if stderr().is_terminal() {
@@ -29,7 +28,6 @@ impl Progress {
         Self(bar)
     }
 
-    /// Hides the progress bar, calls `print`, shows the bar again, and returns the result of `print`.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.0.suspend(print)
     }

@@ -50,7 +50,6 @@ impl From<Format> for read::Format {
 }
 
 impl ReadArgs {
-    /// Returns whether the command line has any option that controls how an input file is read.
     pub(crate) fn is_given(&self) -> bool {
         self.format.is_some() || self.radius.is_some() || self.radius_by_type.is_some()
     }
@@ -82,12 +81,11 @@ impl ReadArgs {
     }
 }
 
-/// Returns whether an input consists of NumPy arrays, which have neither ids nor types of spheres.
+/// Returns whether an input consists of NumPy arrays, which have no ids and no types of spheres.
 pub(crate) fn is_array(input: &Input) -> bool {
     matches!(input.format, read::Format::Npy | read::Format::Npz)
 }
 
-/// Parses the length of a time step from the command line.
 pub(crate) fn time_step(text: &str) -> Result<f32, String> {
     read::magnitude("time step", text)
 }

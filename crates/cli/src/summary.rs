@@ -9,7 +9,6 @@ pub(crate) fn periodic_edges(domain: &Domain) -> Option<String> {
     (!domain.is_open()).then(|| edges.collect())
 }
 
-/// Returns the text that names the backend of a search, its adapter and the reason for its choice.
 pub(crate) fn backend_line(statistics: &Statistics) -> String {
     let (backend, reason) = (backend_name(statistics.backend), &statistics.reason);
     match &statistics.adapter {

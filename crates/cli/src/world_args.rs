@@ -73,12 +73,11 @@ pub(crate) struct WorldArgs {
 }
 
 impl WorldArgs {
-    /// Returns the domain of the time step: the simulation box of the file or of the option `--box`, or open
-    /// space if neither gives a box.
+    /// Returns the simulation box of the file or of the option `--box`, or open space if there is no box.
     ///
     /// # Errors
-    /// Returns an error if both the file and `--box` give a simulation box, or if `--periodic` is given and
-    /// there is no box.
+    /// Returns an error if both the file and `--box` give a simulation box, or if `--periodic` is given
+    /// without a box.
     pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
         let source = &world.source;
         let of_file = world.domain.filter(|_| !self.open);
@@ -165,8 +164,8 @@ fn box_of(text: &str) -> Result<Domain, String> {
     read::box_of(text)
 }
 
-/// Returns an error message if an output file is the input. `outputs` has the option and the path of
-/// each output file, or `None` without such a file.
+/// Returns an error message if an output file is the input. `outputs` has the option and the path of each
+/// output file.
 pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Result<(), String> {
     // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
     let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
@@ -183,7 +182,6 @@ pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Re
     Ok(())
 }
 
-/// Returns whether two paths lead to the same existing file.
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -1,5 +1,5 @@
-//! Tests of carom's library and command line in a build without the GPU backend: `cargo test --release -p
-//! carom-cli --no-default-features --test without_gpu`.
+//! Tests of a build without the GPU backend: `cargo test --release -p carom-cli --no-default-features --test
+//! without_gpu`.
 
 #![cfg(not(feature = "native"))]
 
@@ -7,8 +7,8 @@ use std::process::Command;
 
 use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
 
-/// Checks a build of the library without the GPU backend. `Backend::Gpu` is an error that names the missing
-/// feature, and `Backend::Auto` selects the CPU and states the reason.
+/// Checks that `Backend::Gpu` is an error that names the missing feature, and that `Backend::Auto` selects
+/// the CPU and states the reason.
 #[test]
 fn the_library_works_on_the_cpu() -> Result<(), Error> {
     match Detector::new(Options::new().with_backend(Backend::Gpu)) {
@@ -25,8 +25,8 @@ fn the_library_works_on_the_cpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks a build of the program `carom` without the GPU backend. `carom bench --backend gpu` fails and names
-/// the missing feature, but `carom bench --backend auto` works.
+/// Checks that `carom bench --backend gpu` fails and names the missing feature, and that `carom bench
+/// --backend auto` works.
 #[test]
 fn the_tool_refuses_the_gpu() -> std::io::Result<()> {
     let run = |backend: &str| {

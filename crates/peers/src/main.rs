@@ -71,7 +71,6 @@ struct Arguments {
     json: bool,
 }
 
-/// The benchmark scenes that one name in the option `--scene` selects: one scene, or all for the name `all`.
 type Scenes = Vec<Scene>;
 
 fn scenes_of(name: &str) -> Result<Scenes, String> {
@@ -86,7 +85,7 @@ fn help_of_names() -> String {
     format!("Contenders:{}", lines.concat())
 }
 
-/// One line of the benchmark's output: the results of one method in one scene with one number of spheres.
+/// One line of the benchmark's output: one method, one scene, one number of spheres.
 #[derive(Serialize)]
 struct Row {
     scene: &'static str,
@@ -94,26 +93,19 @@ struct Row {
     seed: u64,
     contender: &'static str,
     threads: usize,
-    /// Number of timed runs of the method, from which the medians are computed. The number is 1 if the first
-    /// run took longer than `--patience`.
+    /// Number of timed runs, or 1 if the first run took longer than `--patience`.
     runs: usize,
     median_seconds: Option<f64>,
-    /// Median processor time of a time step in seconds, summed over all threads of this process. The time of
-    /// other programs is not included.
+    /// Median processor time of a time step in seconds, summed over all threads of this process.
     median_cpu_seconds: Option<f64>,
     pairs: Option<usize>,
     candidates: Option<u64>,
-    /// Number of pairs in which the method's list of touching pairs differs from the exact list (see
-    /// [`differences`]).
     differences: Option<u64>,
-    /// Number of pairs of spheres that are too close to tangency to be decided in float32. A method's list
-    /// may differ from the exact list in at most this many pairs.
+    /// Number of pairs of spheres too close to tangency to be decided in float32. The list of a method may
+    /// differ from the exact list in at most this many pairs.
     grazing: u64,
-    /// The method's median elapsed time divided by carom's.
     ratio: Option<f64>,
-    /// The method's median processor time divided by carom's.
     cpu_ratio: Option<f64>,
-    /// The reason why the method did not run, or `None` if the method ran.
     not_applicable: Option<String>,
 }
 
@@ -137,11 +129,6 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the names of the methods that `--contenders` selects. carom is always included and comes first.
-///
-/// # Errors
-///
-/// Returns an error if a name in `--contenders` is unknown.
 fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     let all = || NAMES.map(|(name, _)| name).into_iter();
     if let Some(name) = asked.iter().find(|&a| a != "all" && !all().any(|b| a == b)) {
@@ -152,8 +139,6 @@ fn names(asked: &[String]) -> anyhow::Result<Vec<&'static str>> {
     Ok(all().filter(wanted).collect())
 }
 
-/// Runs all benchmarked methods on one scene of `n` spheres, and returns the results of each method. The
-/// timed runs of the methods take turns.
 fn race(
     scene: Scene,
     n: usize,
@@ -195,8 +180,6 @@ fn race(
             let again = row.not_applicable.is_none()
                 && warm_up(&mut runner, world, &exact, &mut row)? <= arguments.patience;
             if again {
-                // The times of a method's first run are discarded, because the first run also allocates the
-                // memory that later runs reuse.
                 runner.seconds.clear();
                 runner.cpu_seconds.clear();
             }
@@ -225,18 +208,16 @@ fn race(
     Ok(rows)
 }
 
-/// The exact list of touching pairs, computed by carom. The list of every benchmarked method is compared with
-/// this list.
+/// The exact list of touching pairs, with which the list of every benchmarked method is compared.
 struct Exact {
     pairs: Vec<Collision>,
-    /// Number of grazing pairs (pairs too close to tangency for float32). A pair is grazing if its spheres
-    /// touch with all radii enlarged by the fraction [`GRAZING`], but not with all radii reduced by this
-    /// fraction.
+    /// Number of grazing pairs. A pair is grazing if its spheres touch with all radii enlarged by the
+    /// fraction [`GRAZING`], but not with all radii reduced by this fraction.
     grazing: u64,
 }
 
-/// Relative change of the radii that defines grazing pairs (pairs too close to tangency for float32). The
-/// change exceeds the relative float32 rounding error of every benchmarked method.
+/// Relative change of the radii that defines grazing pairs, which exceeds the relative float32 rounding error
+/// of every benchmarked method.
 const GRAZING: f32 = 1.0 / 65536.0;
 
 impl Exact {
@@ -256,20 +237,17 @@ impl Exact {
     }
 }
 
-/// A benchmarked method with the times of its timed runs, in seconds.
 struct Runner {
     contender: Box<dyn Contender>,
     seconds: Vec<f64>,
     cpu_seconds: Vec<f64>,
 }
 
-/// Minimum time for which a benchmarked method runs untimed before each timed run.
 const AWAKE: Duration = Duration::from_millis(40);
 
 impl Runner {
-    /// Runs a benchmarked method untimed, once or more, for the duration [`AWAKE`]. Without these runs, the
-    /// timed run would start with processor caches filled by another method, and with sleeping threads, which
-    /// the operating system needs some milliseconds to spread over the cores.
+    /// Runs a benchmarked method untimed for the duration [`AWAKE`]. Otherwise the timed run would start with
+    /// processor caches filled by another method, and with sleeping threads.
     fn wake(&mut self, world: World<'_>) -> anyhow::Result<()> {
         let start = Instant::now();
         while start.elapsed() < AWAKE {
@@ -279,8 +257,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Runs a benchmarked method on one time step and records the time. The recorded time does not include
-    /// the release of the memory of the list of pairs.
+    /// Runs a benchmarked method on one time step. The recorded time excludes the release of the list of
+    /// pairs.
     fn run(&mut self, world: World<'_>) -> anyhow::Result<step::Found> {
         self.contender.prepare(world)?;
         let (start, cpu_start) = (Instant::now(), ProcessTime::try_now()?);
@@ -292,12 +270,7 @@ impl Runner {
     }
 }
 
-/// Runs a benchmarked method for the first time, compares its list of touching pairs with the exact list, and
-/// returns the elapsed time of the run in seconds.
-///
-/// # Errors
-///
-/// Returns an error if the method fails, or if its list differs from the exact list in more pairs than are
+/// Returns an error if a method's list of touching pairs differs from the exact list in more pairs than are
 /// grazing (too close to tangency for float32).
 fn warm_up(
     runner: &mut Runner,
@@ -365,8 +338,6 @@ fn print_table(out: &mut impl Write, rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the median of the values: the middle value, or the mean of the two middle values. Returns `None`
-/// if there are no values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,33 +1,29 @@
-//! Functions that all benchmarked methods share: the float64 test of two moving spheres, the bounding volumes
-//! of a sphere's motion, the sort of the list of pairs, and the comparison of two lists.
+//! Functions that all benchmarked methods share.
 
 use carom::{Collision, Sphere};
 
-/// Relative amount by which float32 bounding volumes are enlarged. The bounding volumes of two touching
-/// spheres then always overlap in spite of rounding.
+/// Relative enlargement of float32 bounding volumes. The bounding volumes of two touching spheres then always
+/// overlap in spite of rounding.
 const SLACK: f32 = 8.0 * f32::EPSILON;
 
-/// The input of one time step: the moving spheres and the duration.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
-    /// The moving spheres. Their centres are the positions at the start of the time step.
+    /// The moving spheres at the start of the time step.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) dt: f32,
 }
 
-/// The touching pairs and the number of candidate pairs that a benchmarked method found in one time step.
 pub(crate) struct Found {
-    /// Every pair (a, b) of spheres that touch during the time step, sorted by a and then by b. Penetration
+    /// The pairs (a, b) of spheres that touch during the time step, sorted by a and then by b. Penetration
     /// depths are 0 unless carom computed the list.
     pub(crate) pairs: Vec<Collision>,
-    /// Number of candidate pairs. A candidate is a pair of spheres that the benchmarked method tested, either
-    /// exactly or by the bounding volumes immediately before the exact test.
+    /// Number of candidate pairs, which the benchmarked method tested, either exactly or by the bounding
+    /// volumes immediately before the exact test.
     pub(crate) candidates: u64,
 }
 
 /// Returns the time of impact of two moving spheres, or `None` if the spheres do not touch during the time
-/// step. The time is computed in float64 from differences of float32 values, because float64 represents these
-/// differences exactly or almost exactly.
+/// step. Float64 represents differences of float32 values exactly or almost exactly.
 #[inline]
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
     let difference =
@@ -68,7 +64,6 @@ pub(crate) fn index(i: usize) -> u32 {
     i as u32
 }
 
-/// Returns the list entry of a pair of spheres. The two sphere indices may be given in either order.
 #[inline]
 pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     Collision {
@@ -79,8 +74,6 @@ pub(crate) fn pair(a: u32, b: u32, toi: f32) -> Collision {
     }
 }
 
-/// Tests two moving spheres with [`impact`], and appends the pair to `pairs` if the spheres touch during the
-/// time step.
 #[inline]
 pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>) {
     let World { spheres, dt } = world;
@@ -91,7 +84,6 @@ pub(crate) fn test(world: World<'_>, a: u32, b: u32, pairs: &mut Vec<Collision>)
     }
 }
 
-/// A ball that contains a moving sphere during the whole time step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
     pub(crate) center: [f32; 3],
@@ -99,7 +91,6 @@ pub(crate) struct Ball {
 }
 
 impl Ball {
-    /// Returns the bounding ball of a sphere's motion during the time step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let half = sphere.velocity.map(|v| 0.5 * dt * v);
         let center = [0, 1, 2].map(|k| sphere.center[k] + half[k]);
@@ -112,8 +103,6 @@ impl Ball {
         }
     }
 
-    /// Returns whether two bounding balls overlap. If the balls do not overlap, the spheres in the balls do
-    /// not touch.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let [x, y, z] = [0, 1, 2].map(|k| self.center[k] - other.center[k]);
@@ -122,7 +111,6 @@ impl Ball {
     }
 }
 
-/// A box that contains a moving sphere during the whole time step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) min: [f32; 3],
@@ -130,7 +118,6 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounding box of a sphere's motion during the time step.
     pub(crate) fn new(sphere: &Sphere, dt: f32) -> Self {
         let &Sphere {
             center: from,
@@ -147,8 +134,7 @@ impl Bounds {
     }
 }
 
-/// Returns the spheres at an earlier time: moved back along their velocities by the given number of time
-/// steps.
+/// Returns the spheres, moved back along their velocities by the given number of time steps.
 pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     let back = |sphere: &Sphere| Sphere {
         center: [0, 1, 2].map(|k| sphere.center[k] - steps * world.dt * sphere.velocity[k]),
@@ -157,8 +143,8 @@ pub(crate) fn before(world: World<'_>, steps: f32) -> Vec<Sphere> {
     world.spheres.iter().map(back).collect()
 }
 
-/// Returns the list of pairs (a, b) sorted by a and then by b. A counting sort orders the pairs by a, and
-/// then the few pairs with the same a are sorted by b. `spheres` is the number of spheres.
+/// Sorts a list of pairs (a, b): a counting sort orders the pairs by a, and then the few pairs with the same
+/// a are sorted by b.
 pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     let mut starts = vec![0_usize; spheres + 2];
     for pair in pairs {
@@ -181,9 +167,8 @@ pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     list
 }
 
-/// Returns the number of pairs in which a list of touching pairs differs from the exact list. A pair counts
-/// if only one of the two lists has it, or if its times of impact differ by more than a ten-thousandth of the
-/// time step.
+/// Returns the number of pairs that are in only one of two lists of touching pairs, or with times of impact
+/// that differ by more than a ten-thousandth of the time step.
 pub(crate) fn differences(list: &[Collision], exact: &[Collision], dt: f32) -> u64 {
     let key = |pair: &Collision| (pair.a, pair.b);
     let mut rest = exact.iter().peekable();

@@ -7,8 +7,8 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
-/// Fails unless the list of touching pairs of each benchmarked method differs from the exact list in no more
-/// pairs than are grazing (too close to tangency for float32).
+/// Fails if the list of touching pairs of a benchmarked method differs from the exact list in more pairs than
+/// are grazing (too close to tangency for float32).
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -19,8 +19,8 @@ fn agree(spheres: &[Sphere], what: &str) {
                 assert_eq!(name, "dynamis", "{what}");
                 continue;
             }
-            // Each benchmarked method runs twice. The second run reuses the data structures of the first run,
-            // and its result must be as accurate.
+            // Each benchmarked method runs twice, because the second run reuses the data structures of the
+            // first run.
             for _ in 0..2 {
                 let found = contender
                     .prepare(world)

@@ -1,6 +1,6 @@
-//! The benchmark scenes of carom: moving spheres from a seeded random generator. The same scene, number of
-//! spheres and seed always give the same spheres. Every scene is one time step of length 1. The sphere
-//! centres are in a cube around the origin, except that clusters may extend beyond the cube.
+//! The benchmark scenes of carom: moving spheres from a seeded random generator. Equal scenes, numbers of
+//! spheres and seeds give equal spheres. Every scene is one time step of length 1. The sphere centres are in
+//! a cube around the origin, except that clusters may extend beyond the cube.
 //!
 //! The density of a scene is the sum of the spheres' volumes divided by the volume of the cube.
 
@@ -15,22 +15,19 @@ use fastrand::Rng;
 
 use sample::{direction, in_cube, log_uniform, normal, single};
 
-/// Radius of the spheres in scenes with spheres of one size.
 const RADIUS: f32 = 0.5;
-/// Largest radius in scenes with spheres of different sizes.
 const LARGEST: f32 = 5.0;
 
 /// Parameters of a benchmark scene. [`Scene::parameters`] returns the parameters of carom's published
 /// measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Density of the scene: sum of the spheres' volumes divided by the volume of the cube that contains the
-    /// centres.
+    /// Sum of the spheres' volumes divided by the volume of the cube that contains the centres.
     pub density: f64,
     /// Upper limit of the radii divided by the lower limit.
     pub ratio: f32,
-    /// Distance that a bullet (a fast sphere) moves during the time step, in sphere diameters. One sphere in
-    /// a hundred is a bullet. The distance is 0 in scenes without bullets.
+    /// Distance that a bullet (a fast sphere) moves during the time step, in sphere diameters, or 0 in scenes
+    /// without bullets. One sphere in a hundred is a bullet.
     pub bullets: f32,
 }
 
@@ -61,7 +58,7 @@ pub enum Scene {
 }
 
 impl Scene {
-    /// All benchmark scenes, in the order of the table in carom's `docs/performance.md`.
+    /// All benchmark scenes, in the order of carom's published tables.
     pub const ALL: [Self; 8] = [
         Self::Gas,
         Self::Dense,
@@ -73,7 +70,7 @@ impl Scene {
         Self::Thermal,
     ];
 
-    /// Returns the name of the benchmark scene, as in tables and on the command line of `carom bench`.
+    /// Returns the name of the benchmark scene, as on the command line of `carom bench`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gas => "gas",
@@ -87,7 +84,7 @@ impl Scene {
         }
     }
 
-    /// Returns a short description of the kind of data that the benchmark scene represents.
+    /// Returns a short description of the data that the benchmark scene represents.
     pub fn description(self) -> &'static str {
         match self {
             Self::Gas => "the classic particle box",
@@ -106,7 +103,7 @@ impl Scene {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
-    /// Returns the default parameters of the benchmark scene, which [`Self::generate`] uses.
+    /// Returns the parameters of the benchmark scene that [`Self::generate`] uses.
     pub fn parameters(self) -> Parameters {
         let (density, ratio, bullets) = match self {
             Self::Gas => (0.05, 1.0, 0.0),
@@ -124,20 +121,19 @@ impl Scene {
         }
     }
 
-    /// Returns whether [`Parameters::density`] has an effect in this scene. The density of a lattice has no
-    /// effect, because it follows from the distance between lattice sites.
+    /// Returns whether [`Parameters::density`] has an effect in this scene. The density of a lattice follows
+    /// from the distance between its sites.
     pub fn has_density(self) -> bool {
         !matches!(self, Self::Lattice | Self::Touching)
     }
 
-    /// Returns whether the radii of this scene differ. [`Parameters::ratio`] has an effect only in scenes
-    /// with different radii.
+    /// Returns whether the radii of this scene differ, so that [`Parameters::ratio`] has an effect.
     pub fn has_ratio(self) -> bool {
         matches!(self, Self::Polydisperse | Self::Thermal)
     }
 
-    /// Returns whether this scene has bullets (a few fast spheres). [`Parameters::bullets`] has an effect
-    /// only in scenes with bullets.
+    /// Returns whether this scene has bullets (a few fast spheres), so that [`Parameters::bullets`] has an
+    /// effect.
     pub fn has_bullets(self) -> bool {
         matches!(self, Self::Fast)
     }
@@ -167,7 +163,6 @@ impl Scene {
         }
     }
 
-    /// Returns the distance between neighbouring lattice sites in the benchmark scenes with a lattice.
     fn spacing(self) -> f32 {
         match self {
             Self::Lattice => 0.57,
@@ -195,7 +190,7 @@ impl std::fmt::Display for Scene {
     }
 }
 
-/// Returns the given spheres with all velocities set to 0.
+/// Returns the spheres with all velocities set to 0.
 pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     for sphere in &mut spheres {
         sphere.velocity = [0.0; 3];
@@ -203,15 +198,14 @@ pub fn at_rest(mut spheres: Vec<Sphere>) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns `n` spheres like the spheres of [`Scene::Polydisperse`], but with radii in the given range instead
-/// of 0.05 to 5.
+/// Returns `n` spheres like [`Scene::Polydisperse`], but with radii in the given range instead of 0.05 to 5.
 pub fn polydisperse_of(n: usize, radii: std::ops::Range<f32>, seed: u64) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(seed);
     grains(n, 0.10, radii, rng, |radius, rng| 0.5 * radius * rng.f32())
 }
 
 /// Returns the density of a cubic lattice of spheres: the volume of a sphere divided by the volume of a
-/// lattice cell. Overlapping spheres can give a density above 1.
+/// lattice cell.
 fn density_of_lattice(spacing: f32) -> f64 {
     volume(RADIUS) / f64::from(spacing).powi(3)
 }
@@ -220,13 +214,12 @@ fn volume(radius: f32) -> f64 {
     4.0 / 3.0 * std::f64::consts::PI * f64::from(radius).powi(3)
 }
 
-/// Returns the edge length of the cube in which spheres of the given radii have the given density.
 fn side(radii: impl Iterator<Item = f32>, density: f64) -> f64 {
     (radii.map(volume).sum::<f64>() / density).cbrt()
 }
 
-/// Returns `n` spheres of one size, uniformly distributed in a cube. Each sphere moves in a random direction
-/// by a distance that the function `length` returns.
+/// Returns `n` spheres of one size, uniformly distributed in a cube. `length` returns the distance that a
+/// sphere moves.
 fn equal_in_box(
     n: usize,
     density: f64,
@@ -241,8 +234,8 @@ fn equal_in_box(
     (0..n).map(sphere).collect()
 }
 
-/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. Each sphere
-/// moves in a random direction by a distance that the function `length` computes from the sphere's radius.
+/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. `length`
+/// computes the distance that a sphere moves from its radius.
 fn grains(
     n: usize,
     density: f64,
@@ -259,8 +252,8 @@ fn grains(
     radii.into_iter().map(sphere).collect()
 }
 
-/// Returns `n` spheres of one size, uniformly distributed in a cube. During the time step, `n / 100` of the
-/// spheres, at random indices, move by the distance `far`, and all others move by 0.1.
+/// Returns `n` spheres of one size in a cube. During the time step, `n / 100` of the spheres move by the
+/// distance `far`, and all others by 0.1.
 fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     let mut lengths = vec![0.1; n];
     lengths
@@ -275,14 +268,11 @@ fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns `n` spheres of one size. Nine in ten spheres are in Gaussian clusters, and the others are
-/// uniformly distributed in a cube. The clusters may extend beyond the cube.
 fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     let side = side(std::iter::repeat_n(RADIUS, n), density);
     let count = (n / 5000).max(2);
-    // `sigma` is the standard deviation of a Gaussian cluster of spheres. It is chosen so that balls of
-    // radius 2 sigma around all cluster centres together have 1 % of the cube's volume: count · 4/3 π (2
-    // sigma)³ = 0.01 · side³.
+    // `sigma` is the standard deviation of a Gaussian cluster. Balls of radius 2 sigma around all cluster
+    // centres together have 1 % of the cube's volume: count · 4/3 π (2 sigma)³ = 0.01 · side³.
     let balls = 4.0 / 3.0 * std::f64::consts::PI * count as f64;
     let sigma = single((0.01 * side.powi(3) / balls).cbrt() / 2.0);
     let side = single(side);
@@ -298,7 +288,7 @@ fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
 }
 
 /// Returns `n` spheres at rest, on the first `n` sites of the smallest cubic lattice with at least `n` sites.
-/// From one site to the next, x varies fastest.
+/// From site to site, x varies fastest.
 fn lattice(n: usize, spacing: f32) -> Vec<Sphere> {
     let side = (1..).find(|side: &usize| side.pow(3) >= n).unwrap_or(1);
     let at = |k: usize| (k as f32 - (side / 2) as f32) * spacing;

@@ -1,9 +1,8 @@
-//! Random numbers from the probability distributions that the benchmark scenes use.
+//! Random numbers for the benchmark scenes.
 
 use fastrand::Rng;
 use glam::Vec3;
 
-/// Rounds a float64 to the nearest float32.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "scenes are float32; rounding is intended"
@@ -12,26 +11,23 @@ pub(crate) fn single(x: f64) -> f32 {
     x as f32
 }
 
-/// Returns a uniformly distributed random point in a cube around the origin. `side` is the edge length of the
-/// cube.
+/// Returns a random point in a cube with edges of length `side` around the origin.
 pub(crate) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| (rng.f32() - 0.5) * side))
 }
 
-/// Returns a random unit vector, uniformly distributed over all directions.
 pub(crate) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
-        // Random points close to the centre of the cube are rejected. The coordinates of such points have few
-        // different values, which would give only few different directions.
+        // Points close to the centre of the cube are rejected, because their coordinates would give only few
+        // different directions.
         if (0.001..=1.0).contains(&inside.length_squared()) {
             return inside.normalize();
         }
     }
 }
 
-/// Returns three normally distributed random numbers with mean 0 and variance 1, by the method of Box and
-/// Muller.
+/// Returns three normally distributed numbers with mean 0 and variance 1, by the method of Box and Muller.
 pub(crate) fn normal(rng: &mut Rng) -> Vec3 {
     let mut one = || {
         let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
@@ -40,7 +36,7 @@ pub(crate) fn normal(rng: &mut Rng) -> Vec3 {
     Vec3::new(one(), one(), one())
 }
 
-/// Returns a random number in the given range. The logarithm of the number is uniformly distributed.
+/// Returns a random number with a uniformly distributed logarithm.
 pub(crate) fn log_uniform(range: &std::ops::Range<f32>, rng: &mut Rng) -> f32 {
     let [low, high] = [range.start, range.end].map(|x| f64::from(x).ln());
     single((low + (high - low) * rng.f64()).exp())

@@ -1,5 +1,4 @@
-//! Compiles all GPU kernels of carom with RADV, Mesa's Vulkan driver for AMD GPUs. Prints the registers,
-//! memory and instructions that each kernel uses. No AMD GPU is needed.
+//! Compiles all GPU kernels of carom with RADV, Mesa's Vulkan driver for AMD GPUs. No AMD GPU is needed.
 //!
 //! ```sh
 //! cargo run --release -p carom-shader-stats -- --check crates/shader-stats/navi21.txt
@@ -53,8 +52,8 @@ struct Arguments {
     ir: Option<PathBuf>,
 }
 
-/// AMD GPU families that `--family` accepts, one for each GPU generation. Other families are rejected,
-/// because RADV ends the whole process if the family is unknown.
+/// AMD GPU families that `--family` accepts, one for each GPU generation. RADV ends the whole process if the
+/// family is unknown.
 const FAMILIES: [&str; 5] = ["polaris10", "vega10", "navi10", "navi21", "gfx1100"];
 
 fn main() -> ExitCode {
@@ -70,7 +69,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> anyhow::Result<()> {
     let kernels = chosen(&arguments.only)?;
     let committed = arguments.check.as_deref().map(read).transpose()?;
-    // SAFETY: this is the only thread of the process, so no other thread accesses the environment variables.
+    // SAFETY: this is the only thread of the process.
     let radv = unsafe { Radv::open(&arguments.family) }?;
     let rows = kernels.iter().map(|kernel| {
         compile(&radv, kernel, arguments.ir.as_deref())
@@ -97,11 +96,6 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the GPU kernels that `--only` names, or all kernels if the option is absent.
-///
-/// # Errors
-///
-/// Returns an error if `--only` has an unknown name.
 fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     for name in only {
         if !kernels().any(|kernel| kernel.name == name) {
@@ -117,7 +111,6 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<&'static Kernel>> {
     Ok(kernels().filter(is_chosen).collect())
 }
 
-/// Reads a table of GPU kernels from a file that `--write` wrote.
 fn read(path: &Path) -> anyhow::Result<Table> {
     let name = path.display();
     fs::read_to_string(path)
@@ -126,8 +119,8 @@ fn read(path: &Path) -> anyhow::Result<Table> {
         .with_context(|| format!("{name} is not a table written by --write"))
 }
 
-/// Compiles a GPU kernel and returns the kernel's row of the table. If the folder `ir` is given, the kernel's
-/// intermediate representations and assembly are written to that folder.
+/// Compiles a GPU kernel and returns its row of the table. The kernel's intermediate representations and
+/// assembly are written to the folder `ir`.
 fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Row> {
     let compiled = radv.compile(&Shader::new(kernel)?, ir.is_some())?;
     if let Some(folder) = ir {
@@ -141,11 +134,7 @@ fn compile(radv: &Radv, kernel: &Kernel, ir: Option<&Path>) -> anyhow::Result<Ro
     Row::new(kernel.name, &compiled.statistics)
 }
 
-/// Compares the current table of GPU kernels with the committed table in the file `path`.
-///
-/// # Errors
-///
-/// Returns an error if the tables are for different GPU families, or if [`differences`] finds a difference.
+/// Returns an error if two tables are for different GPU families, or if [`differences`] finds a difference.
 fn check(path: &Path, committed: &Table, table: &Table) -> anyhow::Result<()> {
     let path = path.display();
     let (old, new) = (&committed.family, &table.family);

@@ -19,17 +19,14 @@ pub(crate) struct Radv {
     device: ash::Device,
 }
 
-/// The driver's report on a compiled GPU kernel.
 pub(crate) struct Compiled {
-    /// Names and values of the driver's statistics about a compiled GPU kernel, such as its number of
-    /// registers.
+    /// Names and values of the driver's statistics about a GPU kernel, such as its number of registers.
     pub(crate) statistics: Vec<(String, u64)>,
     /// Names and texts of the kernel's intermediate representations and of its assembly. Each name is valid
-    /// as part of a file name.
+    /// in a file name.
     pub(crate) texts: Vec<(String, Vec<u8>)>,
 }
 
-/// Installation hint that error messages show if RADV, Mesa's Vulkan driver for AMD GPUs, is missing.
 const INSTALL: &str = "install the Vulkan loader and Mesa's Vulkan drivers (Debian, Ubuntu: \
                        apt-get install libvulkan1 mesa-vulkan-drivers; Fedora: dnf install \
                        vulkan-loader mesa-vulkan-drivers; Arch: pacman -S vulkan-icd-loader \
@@ -37,22 +34,19 @@ const INSTALL: &str = "install the Vulkan loader and Mesa's Vulkan drivers (Debi
                        VK_ICD_FILENAMES selects other drivers";
 
 impl Radv {
-    /// Opens a Vulkan device that compiles GPU kernels for the given family of AMD GPUs.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if there is no Vulkan loader, or no RADV driver with Vulkan 1.3.
+    /// Opens a Vulkan device for the given family of AMD GPUs. Returns an error if there is no Vulkan loader,
+    /// or no RADV driver with Vulkan 1.3.
     ///
     /// # Safety
     ///
-    /// This function sets environment variables. No other thread may read or write environment variables at
-    /// the same time.
+    /// This function sets environment variables. No other thread may access environment variables at the same
+    /// time.
     pub(crate) unsafe fn open(family: &str) -> anyhow::Result<Self> {
         for (name, value) in [
             ("RADV_FORCE_FAMILY", family),
             // The shader cache is disabled, because GPU kernels from the cache may lack statistics.
             ("MESA_SHADER_CACHE_DISABLE", "true"),
-            // `NODEVICE_SELECT` disables Mesa's device selection layer, which prints a warning if there is no
+            // `NODEVICE_SELECT` disables Mesa's device selection layer, which prints a warning without a
             // window system.
             ("NODEVICE_SELECT", "1"),
         ] {
@@ -65,7 +59,7 @@ impl Radv {
             .map_err(|error| anyhow!("there is no Vulkan loader ({error}): {INSTALL}"))?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: neither the Vulkan loader nor the Vulkan instance is ever destroyed.
+        // SAFETY: the Vulkan loader and the Vulkan instance are never destroyed.
         let instance = unsafe { entry.create_instance(&info, None) }
             .map_err(|error| anyhow!("there is no Vulkan driver ({error}): {INSTALL}"))?;
         let (physical, version) = find(&instance)?
@@ -79,14 +73,12 @@ impl Radv {
         })
     }
 
-    /// Returns the name and version of the Vulkan driver, such as `Mesa 22.3.6`.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles a GPU kernel and returns the driver's report. The report includes the texts of the
-    /// intermediate representations and of the assembly only if `with_texts` is set, because these texts take
-    /// longer.
+    /// Compiles a GPU kernel. The report includes the intermediate representations and the assembly only if
+    /// `with_texts` is set, because these texts take longer.
     pub(crate) fn compile(&self, shader: &Shader, with_texts: bool) -> anyhow::Result<Compiled> {
         let bindings = shader.bindings.iter().map(|&(index, kind)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -125,13 +117,11 @@ impl Radv {
         }
     }
 
-    /// Returns the driver's report on a compiled Vulkan pipeline.
-    ///
     /// # Safety
     ///
-    /// The pipeline must belong to this device, and must have been created with the flag that captures
-    /// statistics. If `with_texts` is set, the pipeline must also have been created with the flag that
-    /// captures intermediate representations.
+    /// The pipeline must belong to this device, and have been created with the flag that captures statistics.
+    /// With `with_texts`, it must also have been created with the flag that captures intermediate
+    /// representations.
     unsafe fn ask(&self, pipeline: vk::Pipeline, with_texts: bool) -> anyhow::Result<Compiled> {
         let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
         // SAFETY: the caller guarantees that the Vulkan pipeline belongs to this device.
@@ -141,7 +131,7 @@ impl Radv {
             "RADV made {count} programs of the kernel, not one"
         );
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
-        // SAFETY: the caller guarantees that the pipeline was created with the flag that captures statistics.
+        // SAFETY: the pipeline was created with the flag that captures statistics.
         let statistics = unsafe { self.executables.get_pipeline_executable_statistics(&info) }?;
         let statistics = statistics.iter().map(|statistic| {
             ensure!(
@@ -149,15 +139,13 @@ impl Radv {
                 "RADV's statistic {:?} is not an unsigned 64-bit integer",
                 statistic.name_as_c_str()
             );
-            // SAFETY: the statistic's format was checked to be `UINT64`, so `u64` is the valid field of the
-            // union.
+            // SAFETY: the statistic's format is `UINT64`, so `u64` is the valid field of the union.
             let value = unsafe { statistic.value.u64 };
             Ok((text(statistic.name_as_c_str()?), value))
         });
         let statistics = statistics.collect::<anyhow::Result<_>>()?;
         let texts = if with_texts {
-            // SAFETY: the caller guarantees that the pipeline was created with the flag that captures
-            // intermediate representations.
+            // SAFETY: the pipeline was created with the flag that captures intermediate representations.
             unsafe { self.texts(&info) }?
         } else {
             Vec::new()
@@ -165,8 +153,6 @@ impl Radv {
         Ok(Compiled { statistics, texts })
     }
 
-    /// Returns the names and texts of a pipeline's intermediate representations and assembly.
-    ///
     /// # Safety
     ///
     /// The pipeline must belong to this device, and must have been created with the flag that captures
@@ -176,18 +162,16 @@ impl Radv {
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // The first call for the pipeline's texts returns only the names and the lengths of the texts.
-        // SAFETY: the caller guarantees that the pipeline was created with the flag that captures
-        // intermediate representations.
+        // The first call for the pipeline's texts returns only their names and lengths. SAFETY: the pipeline
+        // was created with the flag that captures intermediate representations.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // The Vulkan function is called directly, because the crate ash has no wrapper that also returns the
-        // texts.
-        // SAFETY: `all` has `count` structs, and each struct points to a buffer of `data_size` bytes.
+        // The crate ash has no wrapper that also returns the texts. SAFETY: `all` has `count` structs, and
+        // each struct points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(
@@ -207,7 +191,6 @@ impl Radv {
         let names = all.iter().map(name);
         let names = names.collect::<anyhow::Result<Vec<_>>>()?;
         for text in &mut texts {
-            // The driver's texts are C strings. The zero bytes at their ends are removed.
             while text.last() == Some(&0) {
                 text.pop();
             }
@@ -220,15 +203,14 @@ fn text(name: &CStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Returns the physical device of RADV (Mesa's Vulkan driver for AMD GPUs) and the version of Mesa. Returns
-/// `None` if there is no RADV driver with Vulkan 1.3.
+/// Returns the physical device of RADV and the version of Mesa, or `None` if there is no RADV driver with
+/// Vulkan 1.3.
 fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, String)>> {
     // SAFETY: the Vulkan instance is never destroyed.
     for physical in unsafe { instance.enumerate_physical_devices() }? {
-        // SAFETY: the physical device belongs to this Vulkan instance, which is never destroyed.
+        // SAFETY: the physical device belongs to an instance that is never destroyed.
         let version = unsafe { instance.get_physical_device_properties(physical) }.api_version;
-        // Drivers below Vulkan 1.3 are skipped, because the Vulkan device is made with features of Vulkan
-        // 1.3.
+        // Drivers below Vulkan 1.3 are skipped, because the device uses features of Vulkan 1.3.
         if version < vk::API_VERSION_1_3 {
             continue;
         }
@@ -244,15 +226,14 @@ fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, 
     Ok(None)
 }
 
-/// Makes a Vulkan device. The enabled features are the features that wgpu enables on RADV and that affect
-/// compiled kernels.
+/// Makes a Vulkan device with the features that wgpu enables on RADV and that affect compiled kernels.
 fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Result<ash::Device> {
     let names = [executables::NAME, ext::robustness2::NAME].map(CStr::as_ptr);
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(0)
         .queue_priorities(&[1.0])];
-    // With the feature `robustBufferAccess`, GPU kernels check that their loads and stores are within the
-    // buffer. These checks add instructions.
+    // With `robustBufferAccess`, GPU kernels check that their loads and stores are within the buffer, which
+    // adds instructions.
     let core = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
     let mut robustness =
         vk::PhysicalDeviceRobustness2FeaturesEXT::default().robust_buffer_access2(true);

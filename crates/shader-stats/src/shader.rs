@@ -10,24 +10,19 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, ShaderStage};
 
-/// A GPU kernel in the form that the Vulkan driver compiles.
 pub(crate) struct Shader {
-    /// Name of the kernel's entry point.
     pub(crate) entry: CString,
-    /// Code of the GPU kernel in SPIR-V.
     pub(crate) spirv: Vec<u32>,
-    /// Binding numbers and types of the kernel's buffers. All buffers are in bind group 0.
+    /// Binding numbers and types of the kernel's buffers in bind group 0.
     pub(crate) bindings: Vec<(u32, DescriptorType)>,
 }
 
 impl Shader {
-    /// Translates a GPU kernel from WGSL to SPIR-V, with the values of its override constants.
     pub(crate) fn new(kernel: &Kernel) -> anyhow::Result<Self> {
         let wgsl = kernel.wgsl()?;
         let module = naga::front::wgsl::parse_str(&wgsl)
             .map_err(|error| anyhow!(error.emit_to_string(&wgsl)))?;
-        // The shader validator permits no optional capabilities. So no kernel can depend on a capability that
-        // a device may lack.
+        // The shader validator permits no optional capabilities, because a device may lack them.
         let info =
             Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module)?;
         let bindings = bindings(&module)?;
@@ -54,11 +49,6 @@ impl Shader {
     }
 }
 
-/// Returns the binding number and the type of each buffer that a shader module binds.
-///
-/// # Errors
-///
-/// Returns an error if a binding is not a buffer, or is not in bind group 0.
 fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     let mut found = Vec::new();
     for (_, variable) in module.global_variables.iter() {
@@ -77,10 +67,9 @@ fn bindings(module: &Module) -> anyhow::Result<Vec<(u32, DescriptorType)>> {
     Ok(found)
 }
 
-/// Returns the options with which wgpu-hal 30 calls the shader translator naga on RADV without debugging.
-/// wgpu-hal sets them in `vulkan::Adapter::device_from_raw` and `vulkan::Device::compile_stage`. Every field
-/// is set explicitly, so that a new option in a later version of naga is a compile error, not a silent
-/// difference from wgpu.
+/// Returns the options with which wgpu-hal 30 calls the shader translator naga on RADV, set in
+/// `vulkan::Adapter::device_from_raw` and `vulkan::Device::compile_stage`. Every field is explicit, so that a
+/// new option of naga is a compile error, not a silent difference from wgpu.
 fn options(bindings: &[(u32, DescriptorType)]) -> spv::Options<'static> {
     let binding_map = bindings.iter().map(|&(binding, _)| {
         let target = spv::BindingInfo {

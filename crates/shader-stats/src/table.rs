@@ -1,12 +1,11 @@
-//! The table of compiler statistics of all GPU kernels: writing, parsing and comparison.
+//! The table of compiler statistics of all GPU kernels.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use anyhow::{Context, bail, ensure};
 
-/// The columns of the table after the kernel's name: the column name, and the name of RADV's statistic in the
-/// column.
+/// The columns of the table: the column name, and the name of RADV's statistic.
 const COLUMNS: [(&str, &str); 9] = [
     ("VGPRs", "VGPRs"),
     ("SGPRs", "SGPRs"),
@@ -19,18 +18,15 @@ const COLUMNS: [(&str, &str); 9] = [
     ("bytes", "Code size"),
 ];
 
-/// Name of the column with the number of waves (groups of GPU threads) in flight. In all other columns,
-/// smaller values are better.
+/// Name of the column of waves (groups of GPU threads) in flight, in which larger values are better.
 const WAVES: &str = "waves";
 
-/// A row of the table: the name of a GPU kernel, and one value for each of [`COLUMNS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) kernel: String,
     values: Vec<u64>,
 }
 
-/// The compiler statistics of all GPU kernels, for one version of the driver and one family of GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) driver: String,
@@ -39,11 +35,6 @@ pub(crate) struct Table {
 }
 
 impl Row {
-    /// Makes the table row of a GPU kernel from the driver's statistics.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the driver reports no statistic for one of the columns.
     pub(crate) fn new(kernel: &str, statistics: &[(String, u64)]) -> anyhow::Result<Self> {
         let value = |&(_, wanted): &(&str, &str)| {
             let found = statistics.iter().find(|(name, _)| name == wanted);
@@ -63,7 +54,6 @@ impl Row {
     }
 }
 
-/// Returns the names of all table columns, including the column of kernel names.
 fn header() -> Vec<String> {
     let names = COLUMNS.iter().map(|&(name, _)| name.to_owned());
     ["kernel".to_owned()].into_iter().chain(names).collect()
@@ -121,9 +111,9 @@ impl FromStr for Table {
     }
 }
 
-/// Returns one line for each difference between a committed table of GPU kernels and the current table. A
-/// difference is a value that changed by more than a tenth, or a kernel in only one of the tables. Improved
-/// values are differences too, because a committed table with an old, larger value would hide a later loss.
+/// Returns one line for each difference between two tables of GPU kernels: a value that changed by more than
+/// a tenth, or a kernel in only one table. Improved values are differences too, because an old, larger value
+/// in the committed table would hide a later loss.
 pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
     let mut found = Vec::new();
     for Row { kernel, values } in &committed.rows {
@@ -132,8 +122,8 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
             continue;
         };
         for ((&(name, _), &old), &new) in COLUMNS.iter().zip(values).zip(&now.values) {
-            // If the committed value is 0, any other value counts as a difference. So the first spilled
-            // register of a kernel is reported.
+            // If the committed value is 0, any other value is a difference, so that a kernel's first spilled
+            // register is reported.
             if old.abs_diff(new).saturating_mul(10) > old {
                 let is_dearer = (new > old) == (name != WAVES);
                 let verdict = if is_dearer { "dearer" } else { "cheaper" };

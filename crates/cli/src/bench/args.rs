@@ -111,7 +111,6 @@ Examples of how the cost grows (for one thread of the CPU, add --backend cpu --t
   carom bench --input grains.csv --dt 1e-4 --check
 Redirect standard output to a file to plot the results with `plot` of the package carom-peers.";
 
-/// Benchmark scenes that one value of the option `--scene` selects: a single scene, or all scenes.
 type Scenes = Vec<Scene>;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -124,7 +123,6 @@ enum Where {
     Cpu,
 }
 
-/// A benchmark scene to time, with its number of spheres and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) scene: Scene,
@@ -144,7 +142,6 @@ impl Args {
         }
     }
 
-    /// Returns the file to time, or `None` if benchmark scenes are timed.
     pub(crate) fn input(&self) -> Option<Input> {
         let input = self.input.as_ref().map(|path| self.reading.input(path));
         input
@@ -168,8 +165,8 @@ impl Args {
         }
     }
 
-    /// Returns every combination of the requested benchmark scenes, numbers of spheres and parameters. If a
-    /// scene lacks one of the given parameters, returns an error message.
+    /// Returns every combination of the requested benchmark scenes, numbers of spheres and parameters, or an
+    /// error message if a scene lacks one of the parameters.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, String> {
         let mut cases = Vec::new();
         for &scene in self.scene.iter().flatten() {
@@ -208,8 +205,7 @@ impl Args {
     }
 }
 
-/// Returns the values given for a parameter of a benchmark scene, or only the scene's own value if none was
-/// given.
+/// Returns the values given for a parameter of a benchmark scene, or the scene's own value if none was given.
 fn or<T: Copy>(asked: &[T], own: T) -> Vec<T> {
     if asked.is_empty() {
         vec![own]
@@ -254,7 +250,7 @@ fn bullets(text: &str) -> Result<f32, String> {
     }
 }
 
-/// Parses a memory bandwidth in GB/s. Returns the bandwidth in bytes per second.
+/// Parses a memory bandwidth in GB/s, and returns bytes per second.
 fn bandwidth(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && (x * 1e9).is_finite() => Ok(x * 1e9),

@@ -1,17 +1,15 @@
-//! The option `--check` of `carom bench`, which checks a list of colliding pairs in exact arithmetic before
-//! the timing.
+//! The option `--check` of `carom bench`, which checks a list of colliding pairs in exact arithmetic.
 
 use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Maximum number of pairs of spheres that the option `--check` tests in one scene or file, which takes some
-/// seconds. In a world of up to 14 142 spheres, every sphere is tested against all others. In a larger world,
-/// only some spheres are tested.
+/// Maximum number of pairs of spheres that the option `--check` tests, which takes some seconds. In a world
+/// of up to 14 142 spheres, every sphere is tested against all others.
 const TRIED: usize = 200_000_000;
 
 /// Checks a list of colliding pairs by testing randomly chosen spheres against all spheres in exact
-/// arithmetic. Returns the number of pairs tested, or an error if the list has a mistake.
+/// arithmetic. Returns the number of tests, or an error if the list has a mistake.
 pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::Result<u64> {
     let in_order = list
         .windows(2)
@@ -49,9 +47,9 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// Converts a list of colliding pairs to the list of a step between two sets: the chosen spheres, and all
-/// spheres. A pair of two chosen spheres occurs twice in the converted list. Each chosen sphere is in both
-/// sets and so touches itself, unless its collision groups exclude this.
+/// Converts a list of colliding pairs to the list of a step between the chosen spheres and all spheres. Each
+/// pair of two chosen spheres then occurs twice, and each chosen sphere touches itself, unless its collision
+/// groups exclude this.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

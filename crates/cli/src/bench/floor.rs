@@ -1,5 +1,5 @@
-//! Memory traffic of a time step: the bytes that any method must move, the bytes that the stages of carom's
-//! CPU backend move according to a model, and a measurement of the memory bandwidth.
+//! Memory traffic of a time step: the bytes that any method must move, a model of the bytes that carom's CPU
+//! backend moves, and a measurement of the memory bandwidth.
 
 use std::time::Instant;
 
@@ -9,10 +9,9 @@ use serde::Serialize;
 
 /// Size of a sphere in the input, in bytes.
 const SPHERE: u64 = 32;
-/// Size of a pair of spheres in the returned list, in bytes.
+/// Size of a colliding pair, in bytes.
 const PAIR: u64 = 16;
 
-/// Counts that determine how many bytes a time step moves in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) spheres: u64,
@@ -40,59 +39,54 @@ struct Stage {
     pair: u64,
 }
 
-/// Size of the record of a sorted proxy (a time segment of a moving sphere), in bytes. The record describes
-/// the sphere. Only candidates with touching bounding spheres need the record.
+/// Size of the full data of a sorted proxy (a time segment of a moving sphere), in bytes. Only candidates
+/// with touching bounding spheres need these data.
 const RECORD: u64 = 32;
-/// Size of the bounding sphere of a sorted proxy (a time segment of a moving sphere), in bytes. The first
-/// test of a candidate pair reads only bounding spheres.
+/// Size of the bounding sphere of a time segment, in bytes. The first test of a candidate pair reads only
+/// bounding spheres.
 const BALL: u64 = 16;
-/// Size of the tag of a proxy, in bytes. The tag says in which grid a proxy (a time segment of a moving
-/// sphere) is, and which time segment it is.
+/// Size of the tag of a time segment, in bytes. The tag has the number of the grid and of the segment.
 const TAG: u64 = 4;
-/// Size of a proxy (a time segment of a moving sphere) before sorting, in bytes: the number of its slot (the
-/// entry of its grid cell in a table), the index of its sphere, and its tag.
+/// Size of an unsorted time segment of a moving sphere, in bytes: a grid cell, a sphere index and a tag.
 const ENTRY: u64 = 12;
-/// Size of the entry of a proxy (a time segment of a moving sphere) in the sorted order, in bytes: the index
-/// at which to read its sphere, the index of the sphere in the input, and its tag.
+/// Size of a sorted entry for a time segment of a moving sphere, in bytes: two sphere indices (in memory
+/// order and in input order) and a tag.
 const ORDER: u64 = 12;
 /// Size of the number of a size class (a range of sphere sizes), in bytes.
 const SIZE_CLASS: u64 = 2;
-/// Size of an entry of the slot table (the table of grid cells), and of the number of such an entry, in
-/// bytes.
+/// Size of an entry of the table of grid cells, in bytes.
 const SLOT: u64 = 4;
 
 /// Bytes that each stage of the CPU backend reads and writes. Incrementing a word counts as one read and one
-/// write. Of a cache line, only the bytes that are used count. A repeated read counts again, even if the
-/// cache holds the data. The sampling in `measure` and the stage `plan` move few bytes, and are left out.
+/// write. A repeated read counts again, even if the cache holds the data. The stage `plan` and the sampling
+/// in `measure` move few bytes, and are left out.
 const STAGES: [Stage; 5] = [
-    // The stage `measure` reads each sphere twice, once to validate it and once to measure its size, and
-    // writes the number of its size class.
+    // The stage `measure` reads each sphere twice, to validate it and to measure its size, and writes its
+    // size class.
     Stage {
         name: "measure",
         sphere: 2 * SPHERE + SIZE_CLASS,
         ..NOTHING
     },
-    // The stage `bin` reads the sphere and the size class of each proxy (a time segment of a moving sphere),
-    // and writes an entry. Sorting the entries by bucket reads and writes each entry once more.
+    // The stage `bin` reads the sphere and the size class of each time segment, and writes an entry. Sorting
+    // the entries reads and writes each entry once more.
     Stage {
         name: "bin",
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The stage `scatter` sorts the proxies (time segments of moving spheres) by grid cell. The number of
-    // bytes is for large worlds with spheres in random order in memory: each record is first written to a
-    // bucket, and copied before the bucket is sorted. In other worlds, the stage moves one entry and four
-    // records less for each proxy.
+    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The number of bytes is for
+    // large worlds with spheres in random order in memory. In other worlds, the stage moves one entry and
+    // four records less for each segment.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },
-    // For each proxy (a time segment of a moving sphere), the stage `pairs` reads its bounding sphere, tag
-    // and slot, and the bounds of five rows of grid cells. For each candidate pair, the stage reads another
-    // bounding sphere. For each pair that is found, the stage reads two records, writes the pair, and sorts
-    // the pair by bucket.
+    // For each time segment of a moving sphere, the stage `pairs` reads its bounding sphere, tag and grid
+    // cell, and the bounds of five rows of cells. For each candidate pair, the stage reads another bounding
+    // sphere. For each pair found, it reads two records, and writes and sorts the pair.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,
@@ -101,7 +95,7 @@ const STAGES: [Stage; 5] = [
         ..NOTHING
     },
     // The stage `decide` reads each pair once to count the pairs of each sphere, and reads and writes each
-    // pair once more to place it in the sorted list.
+    // pair once to sort it.
     Stage {
         name: "decide",
         pair: 3 * PAIR,
@@ -118,15 +112,12 @@ const NOTHING: Stage = Stage {
     pair: 0,
 };
 
-/// Number of bytes that a stage of the CPU backend reads and writes in a time step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Moved {
     pub(crate) name: &'static str,
     pub(crate) bytes: u64,
 }
 
-/// Returns the number of bytes that each stage of the CPU backend moves in a time step, according to the
-/// model [`STAGES`].
 pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     let of_stage = |stage: &Stage| Moved {
         name: stage.name,
@@ -139,16 +130,15 @@ pub(crate) fn moved(counts: Counts) -> Vec<Moved> {
     STAGES.iter().map(of_stage).collect()
 }
 
-/// Number of 8-byte words in each of the two buffers of the memory bandwidth measurement. One buffer is 512
-/// MiB, more than the caches of a processor hold.
+/// Number of 8-byte words in each of the two buffers of the bandwidth measurement. A buffer of 512 MiB is
+/// larger than the caches of a processor.
 const WORDS: usize = 1 << 26;
-/// Number of 8-byte words that one parallel task of the bandwidth measurement copies.
 const TASK: usize = 1 << 16;
-/// Number of copies that the memory bandwidth measurement makes. Only the time of the fastest copy counts.
+/// Number of copies in the bandwidth measurement. Only the fastest copy counts.
 const COPIES: usize = 5;
 
-/// Measures the memory bandwidth with a large copy on `threads` threads. Returns the number of bytes that all
-/// threads together read and write per second.
+/// Measures the memory bandwidth with a large copy, in bytes read and written per second by all threads
+/// together.
 pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -165,7 +155,7 @@ pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
         });
         least = least.min(start.elapsed().as_secs_f64());
     }
-    // `black_box` keeps the compiler from removing the copies of the bandwidth measurement as unused.
+    // `black_box` keeps the compiler from removing the copies as unused.
     std::hint::black_box(&to);
     Ok((2 * WORDS * size_of::<u64>()) as f64 / least.max(f64::MIN_POSITIVE))
 }

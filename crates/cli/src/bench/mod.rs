@@ -19,8 +19,7 @@ use floor::{Counts, Moved};
 use crate::progress::Progress;
 use crate::say;
 
-/// Result of timing one benchmark scene or file. `carom bench` prints the result as a JSON object on one
-/// line.
+/// Result of timing one benchmark scene or file, printed as a JSON object on one line.
 #[derive(Serialize)]
 struct Run {
     #[serde(flatten)]
@@ -29,7 +28,6 @@ struct Run {
     adapter: Option<String>,
     threads: usize,
     repeats: u32,
-    /// Number of pairs of spheres that the option `--check` tested, or `None` without this option.
     checked: Option<u64>,
     median_seconds: f64,
     min_seconds: f64,
@@ -45,23 +43,21 @@ struct Run {
     grazing_by_integers: u64,
     /// Number of bytes that any method must move in memory in the time step.
     floor_bytes: u64,
-    /// Memory bandwidth in bytes per second, or `None` if the bandwidth is neither given nor measured.
+    /// Memory bandwidth in bytes per second, or `None` if it is neither given nor measured.
     bandwidth: Option<f64>,
     floor_seconds: Option<f64>,
-    /// Median time of a call divided by the floor, which is the time in which the memory can move the bytes
-    /// that any method must move.
+    /// Median time of a call, divided by the time in which the memory can move the bytes that any method must
+    /// move.
     over_floor: Option<f64>,
-    /// Number of bytes that each stage moves, according to a model of the CPU backend, or `None` on a GPU.
+    /// Number of bytes that each stage moves according to a model of the CPU backend, or `None` on a GPU.
     moved: Option<Vec<Moved>>,
-    /// Stages of the time step, in the order in which the stages ran.
     stages: Vec<Stage>,
 }
 
 /// The spheres that were timed: a benchmark scene with its parameters, or a file.
 #[derive(Serialize)]
 struct World {
-    /// Name of the benchmark scene, or `None` if a file was timed. For a file, `seed`, `density`, `ratio` and
-    /// `bullets` are `None` too.
+    /// Name of the benchmark scene, or `None` if a file was timed.
     scene: Option<&'static str>,
     input: Option<String>,
     n: usize,
@@ -73,7 +69,6 @@ struct World {
     bullets: Option<f32>,
 }
 
-/// Name of a stage of the time step, and the median of its times over the timed calls.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -103,12 +98,11 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Arguments and state that all runs of `carom bench` share.
 struct Bench {
     arguments: Args,
     threads: usize,
-    /// Memory bandwidth in bytes per second: given by the option `--bandwidth`, or measured by the first run
-    /// on the CPU.
+    /// Memory bandwidth in bytes per second, from the option `--bandwidth` or measured by the first run on
+    /// the CPU.
     bandwidth: Option<f64>,
 }
 
@@ -164,14 +158,12 @@ impl Bench {
         self.time(scene.generate_with(&parameters, n, seed), world)
     }
 
-    /// Times one step of a list of spheres, and prints the results.
     fn time(&mut self, mut spheres: Vec<Sphere>, world: World) -> anyhow::Result<()> {
         let (dt, repeats) = (self.arguments.dt(), self.arguments.repeats);
         if world.at_rest {
             spheres = carom_scenes::at_rest(spheres);
         }
-        // Each world gets a new detector, so that the reported memory does not include buffers for earlier
-        // worlds.
+        // Each world gets a new detector, so that the reported memory excludes buffers of earlier worlds.
         let mut detector = Detector::new(
             Options::new()
                 .with_backend(self.arguments.backend())
@@ -204,14 +196,13 @@ impl Bench {
             name,
             median_seconds: median_of_stage(name, &calls),
         });
-        // With `Backend::Auto`, a detector may fall back to the CPU for a single step. So the statistics of
-        // the step, and not the detector, say whether the step ran on the CPU.
+        // With `Backend::Auto`, a detector may fall back to the CPU for a single step, so the statistics of
+        // the step say which backend ran.
         let on_cpu = facts.backend == ActiveBackend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth(self.threads)?);
         }
         // A measured memory bandwidth is for the memory of the host, so it applies only to steps on the CPU.
-        // A bandwidth given with `--bandwidth` applies to any backend.
         let bandwidth = self
             .bandwidth
             .filter(|_| on_cpu || self.arguments.bandwidth.is_some());
@@ -308,8 +299,8 @@ fn print_row(run: &Run) {
 }
 
 impl World {
-    /// Returns the name of a benchmark scene and the parameters that differ from the published parameters of
-    /// the scene. If a file was timed, returns the name of the file.
+    /// Returns the name of the file, or the name of the benchmark scene with the parameters that differ from
+    /// the published ones.
     fn name(&self) -> String {
         let (Some(name), Some(density), Some(ratio), Some(bullets)) =
             (self.scene, self.density, self.ratio, self.bullets)
@@ -334,8 +325,8 @@ impl World {
     }
 }
 
-/// Returns the median time of a stage over several calls, in seconds. If a stage ran more than once in a
-/// call, the times in this call are added up.
+/// Returns the median time of a stage in seconds. If a stage ran more than once in a call, its times in this
+/// call are added up.
 fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     let of_call = |call: &Statistics| {
         let runs = call.stages.iter().filter(|(stage, _)| *stage == name);
@@ -344,8 +335,7 @@ fn median_of_stage(name: &str, calls: &[Statistics]) -> f64 {
     median(calls.iter().map(of_call).collect())
 }
 
-/// Returns the median of a list of values: the middle value, or the mean of the two middle values. The median
-/// of an empty list is 0.
+/// Returns the median of a list of values: the middle value, or the mean of the two middle values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

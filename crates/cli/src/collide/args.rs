@@ -132,8 +132,6 @@ impl Args {
         }
     }
 
-    /// Returns the input of `carom collide`: a file or standard input. [`Args::check`] has already rejected
-    /// an invalid file name.
     pub(crate) fn input(&self) -> Input {
         self.reading
             .input(&self.path)
@@ -144,7 +142,6 @@ impl Args {
         self.reading.options(self.world.ids, self.world.types)
     }
 
-    /// Returns an error message if the command-line arguments contradict each other.
     fn conflict(&self) -> Result<(), String> {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);

@@ -2,17 +2,13 @@
 
 use carom::Collision;
 
-/// Maximum number of differing pairs that an error message describes.
 const SHOWN: usize = 10;
 
-/// Result of the comparison of two lists of colliding pairs.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
-    /// Number of pairs that are in at least one of the two lists.
     pub(crate) checked: u64,
-    /// Number of pairs that are in only one of the two lists, or have different values in the two lists.
+    /// Number of pairs that are in only one of the two lists, or differ in their values.
     pub(crate) differing: u64,
-    /// Descriptions of the first differing pairs, at most [`SHOWN`].
     shown: Vec<String>,
 }
 
@@ -27,7 +23,6 @@ impl std::fmt::Display for Comparison {
 }
 
 /// Compares the lists of colliding pairs of two backends. Both lists must be sorted by the spheres a and b.
-/// If the order of only one list is wrong, the comparison reports differences.
 pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision]) -> Comparison {
     let mut comparison = Comparison::default();
     let (mut first, mut second) = (first.iter().peekable(), second.iter().peekable());
@@ -58,13 +53,11 @@ pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision])
     comparison
 }
 
-/// Returns the bits of a colliding pair, for comparison with another pair. As bits, 0.0 and −0.0 differ, and
-/// a NaN equals itself.
+/// As bits, 0.0 and −0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision) -> [u32; 4] {
     [c.a, c.b, c.toi.to_bits(), c.depth.to_bits()]
 }
 
-/// Describes the time of impact and the depth of a pair in a list, or says that the list lacks the pair.
 fn values(found: Option<&Collision>) -> String {
     found.map_or("has no such pair".into(), |c| {
         format!("has toi {:?} depth {:?}", c.toi, c.depth)

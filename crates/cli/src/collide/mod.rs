@@ -30,8 +30,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = args.read_options();
     let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;
-    // The output files are created before the search. So a path that cannot be written is an error
-    // at once, and not after a long run.
+    // The output files are created before the search, so that a path that cannot be written is an error at
+    // once.
     let first = next
         .as_ref()
         .map(|world| args.world.domain(world))
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (mut notes, mut is_coarse) = (Vec::new(), false);
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
-        // The note on coarse coordinates is printed for one frame only. Its numbers differ from
-        // frame to frame, so its text cannot be compared with that of an earlier note.
+        // The note on coarse coordinates is printed for one frame only, because its numbers differ from frame
+        // to frame.
         if !is_coarse && let Some(note) = resolution::note(&world) {
             progress.aside(|| say(&format!("note: {note}")));
             is_coarse = true;
@@ -71,8 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let start = Instant::now();
         let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // With `--verify`, the detector is dropped before the check, because the check may need the device
-        // memory that the detector holds.
+        // With `--verify`, the detector is dropped before the check, which may need its device memory.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &step, &collisions, &progress)?;
         let report = Report {
@@ -94,8 +93,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(list) = &mut list {
             progress.begin("writing", None);
             let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-            // The first frame decides whether the list of pairs has columns for periodic images. All other
-            // frames must fit.
+            // The first frame decides whether the list of pairs has columns for periodic images.
             if images == domain.is_open() && !collisions.pairs.is_empty() {
                 bail!(
                     "{}: frame {frame} is {}, unlike the first frame of the list; write it to a \
@@ -142,7 +140,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks the list of colliding pairs if the option `--verify` is given. Returns the result of the check.
 fn check(
     args: &Args,
     step: &Step<'_>,
@@ -156,8 +153,8 @@ fn check(
     verify::verify(step, collisions).map(Some)
 }
 
-/// Prints the report of a search to standard output, or to standard error if the list of pairs goes to
-/// standard output. A closed standard error is then ignored, because the list must still be written.
+/// Prints the report of a search, to standard error if the list of pairs goes to standard output. A closed
+/// standard error is ignored, because the list must still be written.
 fn print(args: &Args, report: &Report) -> anyhow::Result<()> {
     if let Some(Target::StandardOutput) = args.output {
         let printed = report.text(stderr().lock());

@@ -10,24 +10,18 @@ use serde::Serialize;
 use super::verify::Verdict;
 use crate::summary::{backend_line, backend_name, periodic_edges};
 
-/// Maximum number of pairs that the printed summary lists.
 const SHOWN: usize = 10;
 
-/// Results of the search for colliding pairs in one frame or file.
 pub(crate) struct Report<'a> {
     pub(crate) world: &'a World,
     pub(crate) domain: &'a Domain,
     pub(crate) collisions: &'a Collisions,
-    /// Time of the search for pairs, in seconds.
     pub(crate) seconds: f64,
     pub(crate) verdict: Option<&'a Verdict>,
-    /// Order of the pairs in the printed summary.
     pub(crate) order: Order,
-    /// Whether the printed summary lists the first pairs.
     pub(crate) with_pairs: bool,
 }
 
-/// JSON object that `carom collide --json` prints for each frame or file.
 #[derive(Serialize)]
 struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,8 +46,7 @@ struct Object<'a> {
     verify: Option<&'a Verdict>,
 }
 
-/// Name and time of a stage of the search, as an element of the JSON list `stages`. A list keeps the order of
-/// the stages, and a JSON object would not.
+/// An element of the JSON list `stages`, which keeps the order of the stages.
 #[derive(Serialize)]
 struct Stage {
     name: &'static str,
@@ -61,7 +54,6 @@ struct Stage {
 }
 
 impl Report<'_> {
-    /// Prints the results as one JSON object.
     pub(crate) fn json(&self, out: impl Write) -> io::Result<()> {
         let Statistics {
             spheres,
@@ -108,7 +100,6 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints the summary of the search.
     pub(crate) fn text(&self, out: impl Write) -> io::Result<()> {
         let statistics = &self.collisions.statistics;
         let pairs = &self.collisions.pairs;
@@ -146,7 +137,6 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints a table of the first colliding pairs.
     fn table(&self, out: &mut impl Write) -> io::Result<()> {
         let pairs = &self.collisions.pairs;
         let with_types = self.world.types.is_some();

@@ -2,20 +2,19 @@
 
 use carom_cli::read::World;
 
-/// Largest distance between neighbouring float32 coordinates for which the user gets no note, as a fraction
-/// of the smallest radius.
+/// Largest distance between neighbouring float32 coordinates without a note for the user, as a fraction of
+/// the smallest radius.
 const TOLERATED: f32 = 0.01;
 
 /// Returns a note for the user if float32 rounds coordinates to steps larger than a hundredth of the smallest
-/// radius. The pairs are exact for the rounded coordinates, which may differ noticeably from the coordinates
-/// in the file.
+/// radius. The pairs are exact only for the rounded coordinates.
 pub(crate) fn note(world: &World) -> Option<String> {
     let spheres = &world.spheres;
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // Spheres of radius 0 are left out. Whether another sphere touches such a point depends only on the
-    // radius of the other sphere.
+    // Spheres of radius 0 are left out, because a contact with such a point depends only on the radius of the
+    // other sphere.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);

@@ -7,11 +7,10 @@ use serde::Serialize;
 use super::compare;
 use crate::summary::backend_name;
 
-/// Maximum number of spheres for which the option `--verify` tests every pair of spheres. 20 000 spheres make
-/// 200 million pairs, and the test takes some seconds.
+/// Maximum number of spheres for which the option `--verify` tests every pair of spheres, which takes some
+/// seconds.
 pub(crate) const MOST_BY_BRUTE_FORCE: usize = 20_000;
 
-/// Result of the check of a list of colliding pairs.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
     passed: bool,
@@ -19,20 +18,17 @@ pub(crate) struct Verdict {
     against: &'static str,
     /// Number of pairs of spheres that were tested, or of listed pairs that were compared.
     checked: u64,
-    /// Number of mistakes in the list of pairs: pairs that are missing, superfluous or listed with wrong
-    /// values.
+    /// Number of pairs that are missing, superfluous or listed with wrong values.
     differing: u64,
-    /// Description of the method of the check, for the summary.
     #[serde(skip)]
     method: String,
-    /// Description of the mistakes in the list of pairs, for the error message: one line for each kind of
-    /// mistake, or for each of the first differing pairs.
+    /// Description of the mistakes in the list of pairs, one line for each kind of mistake or differing pair.
     #[serde(skip)]
     details: String,
 }
 
-/// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres for that
-/// test, compares the list with the list of the other backend (GPU or CPU).
+/// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres, compares
+/// the list with the other backend's (GPU or CPU).
 pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let spheres = step.spheres();
     if spheres.len() > MOST_BY_BRUTE_FORCE {
@@ -57,7 +53,6 @@ pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result
     })
 }
 
-/// Checks a list of colliding pairs against the list that the other backend (GPU or CPU) makes.
 fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
     let (other, asked) = match backend {
@@ -82,8 +77,8 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
                 .with_context(|| format!("nothing was checked: the {} backend failed", names[1]));
         }
     };
-    // If the requested backend did not run, the check would compare a list with another list of the same
-    // backend, and find no mistake.
+    // If the requested backend did not run, the check would compare two lists of the same backend, and find
+    // no mistake.
     if checked.statistics.backend != other {
         bail!(
             "nothing was checked: the {} backend was requested, but another backend ran",
@@ -111,7 +106,6 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
 }
 
 impl Verdict {
-    /// Returns the error message of a failed check of the list of pairs, or `None` if the check passed.
     pub(crate) fn failure(&self) -> Option<String> {
         (!self.passed).then(|| {
             format!(

@@ -74,7 +74,6 @@ impl Args {
         }
     }
 
-    /// Returns the input, a file or standard input, or an error message for an invalid name.
     pub(crate) fn input(&self) -> Result<Input, String> {
         Input::new(&self.path, self.format.map(Into::into))
     }

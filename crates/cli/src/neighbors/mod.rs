@@ -17,7 +17,6 @@ use crate::progress::Progress;
 use crate::summary::{backend_line, periodic_edges};
 use crate::{is_heard, say_new_notes};
 
-/// Maximum number of entries that the summary lists.
 const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -33,8 +32,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ids: args.world.ids,
         types: args.world.types,
     };
-    // The output file is created before the search. So a path that cannot be written is an error at
-    // once, and not after a long run.
+    // The output file is created before the search, so that a path that cannot be written is an error at
+    // once.
     let list = args.output.as_ref();
     let mut list = list
         .map(|target| List::create(target, columns))
@@ -64,7 +63,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             with_entries: list.is_none(),
         };
         let printed = progress.aside(|| {
-            // If the list goes to standard output, the summary goes to standard error.
             if let Some(Target::StandardOutput) = args.output {
                 report.text(stderr().lock())
             } else {
@@ -97,21 +95,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The results of the search in one world.
 struct Report<'a> {
     world: &'a World,
     domain: &'a Domain,
     found: &'a NeighborList,
-    /// Whether the list has each pair twice.
+    /// Whether the neighbour list has each pair twice.
     full: bool,
-    /// Duration of the search, in seconds.
     seconds: f64,
-    /// Whether to list the first entries.
     with_entries: bool,
 }
 
 impl Report<'_> {
-    /// Prints the summary of the results.
     fn text(&self, out: impl Write) -> io::Result<()> {
         let statistics = &self.found.statistics;
         let mut out = BufWriter::new(out);
@@ -141,7 +135,6 @@ impl Report<'_> {
         out.flush()
     }
 
-    /// Prints a table of the first entries.
     fn table(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,

@@ -4,20 +4,16 @@ use carom::Domain;
 
 use crate::read::number;
 
-/// A simulation box: a corner and three edge vectors of any direction, which form a parallelepiped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    /// Corner of the simulation box, with the scaled coordinates (0, 0, 0).
     origin: [f64; 3],
-    /// Edge vectors of the simulation box, from the corner `origin`.
     edges: [[f64; 3]; 3],
 }
 
 impl Cell {
-    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`.
-    /// `heading`, the rest of the line `ITEM: BOX BOUNDS`, gives the form of the box: orthogonal, triclinic
-    /// (`xy xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line, from 0 to
-    /// 2, and a message.
+    /// Parses the simulation box of a LAMMPS dump from the three lines after `ITEM: BOX BOUNDS`. `heading`,
+    /// the rest of this line, gives the form of the box: orthogonal, triclinic (`xy xz yz`) or general
+    /// triclinic (`abc origin`). An error is the index of the invalid line, from 0 to 2, and a message.
     pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let words = |text: &[u8]| -> Vec<Vec<u8>> {
             let words = text
@@ -62,9 +58,8 @@ impl Cell {
         })
     }
 
-    /// Returns a triclinic simulation box from the three lines of a LAMMPS dump that describe the box. Each
-    /// line has the low and the high bound of the axis-aligned box around the triclinic box, and a tilt
-    /// factor: xy, xz or yz. LAMMPS explains these numbers at <https://docs.lammps.org/Howto_triclinic.html>.
+    /// Returns a triclinic box. Each line has the low and high bound of the axis-aligned box around the
+    /// triclinic box, and a tilt factor: <https://docs.lammps.org/Howto_triclinic.html>.
     fn tilted([x, y, z]: [[f64; 4]; 3]) -> Self {
         let [xy, xz, yz] = [x[2], y[2], z[2]];
         let reach = [0.0, xy, xz, xy + xz];
@@ -89,9 +84,8 @@ impl Cell {
         Self { origin, edges }
     }
 
-    /// Converts a simulation box to a carom domain that is periodic along the edges selected by `periodic`.
-    /// Each number is rounded once to the nearest float32. If a number is too large, returns an error message
-    /// with the number.
+    /// Converts a simulation box to a domain that is periodic along the edges selected by `periodic`. Each
+    /// number is rounded once to the nearest float32. A number that is too large is an error.
     pub(crate) fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
         let narrow = |x: f64| {
             number::narrow(x).map_err(|what| format!("a number of the simulation box {what}"))
@@ -107,9 +101,8 @@ impl Cell {
         Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
     }
 
-    /// Converts a simulation box to a carom domain like [`domain`](Self::domain), but returns `None` if the
-    /// box is open along all edges and has a number that is too large. An open box has no influence on the
-    /// spheres.
+    /// Converts a simulation box to a domain, but returns `None` if the box is open along all edges and has a
+    /// number that is too large. An open box has no influence on the spheres.
     pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {
             Ok(domain) => Ok(Some(domain)),

@@ -1,33 +1,28 @@
-//! Finds the columns of a CSV, LAMMPS or XYZ file that hold positions, radii and velocities of spheres, and
-//! reads the rows of the file.
+//! Finds the columns of an input file that hold positions, radii and velocities of spheres, and reads the
+//! rows.
 
 use carom::{Field, Sphere};
 
 use crate::read::cell::Cell;
 use crate::read::{Radii, ReadOptions, number};
 
-/// Maximum number of characters of column names that an error message quotes.
 const MOST_SHOWN: usize = 200;
 
-/// Names that the coordinates, the radius and the velocity of a sphere have in an input file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     pub(crate) center: [&'static str; 3],
-    /// Name of the column that determines the radius of a sphere: `radius`, `diameter`, or `type` if radii
-    /// are given by type.
+    /// Column that determines the radius: `radius`, `diameter`, or `type` if radii are given by type.
     pub(crate) size: &'static str,
     pub(crate) velocity: [&'static str; 3],
 }
 
 impl Names {
-    /// The usual column names of a sphere: x, y, z, radius, vx, vy, vz.
     pub(crate) const PLAIN: Self = Self {
         center: ["x", "y", "z"],
         size: "radius",
         velocity: ["vx", "vy", "vz"],
     };
 
-    /// Returns the name of the column that holds a field of a sphere.
     pub(crate) fn of(&self, field: Field) -> &'static str {
         let (names, axis) = match field {
             Field::Radius => return self.size,
@@ -38,24 +33,23 @@ impl Names {
     }
 }
 
-/// Positions of the columns of an input file that are read. Columns are counted from 0.
+/// Columns of an input file that are read, counted from 0.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: Names,
     center: [usize; 3],
     size: Size,
-    /// Column of each component of the velocity. A component without a column is `None`, and is read as 0.
+    /// Columns of the velocity. A component without a column is read as 0.
     velocity: [Option<usize>; 3],
-    /// Whether radii and velocities are not read.
     centers_only: bool,
     id: Option<usize>,
     kind: Option<usize>,
-    /// Simulation box to which scaled coordinates refer, or `None` if the coordinates are not scaled.
+    /// Simulation box to which scaled coordinates refer, or `None` for unscaled coordinates.
     cell: Option<Cell>,
 }
 
-/// Source of the radii: the position of a column with radii or diameters, one radius for all spheres, or the
-/// position of a column with types and a radius for each type.
+/// Source of the radii: a column of radii or diameters, one radius for all spheres, or a column of types and
+/// a radius for each type.
 #[derive(Debug)]
 enum Size {
     Radius(usize),
@@ -64,14 +58,13 @@ enum Size {
     Kind(usize, Radii),
 }
 
-/// Contents of a row of an input file: a sphere, and its id and type if the options request them.
+/// A sphere of an input file, and its id and type if the options request them.
 pub(crate) struct Row {
     pub(crate) sphere: Sphere,
     pub(crate) id: Option<i64>,
     pub(crate) kind: Option<i32>,
 }
 
-/// Error about an invalid field in a row of an input file.
 #[derive(Debug)]
 pub(crate) struct BadField {
     pub(crate) name: &'static str,
@@ -81,9 +74,8 @@ pub(crate) struct BadField {
 }
 
 impl Columns {
-    /// Finds the columns to read, given the names of all columns of an input file. Each entry of `centers` is
-    /// a set of names that the three coordinates may have, such as x, y, z. The first set with a column for
-    /// each of its three names is used.
+    /// Finds the columns to read among the column names of an input file. Each entry of `centers` is a set of
+    /// names that the three coordinates may have, such as x, y, z. The first complete set is used.
     pub(crate) fn find(
         names: &[String],
         centers: &[[&'static str; 3]],
@@ -96,8 +88,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // If no set of coordinate names is complete, the error message names one missing column. This
-            // column is from a set of names that is partly there, if such a set exists.
+            // If no set of coordinate names is complete, the error message names a missing column of a set
+            // that is partly there.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
@@ -133,8 +125,7 @@ impl Columns {
         })
     }
 
-    /// Marks the coordinates in these columns as scaled: as fractions of the edges of the simulation box
-    /// `cell`.
+    /// Marks the coordinates as scaled: as fractions of the edges of the simulation box `cell`.
     pub(crate) fn within(self, cell: Cell) -> Self {
         Self {
             cell: Some(cell),
@@ -142,7 +133,7 @@ impl Columns {
         }
     }
 
-    /// Reads the sphere in a row of an input file. `field` returns the text in the column at a position.
+    /// Reads a sphere. `field` returns the text in a column.
     pub(crate) fn row<'a>(
         &self,
         field: impl Fn(usize) -> Option<&'a [u8]>,
@@ -193,7 +184,6 @@ impl Columns {
         })
     }
 
-    /// Returns a note for the user if the input file lacks columns for some velocity components.
     pub(crate) fn note(&self) -> Option<String> {
         if self.centers_only {
             return None;
@@ -213,7 +203,6 @@ impl Columns {
     }
 }
 
-/// Returns the source of the radii of the spheres, and the name of the column that determines the radii.
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
     let diameter = position(names, "diameter")?.map(|at| ("diameter", Size::Diameter(at)));
@@ -240,7 +229,6 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
     }
 }
 
-/// Returns an error message which says that a column is missing, and names the columns that exist.
 fn missing(what: &str, names: &[String]) -> String {
     let all = names.join(", ");
     let cut = number::printable(&all, MOST_SHOWN);
@@ -252,8 +240,8 @@ fn missing(what: &str, names: &[String]) -> String {
     format!("there is no column {what}; the columns are {cut}{more}")
 }
 
-/// Returns the positions of three named columns among all columns of a file, or `None` for a column that is
-/// missing. Two columns with the same name are an error.
+/// Returns the positions of three named columns, or `None` for a missing column. Two columns with the same
+/// name are an error.
 fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], String> {
     let [x, y, z] = three;
     Ok([
@@ -263,8 +251,6 @@ fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], S
     ])
 }
 
-/// Returns the position of a named column among all columns of a file, or `None` if the column is missing.
-/// Two columns with the same name are an error.
 fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
     let mut found = names
         .iter()

@@ -14,7 +14,7 @@ use crate::read::{ReadOptions, World, number};
 /// request them. Other columns are ignored. `source` is the name of the CSV text in messages.
 ///
 /// # Errors
-/// Returns an error if the CSV text cannot be read. The error names the line and the field.
+/// Returns an error that names the line and the field if the CSV text cannot be read.
 pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow::Result<World> {
     let mut text = Text::new(source, input, Place::default());
     let mut record = ByteRecord::new();
@@ -48,7 +48,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
     Ok(world)
 }
 
-/// Reads the fields of the next CSV line that is not blank. Returns false at the end of the text.
+/// Reads the fields of the next CSV line that is not blank, or returns false at the end.
 fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::Result<bool> {
     while text.next()? {
         let line = text.line();
@@ -61,8 +61,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
                 .for_each(|field| record.push_field(field));
             return Ok(true);
         }
-        // The CSV parser gets one line at a time. From the whole text, the parser would read everything after
-        // a missing quote as one field.
+        // The CSV parser gets one line at a time, because it would read everything after a missing quote as
+        // one field.
         ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -78,8 +78,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
     Ok(false)
 }
 
-/// Returns the names of the columns in a CSV header, in lower case and without white space around each name.
-/// A `#` before the first name is removed, because NumPy's `savetxt` writes the header as a comment.
+/// Returns the column names of a CSV header in lower case. A `#` before the first name is removed, because
+/// NumPy's `savetxt` writes the header as a comment.
 fn names(header: &ByteRecord) -> Vec<String> {
     let name = |(k, field): (usize, &[u8])| {
         let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
@@ -88,8 +88,8 @@ fn names(header: &ByteRecord) -> Vec<String> {
     header.iter().enumerate().map(name).collect()
 }
 
-/// Returns an error message with advice if the first line of a file shows why the file is not CSV with a
-/// header: for example, the file may be a NumPy array. Otherwise returns `None`.
+/// Returns an error message with advice if the first line shows why the file is not CSV: for example, the
+/// file may be a NumPy array.
 fn hint(line: &ByteRecord) -> Option<String> {
     let others = [
         (&b"ITEM:"[..], "a LAMMPS dump", "lammps"),

@@ -1,22 +1,21 @@
-//! Selection of frames from a trajectory file: a LAMMPS dump or an XYZ file.
+//! Selection of frames from a trajectory file.
 
 use std::str::FromStr;
 
-/// A selection of frames from a trajectory file. Frames are numbered from 0. A negative number counts from
-/// the end of the file: -1 is the last frame.
+/// A selection of frames from a trajectory file, numbered from 0. A negative number counts from the end of
+/// the file: -1 is the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frames {
-    /// A single frame, given by its number.
+    /// A single frame.
     One(i64),
     /// A range of frames with the rules of Python's slices: every `step`th frame from `start` up to, but not
-    /// including, `end`. Numbers of frames that do not exist are ignored.
+    /// including, `end`.
     Slice {
-        /// Number of the first frame in the range, or `None` for the first frame of the file.
+        /// First frame of the range, or `None` for the first frame of the file.
         start: Option<i64>,
-        /// Number of the frame after the end of the range, or `None` for a range up to the end of the file.
+        /// Frame after the end of the range, or `None` for a range up to the end of the file.
         end: Option<i64>,
-        /// Difference between the numbers of consecutive selected frames. A difference of 1 selects every
-        /// frame.
+        /// Difference between the numbers of consecutive selected frames.
         step: u64,
     },
 }
@@ -31,13 +30,13 @@ impl Frames {
         step: 1,
     };
 
-    /// Returns whether a selection of frames is a range, which may have more than one frame.
+    /// Returns whether a selection of frames is a range.
     pub fn are_several(self) -> bool {
         matches!(self, Self::Slice { .. })
     }
 
-    /// Returns whether a selection of frames has a number that counts from the end of the file. The number of
-    /// frames in the file must then be known before the first frame is read.
+    /// Returns whether a selection of frames counts from the end of the file, so that the number of frames in
+    /// the file must be known first.
     pub(crate) fn count_from_the_end(self) -> bool {
         let negative = |frame: Option<i64>| frame.is_some_and(|frame| frame < 0);
         match self {
@@ -46,8 +45,8 @@ impl Frames {
         }
     }
 
-    /// Returns the number of frames from the first selected frame to the end of the file if the first
-    /// selected frame is counted from the end. Otherwise returns 0.
+    /// Returns the number of frames from the first selected frame to the end of the file, or 0 if the first
+    /// selected frame does not count from the end.
     pub(crate) fn marks(self) -> u64 {
         let (Self::One(start)
         | Self::Slice {
@@ -59,9 +58,8 @@ impl Frames {
         if start < 0 { start.unsigned_abs() } else { 0 }
     }
 
-    /// Returns the selected frames of a trajectory as a range of frame numbers, counted from 0, or `None` for
-    /// a single frame that would be before the first frame of the file. `count` is the number of frames in
-    /// the file, and is used only for frames that are counted from the end.
+    /// Returns the selected frames of a file of `count` frames, or `None` for a single frame before the first
+    /// frame of the file. `count` matters only for frames that are counted from the end.
     pub(crate) fn resolve(self, count: u64) -> Option<Span> {
         let from_end = |frame: i64| {
             u64::try_from(frame)
@@ -75,7 +73,7 @@ impl Frames {
                 step: 1,
             }),
             // As in Python, a range of frames that begins or ends before the first frame of the file is cut
-            // off at the first frame.
+            // off there.
             Self::Slice { start, end, step } => Some(Span {
                 start: start.map_or(0, |start| from_end(start).unwrap_or(0)),
                 end: end.map_or(u64::MAX, |end| from_end(end).unwrap_or(0)),
@@ -85,11 +83,11 @@ impl Frames {
     }
 }
 
-/// A range of frames of a trajectory file. Frames are numbered from 0.
+/// A range of frames of a trajectory file, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u64,
-    /// Number of the frame after the end of the range. The number may be past the end of the file.
+    /// Number of the frame after the end of the range, which may be past the end of the file.
     pub(crate) end: u64,
     pub(crate) step: u64,
 }
@@ -97,8 +95,8 @@ pub(crate) struct Span {
 impl FromStr for Frames {
     type Err = String;
 
-    /// Parses a selection of frames: `last`, `all`, a frame number, `START:END` or `START:END:STEP`. `START`,
-    /// `END` and `STEP` may be empty.
+    /// Parses a selection of frames: `last`, `all`, a frame number, `START:END` or `START:END:STEP`, in which
+    /// each part may be empty.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             "must be the number of a frame (from 0, or negative to count from the end), last, all, \
@@ -153,7 +151,6 @@ impl std::fmt::Display for Frames {
 mod tests {
     use super::*;
 
-    /// Returns the numbers of the frames that the selection `text` takes from a file of `count` frames.
     fn chosen(text: &str, count: u64) -> Vec<u64> {
         let frames: Frames = text.parse().unwrap();
         let Some(span) = frames.resolve(count) else {
@@ -163,7 +160,7 @@ mod tests {
         all.collect()
     }
 
-    /// The expected frame numbers of this test were computed with `list(range(5))[...]` in Python.
+    /// The expected frame numbers were computed with `list(range(5))[...]` in Python.
     #[test]
     fn ranges_select_the_same_frames_as_in_python() {
         for (text, expected) in [

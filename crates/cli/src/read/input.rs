@@ -31,11 +31,11 @@ pub enum Format {
 }
 
 impl Input {
-    /// Returns the input at a path, or standard input for the path `-`. If `format` is `None`, the name of
-    /// the file determines the file format, and standard input is CSV.
+    /// Returns the input at a path, or standard input for the path `-`. If `format` is `None`, the file name
+    /// determines the format, and standard input is CSV.
     ///
     /// # Errors
-    /// Returns a message if `format` is `None` and the name of the file does not imply a file format.
+    /// Returns a message if `format` is `None` and the file name does not imply a file format.
     pub fn new(path: &Path, format: Option<Format>) -> Result<Self, String> {
         if path.as_os_str() == "-" {
             return Ok(Self {
@@ -61,12 +61,12 @@ impl Input {
 }
 
 impl Format {
-    /// Returns whether a file of this format is a trajectory, which has frames.
+    /// Returns whether a file of this format has frames.
     pub fn has_frames(self) -> bool {
         matches!(self, Self::Lammps | Self::Xyz)
     }
 
-    /// Returns the file format that the name of a file implies, or `None` if the name implies no format.
+    /// Returns the file format that a file name implies.
     pub fn from_name(path: &Path) -> Option<Self> {
         let packed = extension(path) == "gz";
         let plain = if packed {
@@ -80,7 +80,7 @@ impl Format {
             "xyz" | "extxyz" => Some(Self::Xyz),
             "npy" => Some(Self::Npy),
             "npz" if !packed => Some(Self::Npz),
-            // A file named `dump.*` counts as a LAMMPS dump, because LAMMPS's own examples use such names.
+            // A file named `dump.*` counts as a LAMMPS dump, as in LAMMPS's own examples.
             _ => plain
                 .file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with("dump."))
@@ -89,7 +89,6 @@ impl Format {
     }
 }
 
-/// Returns the extension of a file name in lower case, or an empty string if the name has no extension.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension()
         .unwrap_or_default()

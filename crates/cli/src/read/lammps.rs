@@ -12,8 +12,8 @@ use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
 use crate::read::{ReadOptions, World, number};
 
-/// Names of the coordinate columns in a LAMMPS dump, in order of preference: plain, unwrapped, scaled, and
-/// scaled unwrapped.
+/// Names of the coordinates in a LAMMPS dump, in order of preference: plain, unwrapped, scaled, and scaled
+/// unwrapped.
 const CENTERS: [[&str; 3]; 4] = [
     Names::PLAIN.center,
     ["xu", "yu", "zu"],
@@ -21,34 +21,32 @@ const CENTERS: [[&str; 3]; 4] = [
     ["xsu", "ysu", "zsu"],
 ];
 
-/// Header of a frame in a LAMMPS dump: all lines before the lines of the atoms.
+/// Header of a frame in a LAMMPS dump.
 #[derive(Default)]
 pub(crate) struct Head {
-    /// Timestep of the frame, from the section `ITEM: TIMESTEP`, or `None` without this section.
+    /// Timestep of the frame, if the section `ITEM: TIMESTEP` exists.
     pub(crate) step: Option<i64>,
-    /// Number of atoms of the frame, from the section `ITEM: NUMBER OF ATOMS`, or `None` without this
-    /// section.
+    /// Number of atoms, if the section `ITEM: NUMBER OF ATOMS` exists.
     pub(crate) count: Option<u64>,
     cell: Option<Cell>,
-    /// For each edge of the simulation box, whether the world is periodic along the edge, or `None` if the
-    /// LAMMPS dump does not say.
+    /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the LAMMPS
+    /// dump does not say.
     periodic: Option<[bool; 3]>,
-    /// Line number of `ITEM: ATOMS` in the LAMMPS dump.
     line: u64,
     pub(crate) names: Vec<String>,
 }
 
-/// Reads the header of the next frame of a LAMMPS dump. Returns `None` at the end of the dump. A dump without
-/// any frame is an error.
+/// Reads the header of the next frame of a LAMMPS dump, or returns `None` at the end. A dump without any
+/// frame is an error.
 pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
     let mut head = Head::default();
-    // `within` is true after the first line of a frame that is not blank. Unknown lines are then accepted,
-    // because a LAMMPS dump may have sections that carom does not know.
+    // Unknown lines are accepted after the first line of a frame, because a LAMMPS dump may have sections
+    // that carom does not know.
     let mut within = false;
     while from.text.next()? {
         let line = from.text.line().to_vec();
         // LAMMPS ends every line with a line feed, so a line without a line feed shows that the file was cut
-        // off. The first line of the file is excepted, because the file may not be a LAMMPS dump at all.
+        // off. The first line is excepted, because the file may not be a LAMMPS dump at all.
         if !from.text.is_ended() && !line.is_empty() && (within || from.next > 0) {
             return Err(from.cut("the file ends within a line"));
         }
@@ -88,7 +86,7 @@ pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Opt
     Ok(None)
 }
 
-/// Returns an error about a repeated section in a frame of a LAMMPS dump, unless `first` is true.
+/// Returns an error about a repeated section, unless `first` is true.
 fn once(from: &FrameText<'_, impl BufRead>, first: bool, section: &str) -> anyhow::Result<()> {
     if first {
         return Ok(());
@@ -97,8 +95,7 @@ fn once(from: &FrameText<'_, impl BufRead>, first: bool, section: &str) -> anyho
     Err(from.text.wrong(&what))
 }
 
-/// Returns the error for a line of a LAMMPS dump at which a frame should begin, but which does not begin with
-/// `ITEM:`.
+/// Returns the error for a line of a LAMMPS dump at which a frame should begin.
 fn stray(from: &FrameText<'_, impl BufRead>, line: &[u8]) -> Error {
     if from.next == 0 {
         return from
@@ -113,7 +110,7 @@ fn stray(from: &FrameText<'_, impl BufRead>, line: &[u8]) -> Error {
     from.text.wrong(&what)
 }
 
-/// Reads a line that contains only an integer. `what` is the name of the integer in messages.
+/// Reads a line that contains only an integer, called `what` in messages.
 fn whole<T: std::str::FromStr>(
     from: &mut FrameText<'_, impl BufRead>,
     what: &str,
@@ -124,7 +121,6 @@ fn whole<T: std::str::FromStr>(
     from.whole(what)
 }
 
-/// Reads the simulation box of a LAMMPS dump from the three lines after `ITEM: BOX BOUNDS`.
 fn cell(from: &mut FrameText<'_, impl BufRead>, heading: &[u8]) -> anyhow::Result<Cell> {
     let mut lines = [const { Vec::new() }; 3];
     let first = from.text.place().line + 1;
@@ -142,15 +138,14 @@ fn cell(from: &mut FrameText<'_, impl BufRead>, heading: &[u8]) -> anyhow::Resul
     })
 }
 
-/// Reads the line of the next atom in a LAMMPS dump. `read` is the number of atoms of the frame that were
-/// read before.
+/// Reads the next atom in a LAMMPS dump. `read` is the number of atoms of the frame that were read before.
 pub(crate) fn atom(
     from: &mut FrameText<'_, impl BufRead>,
     head: &Head,
     read: u64,
 ) -> anyhow::Result<()> {
     // LAMMPS ends every line with a line feed. An atom on a line without a line feed counts as missing,
-    // because the line may have lost digits.
+    // because digits may be missing.
     if from.text.next()? && from.text.is_ended() && !from.text.line().starts_with(b"ITEM:") {
         return Ok(());
     }
@@ -161,8 +156,7 @@ pub(crate) fn atom(
     )))
 }
 
-/// Returns a [`World`] for a frame of a LAMMPS dump, with the simulation box but without spheres yet, and the
-/// columns to read.
+/// Returns a [`World`] without spheres for a frame of a LAMMPS dump, and the columns to read.
 pub(crate) fn world(
     from: &FrameText<'_, impl BufRead>,
     head: &Head,
@@ -187,7 +181,6 @@ pub(crate) fn world(
     Ok((world, columns))
 }
 
-/// Finds the columns of a LAMMPS dump that hold the fields of the spheres.
 fn columns(
     from: &FrameText<'_, impl BufRead>,
     head: &Head,
@@ -210,9 +203,9 @@ fn is_scaled(columns: &Columns) -> bool {
     CENTERS[2..].contains(&columns.names.center)
 }
 
-/// Returns for each edge of the simulation box of a LAMMPS dump whether the world is periodic along the edge.
-/// The boundary codes are the last three words of `heading`, the rest of the line `ITEM: BOX BOUNDS`, such as
-/// `pp pp fm`. Returns `None` if there are no boundary codes, as in old dumps.
+/// Returns for each edge of the simulation box whether the world is periodic along it. The boundary codes are
+/// the last three words of `heading`, the rest of the line `ITEM: BOX BOUNDS`, such as `pp pp fm`. Old dumps
+/// have no boundary codes.
 fn boundaries(heading: &[u8]) -> Option<[bool; 3]> {
     let words: Vec<&[u8]> = fields(heading).collect();
     let codes = words.last_chunk::<3>()?;
@@ -225,8 +218,7 @@ fn boundaries(heading: &[u8]) -> Option<[bool; 3]> {
         .then(|| codes.map(|word| word[0] == b'p'))
 }
 
-/// Returns the notes for the user about a frame of a LAMMPS dump: about unknown boundaries and about missing
-/// velocities.
+/// Returns the notes for the user about unknown boundaries and missing velocities in a LAMMPS dump.
 fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
     let unknown = (head.cell.is_some() && head.periodic.is_none()).then(|| {
         format!(

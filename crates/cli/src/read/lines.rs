@@ -1,18 +1,15 @@
 //! Line number of each row of an input file, for error messages.
 
-/// Line number of each row of an input file. Most rows are on consecutive lines, so only the first row of
-/// each run of consecutive lines is stored.
+/// Line number of each row of an input file. Only the first row of each run of consecutive lines is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     rows: usize,
-    /// Number of the line after the last row.
     next: u64,
-    /// For each run of rows on consecutive lines: index of the first row, and line number of the first row.
+    /// For each run of rows on consecutive lines: index and line number of the first row.
     runs: Vec<(usize, u64)>,
 }
 
 impl Lines {
-    /// Appends a row on the line with the number `line` of the input file.
     pub(crate) fn push(&mut self, line: u64) {
         if self.rows == 0 || line != self.next {
             self.runs.push((self.rows, line));

@@ -1,4 +1,4 @@
-//! Reader of NumPy array files (`.npy`). The file format is documented at
+//! Reader of NumPy array files (`.npy`):
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use std::io::{BufReader, ErrorKind, Read};
@@ -11,11 +11,11 @@ use crate::read::columns::Names;
 use crate::read::world::{UNREAD, at};
 use crate::read::{ReadOptions, World, number};
 
-/// Maximum length of the header of a `.npy` file, in bytes. NumPy itself has the same limit.
+/// Maximum length of the header of a `.npy` file in bytes, as in NumPy.
 const LONGEST_HEADER: usize = 10_000;
 
-/// Maximum nesting depth of brackets in the header of a `.npy` file. The header of a plain array has depth 2.
-/// The limit protects the stack, because the parser of headers is recursive.
+/// Maximum nesting depth of brackets in the header of a `.npy` file, which protects the stack of the
+/// recursive parser. The header of a plain array has depth 2.
 const DEEPEST: usize = 4;
 
 /// Reads spheres from an array of float32 or float64 with one row for each sphere. The columns are
@@ -24,7 +24,7 @@ const DEEPEST: usize = 4;
 /// must be `x y z`. `source` names the file in messages.
 ///
 /// # Errors
-/// Returns an error if the array cannot be read. An error about a number names the row and the field.
+/// Returns an error if the array cannot be read, with the row and the field of an invalid number.
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
@@ -75,19 +75,16 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
     Ok(world)
 }
 
-/// A reader of a `.npy` file that has read the header. The next bytes of the file are the numbers of the
-/// array.
+/// A `.npy` file of which only the header has been read.
 pub(crate) struct Array<'a, R> {
     source: &'a str,
     input: BufReader<R>,
     byte: u64,
-    /// Shape of the array according to the header of the `.npy` file. The file may hold fewer numbers.
+    /// Shape of the array according to the header of the `.npy` file, which may hold fewer numbers.
     pub(crate) shape: Vec<u64>,
-    /// Whether the array is stored column by column (Fortran order) instead of row by row.
+    /// Whether the array is stored column by column (Fortran order).
     by_columns: bool,
-    /// Whether the numbers of the array are big-endian, with the most significant byte first.
     big_endian: bool,
-    /// Whether the numbers of the array are float64 instead of float32.
     wide: bool,
 }
 
@@ -146,11 +143,9 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(array)
     }
 
-    /// Parses the header of a `.npy` file, which gives the shape, the order and the type of the numbers.
     fn understand(&mut self, header: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(header).map_err(|_| "the header is not text".to_owned())?;
-        // A `.npy` header with a backslash is rejected, because the header of a plain array has no escape
-        // sequences.
+        // The header of a plain array has no escape sequences.
         let fit = depth(text) <= DEEPEST && !text.contains('\\');
         let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
             return Err("the header does not describe a plain array".into());
@@ -192,7 +187,7 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(())
     }
 
-    /// Returns the shape of the array in NumPy's notation, such as `(2, 7)`.
+    /// Returns the shape in NumPy's notation, such as `(2, 7)`.
     pub(crate) fn shape(&self) -> String {
         match &*self.shape {
             [n] => format!("({n},)"),
@@ -203,9 +198,8 @@ impl<'a, R: Read> Array<'a, R> {
         }
     }
 
-    /// Reads all numbers of the array into the spheres of `world`. Row i of the array belongs to sphere i,
-    /// which is added if sphere i does not exist yet. `fields` gives the number of a field for each column: 0
-    /// to 6 for x, y, z, radius, vx, vy and vz.
+    /// Reads all numbers of the array into the spheres of `world`, one row for each sphere. `fields` gives
+    /// the number of a field for each column: 0 to 6 for x, y, z, radius, vx, vy and vz.
     pub(crate) fn fill(mut self, world: &mut World, fields: &[usize]) -> anyhow::Result<()> {
         let (rows, columns) = match *self.shape {
             [rows] => (rows, 1),
@@ -225,8 +219,6 @@ impl<'a, R: Read> Array<'a, R> {
             for j in 0..inner {
                 let (row, column) = if self.by_columns { (j, i) } else { (i, j) };
                 let x = self.number(row, rows)?;
-                // The row number always fits into `usize`, because a sphere for each earlier row is already
-                // in memory.
                 let index = usize::try_from(row)?;
                 if index == world.spheres.len() {
                     world.push(row, Sphere::default())?;
@@ -246,8 +238,6 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(())
     }
 
-    /// Reads the next number of the array. `row` and `rows` (the row of the number, and the number of rows)
-    /// are for the error message.
     fn number(&mut self, row: u64, rows: u64) -> anyhow::Result<f64> {
         let mut bytes = [0; 8];
         let size = if self.wide { 8 } else { 4 };
@@ -270,7 +260,6 @@ impl<'a, R: Read> Array<'a, R> {
         })
     }
 
-    /// Reads `count` bytes of the file, or all remaining bytes if fewer are left.
     fn bytes(&mut self, count: usize) -> anyhow::Result<Vec<u8>> {
         let mut bytes = vec![0; count];
         let read = self.read(&mut bytes)?;
@@ -284,7 +273,6 @@ impl<'a, R: Read> Array<'a, R> {
         self.exact_with(buffer, || what.to_owned())
     }
 
-    /// Fills `buffer` from the file, like [`Self::exact`], but calls `what` only if the file ends too early.
     fn exact_with(&mut self, buffer: &mut [u8], what: impl Fn() -> String) -> anyhow::Result<()> {
         match self.read(buffer)? {
             read if read == buffer.len() => Ok(()),
@@ -295,7 +283,7 @@ impl<'a, R: Read> Array<'a, R> {
         }
     }
 
-    /// Reads bytes until the buffer is full or the file ends. Returns the number of bytes read.
+    /// Reads bytes until the buffer is full or the file ends, and returns their number.
     fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {

@@ -9,8 +9,6 @@ use crate::read::columns::Names;
 use crate::read::npy::Array;
 use crate::read::{ReadOptions, World};
 
-/// Names of the coordinates, the radius and the velocity of a sphere in messages about an archive of NumPy
-/// arrays.
 const NAMES: Names = Names {
     center: ["position[0]", "position[1]", "position[2]"],
     size: "radius",
@@ -22,7 +20,7 @@ const NAMES: Names = Names {
 /// the archive in messages.
 ///
 /// # Errors
-/// Returns an error if the archive cannot be read. An error about a number names the array and the row.
+/// Returns an error if the archive cannot be read, with the array and the row of an invalid number.
 pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> anyhow::Result<World> {
     let mut archive = ZipArchive::new(input).with_context(|| {
         format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
@@ -70,8 +68,6 @@ fn has(archive: &ZipArchive<impl Read + Seek>, name: &str) -> bool {
     archive.index_for_name(&format!("{name}.npy")).is_some()
 }
 
-/// Returns a clause of an error message which says that an array is missing from a NumPy archive, and names
-/// the arrays that exist.
 fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     let names = archive.file_names().take(10).filter_map(Result::ok);
     let mut names: Vec<String> = names
@@ -84,9 +80,9 @@ fn absent(name: &str, archive: &ZipArchive<impl Read + Seek>) -> String {
     )
 }
 
-/// Reads an array of a NumPy archive into consecutive fields of the spheres, from `field` on. Fields 0 to 6
-/// are x, y, z, radius, vx, vy and vz. The array must have `columns` columns, or one dimension if `columns`
-/// is `None`, and `rows` rows, or any number of rows if `rows` is `None`.
+/// Reads an array of a NumPy archive into consecutive fields of the spheres. Fields 0 to 6 are x, y, z,
+/// radius, vx, vy and vz. The array must have `columns` columns (one dimension if `None`) and `rows` rows
+/// (any number if `None`).
 fn array(
     source: &str,
     archive: &mut ZipArchive<impl Read + Seek>,

@@ -2,17 +2,15 @@
 
 use std::str::FromStr;
 
-/// Maximum number of characters of an invalid field that an error message quotes.
 const SHOWN: usize = 40;
 
-/// Parses a decimal number and rounds it once, to the nearest float32. The error message quotes the field,
-/// and is written to follow the name of the field: "is `abc`, but must be a finite number".
+/// Parses a decimal number and rounds it once, to the nearest float32. The error message is written to follow
+/// the name of the field: "is `abc`, but must be a finite number".
 pub(crate) fn parse(field: &[u8]) -> Result<f32, String> {
     decimal(field, f32::is_finite, "a float32 holds at most 3.4e38")
 }
 
-/// Parses a decimal number as a float64, for a computation with a result that is rounded to float32. The
-/// error message is written to follow the name of the field.
+/// Parses a decimal number as a float64, for a computation with a result that is rounded to float32.
 pub(crate) fn parse_wide(field: &[u8]) -> Result<f64, String> {
     decimal(field, f64::is_finite, "a float64 holds at most 1.8e308")
 }
@@ -27,8 +25,7 @@ where
     }
     match std::str::from_utf8(field).map(str::parse::<T>) {
         Ok(Ok(x)) if finite(x) => Ok(x),
-        // Rust also parses `inf` and `nan` as numbers. A field with digits is neither `inf` nor `nan`, but a
-        // number that is too large.
+        // Rust also parses `inf` and `nan`. A field with digits is neither, but a number that is too large.
         Ok(Ok(_)) if field.iter().any(u8::is_ascii_digit) => {
             Err(format!("is `{}`, but {most}", shown(field)))
         }
@@ -39,8 +36,7 @@ where
     }
 }
 
-/// Rounds a float64 to the nearest float32. The error message for a number that is too large or not finite is
-/// written to follow the name of the field.
+/// Rounds a float64 to the nearest float32. A number that is too large or not finite is an error.
 pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -59,8 +55,8 @@ pub(crate) fn narrow(x: f64) -> Result<f32, String> {
     }
 }
 
-/// Parses the id of a sphere, a whole number from 0 to 2^63 - 1. `7.0e+00` is accepted as 7, because NumPy's
-/// `savetxt` writes integers in this form.
+/// Parses an id from 0 to 2^63 - 1. `7.0e+00` is accepted as 7, because NumPy's `savetxt` writes integers in
+/// this form.
 pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     let field = field.trim_ascii();
     let text = std::str::from_utf8(field).unwrap_or_default();
@@ -78,7 +74,6 @@ pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     })
 }
 
-/// Parses the type of a sphere, a whole number from 0 to 2^31 - 1.
 pub(crate) fn kind(field: &[u8]) -> Result<i32, String> {
     let kind = id(field)?;
     i32::try_from(kind).map_err(|_| format!("is {kind}, but must be at most {}", i32::MAX))
@@ -97,7 +92,7 @@ pub(crate) fn halve(diameter: f32) -> Result<f32, String> {
     }
 }
 
-/// Returns the first characters of a field or line of an input file, to be quoted in an error message.
+/// Returns the first characters of a field, to be quoted in an error message.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let begin = &bytes[..bytes.len().min(4 * SHOWN)];
     printable(&String::from_utf8_lossy(begin), SHOWN)

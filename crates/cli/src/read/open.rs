@@ -1,4 +1,4 @@
-//! Opens an input file, and reads its spheres: all at once, or frame by frame from a trajectory.
+//! Opens an input file and reads its spheres.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -10,15 +10,12 @@ use flate2::bufread::MultiGzDecoder;
 use crate::read::frames::Span;
 use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
 
-/// The two bytes with which every gzip file begins.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// Size of the buffer for reading a file, in bytes.
 const BUFFER: usize = 1 << 16;
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
 pub trait Progress {
-    /// Reports that an activity, such as reading a file, begins. `what` describes the activity, and `bytes`
-    /// is the number of bytes to read, if known.
+    /// Reports that the activity `what`, such as reading a file of `bytes` bytes, begins.
     fn begin(&self, what: &'static str, bytes: Option<u64>) {
         let _ = (what, bytes);
     }
@@ -31,23 +28,19 @@ pub trait Progress {
 
 impl Progress for () {}
 
-/// An iterator over the worlds of an input. A world consists of the spheres of a file, or of one frame of a
-/// trajectory. The iterator yields an error if a world cannot be read, or if the input has none of the
-/// requested frames. An error about a world names the file, the line (or row) and the field.
+/// An iterator over the worlds of an input: the spheres of a file, or of each selected frame of a trajectory.
+/// The iterator yields an error if a world cannot be read, or if the input has none of the selected frames.
+/// The error names the file, the line (or row) and the field.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }
 
-/// Part of an input that the iterator has not yielded yet.
 enum Rest<'a> {
-    /// Spheres of an input without frames, or `None` after the iterator has yielded them.
     World(Option<Box<World>>),
-    /// Selected frames of a trajectory file.
     Frames {
         trajectory: Box<Trajectory<'a, Box<dyn BufRead + 'a>>>,
         frames: Frames,
         span: Span,
-        /// Whether at least one of the selected frames has been read.
         found: bool,
     },
 }
@@ -88,12 +81,12 @@ impl Iterator for Worlds<'_> {
     }
 }
 
-/// Opens an input. A trajectory is read frame by frame, by the returned iterator. A file in any other format
-/// is read at once.
+/// Opens an input. The returned iterator reads a trajectory frame by frame. A file in any other format is
+/// read at once.
 ///
 /// # Errors
-/// Returns an error if the input cannot be opened or read. The error names the file, and where possible the
-/// line (or row) and the field.
+/// Returns an error if the input cannot be opened or read, with the file, and where possible the line (or
+/// row) and the field.
 pub fn open<'a>(
     input: &'a Input,
     frames: Frames,
@@ -165,7 +158,6 @@ fn open_frames<'a>(
     })
 }
 
-/// Source of the bytes of an input: a file or a stream.
 enum Source {
     /// A regular file, which can be read more than once.
     File(File),
@@ -188,8 +180,7 @@ impl Source {
         )
     }
 
-    /// Returns a file with the bytes of the input, which can be read more than once. If the input is a
-    /// stream, copies the stream to a temporary file first.
+    /// Returns a file with the bytes of the input. A stream is copied to a temporary file first.
     fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
         if let Self::Stream(stream) = self {
             progress.begin("waiting for the input", None);
@@ -211,8 +202,8 @@ impl Source {
         }
     }
 
-    /// Returns the text of the input from byte `begin` on, decompressed if the input is a gzip file. A stream
-    /// can be read only once, and only from its beginning.
+    /// Returns the text of the input from byte `begin` on, decompressed if it is gzipped. A stream can be
+    /// read only once, from its beginning.
     fn text<'a>(
         &mut self,
         begin: u64,
@@ -228,7 +219,7 @@ impl Source {
         }
     }
 
-    /// Returns a reader of the bytes of an input that can seek. A stream is copied to a temporary file first.
+    /// Returns a reader of the input that can seek. A stream is copied to a temporary file first.
     fn seekable<'a>(
         &mut self,
         what: &'static str,
@@ -242,18 +233,15 @@ impl Source {
     }
 }
 
-/// Opens a file for reading. A directory is an error.
 fn open_file(path: &Path) -> anyhow::Result<File> {
-    // Directories are rejected before opening, because Unix opens a directory like a file, and fails only
-    // when reading.
+    // Unix opens a directory like a file, and fails only when reading.
     if path.is_dir() {
         bail!("{} is a directory, not a file", path.display());
     }
     File::open(path).with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Returns the text of a file from byte `begin` on, decompressed if the file is a gzip file. `begin` counts
-/// decompressed bytes.
+/// Returns the text of a file from byte `begin` on. `begin` counts decompressed bytes of a gzip file.
 fn text_of<'a>(
     file: File,
     begin: u64,
@@ -270,10 +258,9 @@ fn text_of<'a>(
     Ok(Box::new(input))
 }
 
-/// Returns the decompressed contents of a gzip file, and the unchanged contents of any other file.
+/// Returns the contents of a file, decompressed if it is a gzip file.
 fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
-    // `read_to_end` reads both bytes that mark a gzip file. A single read from a pipe may return only one
-    // byte.
+    // A single read from a pipe may return only one of the two bytes that mark a gzip file.
     let mut begin = Vec::new();
     (&mut input)
         .take(GZIP.len() as u64)
@@ -296,7 +283,6 @@ struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    /// Rewinds the file, and reports to `progress` that the activity `what` begins.
     fn new(mut file: File, what: &'static str, progress: &'a dyn Progress) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         let bytes = file.metadata().ok().map(|metadata| metadata.len());

@@ -7,7 +7,7 @@ use carom::Domain;
 use crate::read::cell::Cell;
 use crate::read::number;
 
-/// Options for reading an input file: whether to read ids and types of spheres, and the source of the radii.
+/// Options for reading an input file.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether to read the ids of the spheres from the column `id`.
@@ -16,7 +16,7 @@ pub struct ReadOptions {
     pub types: bool,
     /// Source of the radii of the spheres.
     pub radii: Radii,
-    /// Whether to read the centres only: all radii and velocities are 0, and `radii` does not count.
+    /// Whether to read the centres only: all radii and velocities are then 0, and `radii` is ignored.
     pub centers_only: bool,
 }
 
@@ -36,7 +36,7 @@ impl Radii {
     /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8`.
     ///
     /// # Errors
-    /// Returns an error message if the text is invalid or a number in the text is out of range.
+    /// Returns an error message if the text is invalid or a number is out of range.
     pub fn by_type(text: &str) -> Result<Self, String> {
         let mut radii = BTreeMap::new();
         for part in text.split(',') {
@@ -54,8 +54,8 @@ impl Radii {
         Ok(Self::ByType(radii))
     }
 
-    /// Returns the radius that all spheres of a NumPy array have, or `None` if the file has radii. Radii by
-    /// type are an error, because NumPy arrays have no types.
+    /// Returns the radius of all spheres of a NumPy array, or `None` if the file has radii. Radii by type are
+    /// an error, because NumPy arrays have no types.
     pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
         match *self {
             Self::InFile => Ok(None),
@@ -64,7 +64,6 @@ impl Radii {
         }
     }
 
-    /// Returns the radius of the spheres of a type, or `None` if no radius was given for this type.
     pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
         match self {
             Self::ByType(radii) => radii.get(&kind).copied(),
@@ -73,11 +72,10 @@ impl Radii {
     }
 }
 
-/// Parses a number from 0 to [`carom::MAX_MAGNITUDE`], such as a radius. `name` is the name of the quantity
-/// in messages.
+/// Parses a number from 0 to [`carom::MAX_MAGNITUDE`], such as a radius, called `name` in messages.
 ///
 /// # Errors
-/// Returns an error message if the text is invalid or a number in the text is out of range.
+/// Returns an error message if the text is invalid or the number is out of range.
 pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
     let x = number::parse(text.as_bytes()).map_err(|what| format!("the {name} {what}"))?;
     if (0.0..=carom::MAX_MAGNITUDE).contains(&x) {
@@ -90,12 +88,11 @@ pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
     }
 }
 
-/// Parses a simulation box from numbers that are separated by spaces or commas: a corner, and then either the
-/// lengths of the edges along x, y and z, or the three edges as vectors. The returned domain is periodic
-/// along all edges.
+/// Parses a simulation box from numbers separated by spaces or commas: a corner, and then either three
+/// lengths or three vectors of the edges. The domain is periodic along all edges.
 ///
 /// # Errors
-/// Returns an error message if the text is invalid or a number in the text is out of range.
+/// Returns an error message if the text is invalid or a number is out of range.
 pub fn box_of(text: &str) -> Result<Domain, String> {
     let fields = text
         .split([' ', ',', '\t'])

@@ -6,11 +6,9 @@ use anyhow::{Context, Error};
 
 use crate::read::world::at;
 
-/// Maximum length of a line in a text file, in bytes. The limit keeps a file without line ends from filling
-/// the memory.
+/// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
 const LONGEST: u64 = 1 << 20;
 
-/// A text file that is read line by line.
 pub(crate) struct Text<'a, R> {
     source: &'a str,
     input: R,
@@ -21,16 +19,15 @@ pub(crate) struct Text<'a, R> {
 /// A position in a text file, between two lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
-    /// Number of lines before this position in the text. Counted from 1, this is also the number of the line
-    /// that ends at this position.
+    /// Number of lines before this position in the text.
     pub line: u64,
     /// Number of bytes before this position in the text.
     pub byte: u64,
 }
 
 impl<'a, R: BufRead> Text<'a, R> {
-    /// Creates a reader of a text file. `input` begins at the position `place` of the file. `source` is the
-    /// name of the file in messages.
+    /// Creates a reader of a text file called `source` in messages. `input` begins at the position `place` of
+    /// the file.
     pub(crate) fn new(source: &'a str, input: R, place: Place) -> Self {
         Self {
             source,
@@ -40,12 +37,11 @@ impl<'a, R: BufRead> Text<'a, R> {
         }
     }
 
-    /// Declares that the input begins at the position `place` of the text file.
     pub(crate) fn start_at(&mut self, place: Place) {
         self.place = place;
     }
 
-    /// Reads the next line of the text file. Returns false at the end of the file.
+    /// Reads the next line, or returns false at the end of the file.
     pub(crate) fn next(&mut self) -> anyhow::Result<bool> {
         self.line.clear();
         let read = (&mut self.input)
@@ -67,16 +63,16 @@ impl<'a, R: BufRead> Text<'a, R> {
         if self.place.line == 1 {
             self.mark()?;
         }
-        // A carriage return (CR) within a line is an error, even in a quoted field. Otherwise, a file with
-        // lines that end with CR alone would be read as one line.
+        // A carriage return (CR) within a line is an error. Otherwise, a file with lines that end with CR
+        // alone would be read as one line.
         if self.line.trim_ascii_end().contains(&b'\r') {
             return Err(self.wrong("a line ends with CR alone; save the file with LF or CRLF"));
         }
         Ok(true)
     }
 
-    /// Removes a UTF-8 byte-order mark from the first line of a text file. Returns an error if the line
-    /// begins with a UTF-16 byte-order mark.
+    /// Removes a UTF-8 byte-order mark from the first line of a text file. A UTF-16 byte-order mark is an
+    /// error.
     fn mark(&mut self) -> anyhow::Result<()> {
         if self.line.starts_with(b"\xff\xfe") || self.line.starts_with(b"\xfe\xff") {
             return Err(self.wrong("the text is UTF-16; save the file as UTF-8"));
@@ -87,18 +83,16 @@ impl<'a, R: BufRead> Text<'a, R> {
         Ok(())
     }
 
-    /// Returns the line last read from the text file, without leading and trailing white space.
+    /// Returns the last line, without leading and trailing white space.
     pub(crate) fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
 
-    /// Returns whether the line last read ends with a line feed. A line without a line feed may have been cut
-    /// off.
+    /// Returns whether the last line ends with a line feed. Otherwise, it may have been cut off.
     pub(crate) fn is_ended(&self) -> bool {
         self.line.ends_with(b"\n")
     }
 
-    /// Returns the note for the user about a text file without a line feed at the end of its last line.
     pub(crate) fn unended(&self) -> String {
         format!(
             "the last line of {} has no line end; check that the file was not cut off",
@@ -106,7 +100,7 @@ impl<'a, R: BufRead> Text<'a, R> {
         )
     }
 
-    /// Returns the position in the text file after the line last read.
+    /// Returns the position in the text file after the last line.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
@@ -115,7 +109,6 @@ impl<'a, R: BufRead> Text<'a, R> {
         self.source
     }
 
-    /// Returns an error about the line last read from the text file. `what` describes the error.
     pub(crate) fn wrong(&self, what: &str) -> Error {
         at(self.source, "line", self.place.line, what)
     }

@@ -10,12 +10,10 @@ use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
 
-/// A reader of a trajectory file. Each frame has the spheres of one moment, with the same fields as a CSV
-/// file.
+/// A reader of a trajectory file.
 pub struct Trajectory<'a, R> {
     text: FrameText<'a, R>,
     layout: Layout,
-    /// Position in the trajectory file at which the next frame begins.
     begin: Place,
     options: ReadOptions,
 }
@@ -38,21 +36,18 @@ pub struct Mark {
     pub place: Place,
 }
 
-/// Text of a trajectory file, and the number of the next frame.
 pub(crate) struct FrameText<'a, R> {
     pub(crate) text: Text<'a, R>,
-    /// Number of the next frame to read, counted from 0.
     pub(crate) next: u64,
 }
 
-/// Header of a frame in a trajectory file: all lines before the lines of the atoms.
 enum Head {
     Lammps(lammps::Head),
     Xyz(xyz::Head),
 }
 
 impl<'a, R: BufRead> Trajectory<'a, R> {
-    /// Creates a reader of the trajectory in `input`. `source` is the name of the file in messages.
+    /// Creates a reader of the trajectory in `input`, called `source` in messages.
     pub fn new(layout: Layout, source: &'a str, input: R, options: &ReadOptions) -> Self {
         Self {
             text: FrameText {
@@ -65,18 +60,18 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Declares that the input begins at the frame `mark`, and not at the beginning of the trajectory file.
+    /// Declares that the input begins at the frame `mark`, and not at the beginning of the file.
     pub fn start_at(&mut self, mark: Mark) {
         self.text.text.start_at(mark.place);
         self.text.next = mark.number;
         self.begin = mark.place;
     }
 
-    /// Counts the frames of a trajectory file without parsing the atoms. Returns the number of frames, and
-    /// the beginning of each of the last `most` frames.
+    /// Counts the frames of a trajectory without parsing the atoms. Returns the number of frames, and the
+    /// beginning of each of the last `most` frames.
     ///
     /// # Errors
-    /// Returns an error with the line number if a frame of the trajectory file is malformed or incomplete.
+    /// Returns an error with the line number if a frame is malformed or incomplete.
     pub fn count(mut self, most: u64) -> anyhow::Result<(u64, VecDeque<Mark>)> {
         let mut marks = VecDeque::new();
         loop {
@@ -94,17 +89,17 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Skips all frames of a trajectory file before the frame `number`, without parsing the atoms.
+    /// Skips all frames of a trajectory before the frame `number`, without parsing the atoms.
     ///
     /// # Errors
-    /// Returns an error with the line number if a frame of the trajectory file is malformed or incomplete.
+    /// Returns an error with the line number if a frame is malformed or incomplete.
     pub fn skip_to(&mut self, number: u64) -> anyhow::Result<()> {
         while self.text.next < number && self.skip()? {}
         Ok(())
     }
 
-    /// Returns the error for a selection `frames` that has no frame in the trajectory file. Reads to the end
-    /// of the file to count the frames.
+    /// Returns the error for a selection without any frame of the trajectory file. Reads to the end of the
+    /// file to count the frames.
     pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
         while self.skip()? {}
         let (source, count) = (self.text.text.source(), self.text.next);
@@ -115,7 +110,7 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         ))
     }
 
-    /// Skips the next frame of the trajectory file. Returns false at the end of the file.
+    /// Skips the next frame, or returns false at the end of the file.
     fn skip(&mut self) -> anyhow::Result<bool> {
         let Some(head) = self.head()? else {
             return Ok(false);
@@ -127,7 +122,7 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         Ok(true)
     }
 
-    /// Reads the next frame of the trajectory file. Returns `None` at the end of the file.
+    /// Reads the next frame, or returns `None` at the end of the file.
     ///
     /// # Errors
     /// Returns an error with the line number and the field if the frame cannot be read.
@@ -165,8 +160,6 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         Ok(Some(world))
     }
 
-    /// Counts the frame just read, and notes the current position in the trajectory file as the beginning of
-    /// the next frame.
     fn step(&mut self) {
         self.text.next += 1;
         self.begin = self.text.text.place();
@@ -202,7 +195,6 @@ impl Head {
         }
     }
 
-    /// Returns the timestep of a frame, or `None` if the header of the frame does not state a timestep.
     fn step(&self) -> Option<i64> {
         match self {
             Self::Lammps(head) => head.step,
@@ -210,8 +202,7 @@ impl Head {
         }
     }
 
-    /// Returns the names of the columns in the lines of the atoms, and the part of the header that has the
-    /// names.
+    /// Returns the names of the columns, and the part of the header that has the names.
     fn names(&self) -> (&[String], &'static str) {
         match self {
             Self::Lammps(head) => (&head.names, "ITEM: ATOMS"),
@@ -221,7 +212,7 @@ impl Head {
 }
 
 impl<R: BufRead> FrameText<'_, R> {
-    /// Returns the error for a trajectory file that ends too early. `what` describes where the file ends.
+    /// Returns the error for a trajectory file that ends too early, at the place `what`.
     pub(crate) fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),
@@ -231,8 +222,7 @@ impl<R: BufRead> FrameText<'_, R> {
             .wrong(&format!("{what}; was it cut off?{way_out}"))
     }
 
-    /// Parses the line last read, which must contain only an integer. `what` is the name of the integer in
-    /// messages.
+    /// Parses a line that must contain only an integer, called `what` in messages.
     pub(crate) fn whole<T: std::str::FromStr>(&self, what: &str) -> anyhow::Result<T> {
         let text = self.text.line();
         let number = std::str::from_utf8(text)
@@ -247,7 +237,6 @@ impl<R: BufRead> FrameText<'_, R> {
     }
 }
 
-/// Splits a line into fields that are separated by white space.
 pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)
         .filter(|field| !field.is_empty())

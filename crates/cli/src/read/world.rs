@@ -1,4 +1,4 @@
-//! The spheres read from an input file, and the line or row of each sphere for error messages.
+//! The spheres read from an input file.
 
 use anyhow::{Error, anyhow};
 use carom::{Domain, Sphere};
@@ -12,24 +12,21 @@ use crate::read::number;
 pub struct World {
     /// Name of the input in messages.
     pub source: String,
-    /// Spheres of the input, one for each row, in the order of the rows.
+    /// Spheres of the input, in the order of the rows.
     pub spheres: Vec<Sphere>,
     /// Id of each sphere, or `None` if ids were not requested or there are no spheres.
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, or `None` if types were not requested or there are no spheres.
     pub types: Option<Vec<i32>>,
-    /// Simulation box of the input, with periodic or open boundaries as the input says, or `None` if the
-    /// input has no box.
+    /// Simulation box of the input, or `None` if the input has no box.
     pub domain: Option<Domain>,
-    /// Frame of a trajectory from which the spheres were read, or `None` for other file formats.
+    /// Frame from which the spheres were read, or `None` if the input is no trajectory.
     pub frame: Option<Frame>,
     /// Messages that tell the user how the input was interpreted.
     pub notes: Vec<String>,
-    /// Names of the coordinates, the radius and the velocity of a sphere in the input.
     names: Names,
-    /// Line number or row number of each sphere in the input.
     lines: Lines,
-    /// Whether spheres are located by line numbers or by row numbers: `line` or `row`.
+    /// Whether spheres are located by line or by row numbers: `line` or `row`.
     unit: &'static str,
 }
 
@@ -38,7 +35,7 @@ pub struct World {
 pub struct Frame {
     /// Number of the frame in the trajectory file, counted from 0.
     pub number: u64,
-    /// Timestep of the simulation that the frame shows, or `None` if the file does not state the timestep.
+    /// Timestep of the simulation that the frame shows, or `None` if the file does not state it.
     pub step: Option<i64>,
 }
 
@@ -46,8 +43,6 @@ pub struct Frame {
 pub(crate) const UNREAD: usize = 7;
 
 impl World {
-    /// Creates an empty list of spheres for an input. `names` are the names that the fields of a sphere have
-    /// in the input. `unit` says whether errors count lines or rows.
     pub(crate) fn new(source: &str, names: Names, unit: &'static str) -> Self {
         Self {
             source: source.into(),
@@ -63,7 +58,7 @@ impl World {
         }
     }
 
-    /// Adds a sphere. `row` is the line number or row number of the sphere in the input.
+    /// Adds a sphere from the line or row number `row` of the input.
     pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
         if !push(&mut self.spheres, sphere) {
             return Err(self.full(row));
@@ -72,8 +67,7 @@ impl World {
         Ok(())
     }
 
-    /// Returns the error for a sphere that does not fit in memory. `row` is the line number or row number of
-    /// the sphere in the input.
+    /// Returns the error for a sphere that does not fit in memory.
     fn full(&self, row: u64) -> Error {
         let what = format!(
             "there is not enough memory for more than {} spheres",
@@ -82,8 +76,8 @@ impl World {
         at(&self.source, self.unit, row, &what)
     }
 
-    /// Sets a field of the sphere in row `row`. Fields are numbered from 0 to 6: x, y, z, radius,
-    /// vx, vy, vz. The call does nothing for the field [`UNREAD`].
+    /// Sets a field of the sphere in row `row`. Fields 0 to 6 are x, y, z, radius, vx, vy, vz, and the field
+    /// [`UNREAD`] is ignored.
     pub(crate) fn set(&mut self, row: usize, field: usize, x: f64) -> Result<(), Error> {
         if field == UNREAD {
             return Ok(());
@@ -125,8 +119,7 @@ impl World {
             .for_each(|sphere| sphere.radius = radius);
     }
 
-    /// Parses a line of the input, and adds the sphere on this line. `field` returns the text in the column
-    /// at a position.
+    /// Parses a line of the input, and adds its sphere. `field` returns the text in a column.
     pub(crate) fn parse<'a>(
         &mut self,
         line: u64,
@@ -153,7 +146,6 @@ impl World {
         if room { Ok(()) } else { Err(self.full(line)) }
     }
 
-    /// Returns an error if two spheres have the same id.
     pub(crate) fn check_ids(&self) -> Result<(), Error> {
         let Some(ids) = &self.ids else { return Ok(()) };
         let mut rows: Vec<usize> = (0..ids.len()).collect();
@@ -171,8 +163,8 @@ impl World {
         Err(at(&self.source, self.unit, second, &what))
     }
 
-    /// Adds the line or row of a sphere, and the name of the invalid field, to an error of the library about
-    /// the sphere. The error of the library has only the index of the sphere.
+    /// Adds the line or row of a sphere, and the name of the invalid field, to an error of the library, which
+    /// has only the index of the sphere.
     pub fn explain(&self, error: carom::Error) -> Error {
         if let carom::Error::InvalidSphere { index, field, .. } = error
             && let Some(line) = self.lines.of(index)
@@ -196,7 +188,7 @@ impl World {
     }
 }
 
-/// Appends an element to a list. Returns false if there is no memory for the element.
+/// Appends an element to a list, or returns false if there is no memory for it.
 fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     let fits = list.try_reserve(1).is_ok();
     if fits {
@@ -205,8 +197,6 @@ fn push<T>(list: &mut Vec<T>, element: T) -> bool {
     fits
 }
 
-/// Returns an error about a place in an input file. `unit` is `line`, `row` or `byte`, and `place` is the
-/// number of this line, row or byte.
 pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
     anyhow!("{source}, {unit} {place}: {what}")
 }

@@ -1,7 +1,7 @@
 //! Reader of XYZ and extended XYZ files: <https://github.com/libAtoms/extxyz>. Each frame has a line with the
-//! number of atoms, a comment line, and a line for each atom. In extended XYZ, the comment consists of pairs
-//! `key=value`. Four keys are read: `Lattice` (the three edges of the box), `Origin` (the corner of the box),
-//! `pbc` (the edges along which the world is periodic) and `Properties` (the columns).
+//! number of atoms, a comment line, and a line for each atom. In extended XYZ, four keys of the comment are
+//! read: `Lattice` (the edges of the box), `Origin` (the corner of the box), `pbc` (the edges along which the
+//! world is periodic) and `Properties` (the columns).
 
 use std::io::BufRead;
 
@@ -12,28 +12,27 @@ use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
 use crate::read::{ReadOptions, World, number};
 
-/// Maximum number of columns in the lines of the atoms of an XYZ file. The limit keeps an invalid value of
-/// `Properties` from filling the memory.
+/// Maximum number of columns in an XYZ file, so that an invalid value of `Properties` does not fill the
+/// memory.
 const MOST_COLUMNS: usize = 1 << 16;
 
-/// Header of a frame in an XYZ file: the number of atoms, and the comment.
+/// Header of a frame in an XYZ file.
 pub(crate) struct Head {
-    /// Number of the line in the XYZ file that holds the number of atoms, counted from 1.
+    /// Number of the line that holds the number of atoms, counted from 1.
     line: u64,
     pub(crate) count: u64,
     cell: Option<Cell>,
-    /// For each edge of the simulation box, whether the world is periodic along the edge, or `None` if the
-    /// comment of the XYZ file does not say.
+    /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the XYZ file
+    /// does not say.
     periodic: Option<[bool; 3]>,
-    /// Whether the comment of the XYZ file names the columns in the lines of the atoms.
+    /// Whether the comment of the XYZ file names the columns.
     is_extended: bool,
-    /// Names of the columns in the lines of the atoms of an XYZ file. The columns of positions and velocities
-    /// have the usual names `x`, `y`, `z`, `vx`, `vy`, `vz`.
+    /// Names of the columns. The columns of positions and velocities have the usual names `x`, `y`, `z`,
+    /// `vx`, `vy`, `vz`.
     pub(crate) names: Vec<String>,
 }
 
 impl Head {
-    /// Returns the part of an XYZ file from which the names of the columns come, for messages.
     pub(crate) fn names_from(&self) -> &'static str {
         if self.is_extended {
             "Properties"
@@ -47,8 +46,8 @@ impl Head {
     }
 }
 
-/// Reads the header of the next frame of an XYZ file. Returns `None` at the end of the file. A file without
-/// any frame is an error.
+/// Reads the header of the next frame of an XYZ file, or returns `None` at the end. A file without any frame
+/// is an error.
 pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
     loop {
         if !from.text.next()? {
@@ -96,8 +95,7 @@ fn stray(line: &[u8], next: u64) -> String {
     }
 }
 
-/// Reads the line of the next atom in an XYZ file. `read` is the number of atoms of the frame that were read
-/// before.
+/// Reads the next atom in an XYZ file. `read` is the number of atoms of the frame that were read before.
 pub(crate) fn atom(
     from: &mut FrameText<'_, impl BufRead>,
     head: &Head,
@@ -112,8 +110,7 @@ pub(crate) fn atom(
     )))
 }
 
-/// Returns a [`World`] for a frame of an XYZ file, with the simulation box but without spheres yet, and the
-/// columns to read.
+/// Returns a [`World`] without spheres for a frame of an XYZ file, and the columns to read.
 pub(crate) fn world(
     from: &FrameText<'_, impl BufRead>,
     head: &Head,
@@ -151,7 +148,7 @@ pub(crate) fn world(
     Ok((world, columns))
 }
 
-/// Parses the comment line of a frame in an XYZ file. The number of atoms in the returned header is 0.
+/// Parses the comment line of a frame in an XYZ file, without the number of atoms.
 fn read_comment(comment: &[u8]) -> Result<Head, String> {
     let pairs = match pairs(comment) {
         Ok(pairs) => pairs,
@@ -188,8 +185,8 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
     })
 }
 
-/// Returns whether a comment that cannot be parsed was meant as the comment of an extended XYZ file. Such a
-/// comment contains `Lattice`, `Properties` or `pbc`.
+/// Returns whether an invalid comment was meant as extended XYZ: it contains `Lattice`, `Properties` or
+/// `pbc`.
 fn is_extended(comment: &[u8]) -> bool {
     ["Lattice", "Properties", "pbc"].into_iter().any(|key| {
         let key = key.as_bytes();
@@ -197,7 +194,7 @@ fn is_extended(comment: &[u8]) -> bool {
     })
 }
 
-/// A pair `key=value` in the comment of an XYZ file. A key without a value has the value `T`.
+/// A pair `key=value` in the comment of an XYZ file. A missing value is `T`.
 struct Pair {
     key: Vec<u8>,
     value: Vec<u8>,
@@ -221,7 +218,7 @@ fn pairs(comment: &[u8]) -> Result<Vec<Pair>, String> {
 }
 
 /// Splits off the first word of a text: a word in quotes or brackets, or all bytes up to white space or one
-/// of the bytes in `ends`. Returns the word without its quotes or outer brackets, and the rest of the text.
+/// of the bytes in `ends`. The quotes or outer brackets are removed.
 fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> {
     let close = match text.first() {
         Some(&quote @ (b'"' | b'\'')) => quote,
@@ -259,7 +256,6 @@ fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> 
     ))
 }
 
-/// Parses the value of a key in the comment of an XYZ file, if the value consists of `N` numbers.
 fn numbers<const N: usize>(key: &str, text: &[u8]) -> Result<[f64; N], String> {
     let fields: Vec<&[u8]> = fields(text).collect();
     let fields: [&[u8]; N] = fields.try_into().map_err(|fields: Vec<_>| {
@@ -272,7 +268,7 @@ fn numbers<const N: usize>(key: &str, text: &[u8]) -> Result<[f64; N], String> {
     Ok(numbers)
 }
 
-/// Parses the value of the key `pbc` in the comment of an XYZ file: three words that each mean true or false.
+/// Parses the value of the key `pbc`: three words that each mean true or false.
 fn flags(text: &[u8]) -> Result<[bool; 3], String> {
     let flag = |word: &[u8]| match word {
         b"T" | b"True" | b"true" | b"TRUE" | b"1" => Some(true),
@@ -291,8 +287,7 @@ fn flags(text: &[u8]) -> Result<[bool; 3], String> {
     })
 }
 
-/// Parses the value of the key `Properties` in the comment of an XYZ file, such as `species:S:1:pos:R:3`.
-/// Returns the names of the columns.
+/// Parses the value of the key `Properties`, such as `species:S:1:pos:R:3`. Returns the names of the columns.
 fn names(text: &[u8]) -> Result<Vec<String>, String> {
     let text = String::from_utf8_lossy(text);
     let parts: Vec<&str> = text.split(':').collect();

@@ -2,7 +2,7 @@
 
 use crate::write::pairs::Pair;
 
-/// What a list of pairs is about.
+/// The relation between the spheres of a listed pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
     /// Spheres that touch: the list has the columns `a`, `b`, `toi` and `depth`.
@@ -15,21 +15,19 @@ pub enum Subject {
 /// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// What the list is about. It determines the columns that are always there.
+    /// Relation between the spheres of a listed pair, which determines the first columns.
     pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,
-    /// Whether the spheres are named by ids from the input instead of row numbers. In NumPy arrays, ids are
+    /// Whether ids from the input, instead of row numbers, identify the spheres. In NumPy arrays, ids are
     /// 64-bit integers and row numbers are 32-bit integers.
     pub ids: bool,
     /// Whether the list has columns with the types of both spheres.
     pub types: bool,
     /// Whether the list of pairs has columns `n1`, `n2` and `n3`, which give the periodic image of sphere b.
-    /// The columns `type_a` and `type_b` then come last.
     pub images: bool,
 }
 
-/// A column of a written list of colliding pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Frame,
@@ -37,14 +35,14 @@ pub(crate) enum Column {
     B,
     TypeA,
     TypeB,
-    /// A number of the pair, from 0 to 3.
+    /// Index of a number of the pair, from 0 to 3.
     Number(usize),
-    /// A component of the image, from 0 to 2.
+    /// Index of a component of the periodic image, from 0 to 2.
     Image(usize),
 }
 
-/// Value of a pair in a column of the list of pairs. Integers are signed, so that the difference of two
-/// integers in NumPy cannot wrap around.
+/// Value of a pair in a column. Integers are signed, so that differences of integers in NumPy cannot wrap
+/// around.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     Short(i32),
@@ -53,7 +51,6 @@ pub(crate) enum Value {
 }
 
 impl Columns {
-    /// Returns the columns of the list of pairs, from left to right.
     pub(crate) fn list(self) -> impl Iterator<Item = Column> {
         let neighbors = self.subject == Subject::Neighbors;
         let types_are_last = self.images || neighbors;
@@ -74,10 +71,8 @@ impl Columns {
         all.filter(|(there, _)| *there).map(|(_, column)| column)
     }
 
-    /// Returns the value of a pair in a column of the list of pairs. `frame` is the number of the frame of
-    /// the pair.
     pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
-        // Row numbers of spheres are below 2^30, so row numbers fit into 32 bits.
+        // Row numbers of spheres are below 2^30, so they fit into 32 bits.
         let short = |x: i64| Value::Short(i32::try_from(x).unwrap_or(i32::MAX));
         let name = |x: i64| if self.ids { Value::Long(x) } else { short(x) };
         match column {
@@ -91,7 +86,6 @@ impl Columns {
         }
     }
 
-    /// Returns the name of a column.
     pub(crate) fn name(self, column: Column) -> &'static str {
         let of = |[collisions, neighbors]: [&'static str; 2]| match self.subject {
             Subject::Collisions => collisions,
@@ -113,7 +107,7 @@ impl Columns {
         }
     }
 
-    /// Returns NumPy's name of the type of the numbers in a column, such as `<i4`.
+    /// Returns NumPy's name of the number type of a column, such as `<i4`.
     pub(crate) fn dtype(self, column: Column) -> &'static str {
         match self.value(column, 0, &Pair::default()) {
             Value::Short(_) => "<i4",
@@ -124,7 +118,7 @@ impl Columns {
 }
 
 impl Value {
-    /// Writes a number in binary with the least significant byte first, as in a NumPy array.
+    /// Writes a number in binary with the least significant byte first.
     pub(crate) fn write(self, mut out: impl std::io::Write) -> std::io::Result<()> {
         match self {
             Self::Short(x) => out.write_all(&x.to_le_bytes()),

@@ -34,8 +34,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns standard output for the path `-`, and the file at `path` for any other path. The extension of
-    /// the file name determines the file format.
+    /// Returns standard output for the path `-`, and otherwise a file with the format that the file name's
+    /// extension implies.
     ///
     /// # Errors
     /// Returns a message if the path has none of the extensions `.csv`, `.npy` and `.npz`.
@@ -68,23 +68,17 @@ impl Target {
 /// A list of colliding pairs that is being written. An output file appears under its name only when
 /// [`List::finish`] returns.
 pub struct List {
-    /// Output file of the list, or `None` for standard output.
     file: Option<OutputFile>,
     columns: Columns,
     rows: Rows,
 }
 
-/// Writer of the rows of a list of pairs, for each file format.
 enum Rows {
-    /// Writes the rows of the list as lines of CSV, below a header line that is already written.
     Csv(Box<dyn Write>),
-    /// Writes the rows of the list as records of one NumPy array.
     Npy(Box<NpyWriter<Row, BufWriter<File>>>),
-    /// Writes each column of the list as a NumPy array of an archive.
     Npz(Npz),
 }
 
-/// A row of a list of pairs, which is one record of a `.npy` array.
 struct Row {
     columns: Columns,
     frame: u64,
@@ -95,7 +89,7 @@ impl List {
     /// Creates an empty list of colliding pairs.
     ///
     /// # Errors
-    /// Returns an error if the output file, or a temporary file for its contents, cannot be created.
+    /// Returns an error if the output file cannot be created.
     pub fn create(target: &Target, columns: Columns) -> anyhow::Result<Self> {
         let (path, format) = match target {
             Target::File(path, format) => (path, format),
@@ -127,8 +121,7 @@ impl List {
     /// Appends the pairs of a frame to the list.
     ///
     /// # Errors
-    /// Returns an error if writing fails, for example because the disk is full or the reader of
-    /// standard output has closed the pipe.
+    /// Returns an error if writing fails, for example because the disk is full or the output pipe is closed.
     pub fn append(&mut self, frame: u64, pairs: impl Iterator<Item = Pair>) -> anyhow::Result<()> {
         let written = self.rows.append(self.columns, frame, pairs);
         let what = || {
@@ -141,8 +134,7 @@ impl List {
     /// Completes the list of pairs, and gives the output file its name.
     ///
     /// # Errors
-    /// Returns an error if writing fails, for example because the disk is full or the reader of
-    /// standard output has closed the pipe.
+    /// Returns an error if writing fails, for example because the disk is full or the output pipe is closed.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { file, rows, .. } = self;
         match file {
@@ -214,13 +206,12 @@ impl Rows {
     }
 }
 
-/// Returns the NumPy number type with a given name, such as `<i4`.
 pub(crate) fn plain(name: &str) -> io::Result<DType> {
     Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
-/// Writer of a [`Row`] as a record of a NumPy array. Each row carries its columns, so the writer has no
-/// state.
+/// Writer of a row of a list of pairs as a record of a NumPy array. Each [`Row`] carries its columns, so the
+/// writer has no state.
 struct RowWriter;
 
 impl Serialize for Row {

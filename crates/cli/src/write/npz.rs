@@ -11,8 +11,8 @@ use crate::write::columns::{Column, Columns};
 use crate::write::list::plain;
 use crate::write::pairs::Pair;
 
-/// A NumPy archive that is being written. Each column of the list of pairs is collected in a temporary file
-/// until the list is complete, because the header of a NumPy array contains the length of the array.
+/// A NumPy archive. Each column is collected in a temporary file until the list is complete, because the
+/// header of a NumPy array contains its length.
 pub(crate) struct Npz {
     out: BufWriter<File>,
     columns: Columns,
@@ -53,8 +53,8 @@ impl Npz {
 
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut archive = ZipWriter::new(self.out);
-        // The NumPy archive is uncompressed, like archives of NumPy's `savez`. `large_file` allows arrays of
-        // more than 4 GiB.
+        // The NumPy archive is uncompressed, as by NumPy's `savez`. `large_file` allows arrays of more than 4
+        // GiB.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(true);

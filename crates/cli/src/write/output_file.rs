@@ -1,4 +1,4 @@
-//! Output files that appear under their names only when they are complete.
+//! Output files that appear only when they are complete.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,10 @@ impl OutputFile {
     /// Creates the temporary file that later becomes the output file at `path`.
     ///
     /// # Errors
-    /// Returns an error if the folder does not exist or is not writable, or if `path` names
-    /// something other than a regular file.
+    /// Returns an error if the folder is missing or not writable, or if `path` names something other than a
+    /// regular file.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
-        // If the path of the output file is a symbolic link, the link is kept, and the file to which the link
-        // points is replaced.
+        // If the path is a symbolic link, the file to which the link points is replaced.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
         if path.is_dir() {
@@ -41,14 +40,14 @@ impl OutputFile {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
-        // The temporary file gets the permissions of any new file, which the umask restricts. By default, the
-        // crate `tempfile` lets only the owner read a temporary file.
+        // The temporary file gets the permissions of any new file. By default, the crate `tempfile` lets only
+        // the owner read a temporary file.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| cannot_write(path))?;
-        // If the output file already exists, the temporary file gets its permissions.
+        // A temporary file gets the permissions of the output file that it replaces.
         if let Some(old) = old {
             let same = temporary.as_file().set_permissions(old.permissions());
             same.with_context(|| cannot_write(path))?;
@@ -59,7 +58,7 @@ impl OutputFile {
         })
     }
 
-    /// Returns a handle to the temporary file, for writing the contents of the output file.
+    /// Returns a handle for writing to the temporary file.
     ///
     /// # Errors
     /// Returns an error if the system cannot open more files.
@@ -70,15 +69,15 @@ impl OutputFile {
             .with_context(|| self.cannot_write())
     }
 
-    /// Renames the temporary file to the name of the output file. An existing file of that name is replaced.
+    /// Renames the temporary file to the name of the output file, and replaces an existing file of that name.
     ///
     /// # Errors
     /// Returns an error if the contents cannot be flushed to the disk, or the file cannot be
     /// renamed.
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { path, temporary } = self;
-        // The contents must be on the disk before the temporary file is renamed. Otherwise, a crash could
-        // leave an output file without its contents.
+        // The contents must be on the disk before the temporary file is renamed, because a crash could
+        // otherwise leave an empty output file.
         temporary
             .as_file()
             .sync_all()

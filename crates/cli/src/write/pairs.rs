@@ -1,41 +1,39 @@
-//! Colliding pairs in the form in which they are printed and written to files, with spheres identified by
-//! rows or ids.
+//! Colliding or neighbouring pairs as they are printed and written to files.
 
 use carom::{Collisions, NeighborList};
 
 use crate::read::World;
 
-/// An entry of a list of pairs, in the form in which it is printed and listed: a pair of spheres
-/// that touch, or of neighbours.
+/// An entry of a list of pairs: two spheres that touch, or two neighbours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// Row or id of one sphere of the pair. It is not larger than `b`, except in full neighbour lists.
+    /// Row or id of one sphere of the pair, not larger than `b` except in full neighbour lists.
     pub a: i64,
     /// Row or id of the other sphere of the pair.
     pub b: i64,
     /// Periodic image of sphere `b` that touches sphere `a`: how many times each edge of the domain displaces
-    /// sphere `b`. 0, 0, 0 in open space.
+    /// sphere `b`.
     pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the input has no types.
     pub types: [i32; 2],
-    /// The numbers of the entry, followed by zeros: time of impact and penetration depth for spheres
-    /// that touch, and the vector from `a` to the image of `b` and its length for neighbours.
+    /// Numbers of the entry, followed by zeros: time of impact and penetration depth for spheres that touch,
+    /// and the vector from `a` to the image of `b` and its length for neighbours.
     pub numbers: [f32; 4],
 }
 
 /// Order of the pairs in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Pairs are sorted by `a`, then by `b`, then by the periodic image of `b`.
+    /// Order by `a`, then by `b`, then by the periodic image of `b`.
     #[default]
     Pair,
-    /// Pairs are sorted by the time of impact, then by `a`, by `b` and by the periodic image of `b`.
+    /// Order by the time of impact, then by `a`, by `b` and by the periodic image of `b`.
     Time,
 }
 
-/// Returns the colliding pairs of a step in the given order, with rows or, if the input has ids, ids for the
-/// spheres. The smaller id of a pair is `a`, because LAMMPS changes the order of atoms between frames. If `a`
-/// and `b` are exchanged for this, the periodic image is negated.
+/// Returns the colliding pairs of a step in the given order. Spheres are named by ids if the input has ids,
+/// otherwise by rows. The smaller id of a pair is `a`, because LAMMPS changes the order of atoms between
+/// frames. If `a` and `b` are exchanged, the periodic image is negated.
 pub fn named<'a>(
     found: &'a Collisions,
     world: &'a World,
@@ -47,7 +45,6 @@ pub fn named<'a>(
         let numbers = [collision.toi, collision.depth, 0.0, 0.0];
         name([collision.a, collision.b], image(index), numbers, world).in_order()
     });
-    // The library returns the pairs sorted by rows, so they need not be sorted again.
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
     }
@@ -65,9 +62,9 @@ pub fn named<'a>(
     Box::new(pairs.into_iter())
 }
 
-/// Returns the entries of a neighbour list, sorted by `a`, by `b` and by their images. If the world
-/// has ids, they identify the particles instead of rows. In a half list the smaller id of a pair is
-/// `a`. If this exchanges the two particles, the image and the vector of the pair are negated.
+/// Returns the entries of a neighbour list, sorted by `a`, by `b` and by the periodic image. Particles are
+/// named by ids if the world has ids, otherwise by rows. In a half list the smaller id of a pair is `a`. If
+/// this exchanges the two particles, the image and the vector of the pair are negated.
 pub fn neighbors<'a>(
     found: &'a NeighborList,
     world: &'a World,
@@ -97,7 +94,6 @@ pub fn neighbors<'a>(
     Box::new(pairs.into_iter())
 }
 
-/// Returns an entry for the spheres in two rows.
 fn name(rows: [u32; 2], image: [i32; 3], numbers: [f32; 4], world: &World) -> Pair {
     let name = |row: u32| match &world.ids {
         None => row.into(),
@@ -118,8 +114,8 @@ fn name(rows: [u32; 2], image: [i32; 3], numbers: [f32; 4], world: &World) -> Pa
 }
 
 impl Pair {
-    /// Returns the pair with the smaller of its names as `a`. If this exchanges its spheres, its
-    /// image is negated.
+    /// Returns the pair with the smaller id or row as `a`. If this exchanges the spheres, the periodic image
+    /// is negated.
     fn in_order(self) -> Self {
         if self.a <= self.b {
             return self;

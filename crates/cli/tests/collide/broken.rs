@@ -1,5 +1,4 @@
-//! Tests of `carom collide` with damaged input files: files that were cut off, and files with contents that
-//! do not match their names.
+//! Tests of `carom collide` with damaged input files.
 
 use crate::run::{BINARY, Folder, Test, run, run_with};
 use crate::written::data;
@@ -16,8 +15,7 @@ fn files_that_are_cut_off_are_rejected() -> Test {
         "packed.npz",
     ] {
         let whole = fs::read(data(name))?;
-        // The input file is cut to every length within the header and near the end, and to some lengths in
-        // between.
+        // The input file is cut to every length within the header and near the end, and to some in between.
         let places = (0..whole.len()).filter(|&n| n < 150 || n % 13 == 0 || n + 30 > whole.len());
         for length in places {
             let input = folder.file(name, &whole[..length])?;
@@ -29,8 +27,7 @@ fn files_that_are_cut_off_are_rejected() -> Test {
 }
 
 /// Checks that a CSV file without a line end after the last line yields a note, because the file may have
-/// been cut off. A CSV file that was cut off between two lines cannot be recognized, because CSV does not
-/// state the number of rows.
+/// been cut off.
 #[test]
 fn csv_without_a_last_line_end_yields_a_note() -> Test {
     for (input, notes) in [
@@ -144,8 +141,8 @@ fn claimed_sizes_take_no_memory() -> Test {
     );
     for (name, bytes) in [("claim.npy", npy), ("claim.dump", dump.into_bytes())] {
         let input = folder.file(name, bytes)?;
-        // The memory limit suffices for the program `carom` and its libraries, but not for the number of
-        // spheres that the file header claims.
+        // The memory limit suffices for the program `carom`, but not for the number of spheres that the file
+        // header claims.
         let limited =
             format!("ulimit -v 500000; exec \"$0\" collide '{input}' --dt 1 --backend cpu");
         let output = std::process::Command::new("sh")
@@ -163,7 +160,7 @@ fn claimed_sizes_take_no_memory() -> Test {
 }
 
 /// Checks that the error for a file without read permission names the file. Root may read every file, so a
-/// test that runs as root runs the program `carom` as another user.
+/// test that runs as root runs `carom` as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
@@ -172,9 +169,9 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // The other user may have no access to the build folder, so the program `carom` is copied. The command
-    // `cp` makes the copy: if this process wrote the copy, another test's child process could inherit the
-    // file open for writing, and such a file cannot be run.
+    // The other user may have no access to the build folder, so the program is copied. The command `cp` makes
+    // the copy: if this process wrote the copy, another test's child process could inherit the file open for
+    // writing, and such a file cannot be run.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)
@@ -195,8 +192,7 @@ fn a_file_without_permission_is_named() -> Test {
     Ok(())
 }
 
-/// Checks that `carom collide` finds the last frame of a dump that comes from a pipe. The search needs to
-/// read the input twice, but a pipe can be read only once.
+/// Checks that `carom collide` finds the last frame of a dump from a pipe, which can be read only once.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_last_frame_of_a_pipe_is_found() -> Test {

@@ -2,7 +2,6 @@
 
 use crate::run::{CSV, Folder, PAIRS, Test, run};
 
-/// Returns a LAMMPS dump of one frame.
 fn dump(columns: &str, atoms: &[&str]) -> String {
     let count = atoms.len();
     let atoms = atoms.join("\n");

@@ -1,5 +1,4 @@
-//! Tests of `carom collide` through its command line. The tests check the exit code, standard output and
-//! standard error.
+//! Tests of `carom collide` through its command line.
 
 mod broken;
 mod csv;

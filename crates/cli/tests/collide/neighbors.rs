@@ -14,7 +14,6 @@ fn neighbors(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     run_as_it_is(&[&["neighbors", "--backend", "cpu"], args].concat())
 }
 
-/// Returns the list as CSV.
 fn list(args: &[&str]) -> Result<String, Box<dyn Error>> {
     let run = neighbors(&[args, &["--output", "-"]].concat())?;
     run.expect_success(&args.join(" "));
@@ -61,7 +60,6 @@ fn summaries_count_pairs_and_show_the_first() -> Test {
         for part in parts {
             assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
         }
-        // Neither radii nor velocities are needed, so their absence is not worth a note.
         assert!(!run.stderr.contains("note"), "{}", run.stderr);
     }
     Ok(())

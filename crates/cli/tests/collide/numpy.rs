@@ -1,4 +1,4 @@
-//! Tests of `carom collide` with NumPy arrays: valid and invalid input, and output.
+//! Tests of `carom collide` with NumPy arrays.
 
 use crate::run::{CSV, Folder, Test, run};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Returns the contents of a NumPy `.npy` file with the given dtype, shape and data.
+/// Returns the contents of a `.npy` file with the given number type, shape and data.
 fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     with_header(&header, data)
@@ -40,7 +40,7 @@ fn npz(files: &[(&str, Vec<u8>)]) -> Result<Vec<u8>, Box<dyn std::error::Error>>
     Ok(archive.finish()?.into_inner())
 }
 
-/// An array of two overlapping spheres at rest, with the rows `x y z radius`.
+/// Two overlapping spheres at rest, with the rows `x y z radius`.
 const TWO: [f32; 8] = [0.0, 0.0, 0.0, 1.0, 1.5, 0.0, 0.0, 1.0];
 
 #[test]

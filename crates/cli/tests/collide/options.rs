@@ -1,4 +1,4 @@
-//! Tests of the options of `carom collide` for reading the input and writing the list of pairs.
+//! Tests of the options of `carom collide`.
 
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -6,8 +6,7 @@ use std::io::{Cursor, Read, Write};
 use crate::run::{CSV, Folder, Test, run, run_as_it_is, run_with, start};
 use crate::written::data;
 
-/// Returns a frame of a LAMMPS dump with the columns `id type x y z`. The frame has four spheres in a row,
-/// and `gap` is the distance between neighbouring centres.
+/// Returns a LAMMPS frame of four spheres in a row, with `gap` between neighbouring centres.
 fn frame(step: usize, gap: f64) -> String {
     let mut text = format!(
         "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n4\nITEM: BOX BOUNDS ff ff ff\n0 9\n0 9\n0 9\n\
@@ -19,7 +18,6 @@ fn frame(step: usize, gap: f64) -> String {
     text
 }
 
-/// Runs `carom collide` with the given arguments, and returns the lines of the list of touching pairs.
 fn list(folder: &Folder, args: &[&str]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let output = folder.path("list.csv")?;
     let args = [args, &["--backend", "cpu", "--output", &output]].concat();
@@ -83,8 +81,8 @@ fn standard_input_may_have_any_format() -> Test {
 fn radii_may_come_from_the_command_line() -> Test {
     let folder = Folder::new("radii")?;
     let dump = folder.file("dump.row", frame(0, 1.0))?;
-    // The spheres in the row have the types 1, 2, 1, 2, and neighbouring centres are 1 apart. With the radii
-    // 0.4 and 0.7, any two neighbours overlap by 0.4 + 0.7 - 1 = 0.1.
+    // The spheres have the types 1, 2, 1, 2, and neighbouring centres are 1 apart. With the radii 0.4 and
+    // 0.7, neighbours overlap by 0.4 + 0.7 - 1 = 0.1.
     let by_type = list(&folder, &[&dump, "--radius-by-type", "1=0.4,2=0.7"])?;
     assert_eq!(by_type.len(), 4);
     for line in &by_type[1..] {
@@ -168,8 +166,7 @@ fn types_are_copied_to_the_list() -> Test {
         list(&folder, &[&input, "--types"])?,
         [header, "0,1,3,4,0.0,1.0"]
     );
-    // With `--ids`, the sphere with the smaller id comes first in the pair. If the second sphere of the file
-    // has the smaller id, both the ids and the types are swapped.
+    // With `--ids`, the sphere with the smaller id comes first in the pair, so ids and types may be swapped.
     let named = list(&folder, &[&input, "--types", "--ids"])?;
     assert_eq!(named, [header, "5,7,4,3,0.0,1.0"]);
     let printed = run(&[&input, "--types", "--backend", "cpu"])?;
@@ -279,7 +276,6 @@ fn pairs_are_sorted_by_time_on_request() -> Test {
     let ids = list(&folder, &[&args[..], &["--ids"]].concat())?;
     assert_eq!(ids[1..3], ["3,4,0.0,1.0", "5,9,1.0,0.0"]);
     assert!(times(&ids)?.is_sorted());
-    // A list of pairs sorted by sphere and a list sorted by time have the same pairs.
     let mut by_pair = list(&folder, &[&input, "--dt", "5"])?;
     assert!(!times(&by_pair)?.is_sorted());
     let mut by_time = sorted;
@@ -350,7 +346,6 @@ fn archives_have_an_array_for_each_column() -> Test {
         assert_eq!(found.join(","), *line);
     }
 
-    // If no spheres touch, the NumPy arrays of pairs are empty.
     let alone = folder.file("alone.csv", "x,y,z,radius\n0,0,0,1\n")?;
     run(&[&alone, "--backend", "cpu", "--output", &output])?.expect_success("alone");
     let mut archive = zip::ZipArchive::new(Cursor::new(fs::read(&output)?))?;
@@ -360,8 +355,7 @@ fn archives_have_an_array_for_each_column() -> Test {
     Ok(())
 }
 
-/// Checks that `carom collide` still writes the plot if the reader of standard output closes the pipe. Only
-/// the writing of the list of pairs to the pipe stops.
+/// Checks that `carom collide` still writes the plot if the reader of standard output closes the pipe.
 #[test]
 fn the_plot_is_written_when_the_reader_of_the_list_leaves() -> Test {
     let folder = Folder::new("left")?;
@@ -472,8 +466,8 @@ fn wrong_use_of_bench_exits_with_2() -> Test {
     Ok(())
 }
 
-/// Checks that a closed standard error does not affect a list of pairs on standard output. The summary goes
-/// to standard error in this case.
+/// Checks that a closed standard error, to which the summary goes, does not affect a list of pairs on
+/// standard output.
 #[test]
 fn the_list_is_complete_when_standard_error_is_closed() -> Test {
     let folder = Folder::new("no-summary")?;

@@ -1,16 +1,13 @@
-//! Tests of `carom collide` with periodic boxes from LAMMPS dumps and from the command line, and of the
-//! output columns for the periodic image of each pair.
+//! Tests of `carom collide` with periodic boxes.
 
 use crate::run::{Folder, Test, run};
 use std::fs;
 
-/// CSV of three spheres. Two spheres overlap by 0.5 across the face x = 0 of a periodic box from 0 to 10. The
-/// third sphere is far from both.
+/// CSV of three spheres, of which two overlap by 0.5 across the face x = 0 of a periodic box from 0 to 10.
 const CSV: &str = "id,type,x,y,z,radius\n9,1,9,5,5,1\n7,2,0.5,5,5,1\n8,1,5,5,5,1\n";
 const BOX: &str = "0 0 0 10 10 10";
 
-/// Returns the spheres of the constant [`CSV`] as a LAMMPS dump. `bounds` is the rest of the line `ITEM: BOX
-/// BOUNDS`.
+/// Returns the spheres of [`CSV`] as a LAMMPS dump. `bounds` is the rest of the line `ITEM: BOX BOUNDS`.
 fn dump(bounds: &str) -> String {
     format!(
         "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS{bounds}\n\
@@ -19,7 +16,6 @@ fn dump(bounds: &str) -> String {
     )
 }
 
-/// Runs `carom collide` and returns the list of touching pairs as CSV.
 fn list(folder: &Folder, args: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
     let output = folder.path("pairs.csv")?;
     let more = ["--backend", "cpu", "--output", &output];
@@ -34,8 +30,8 @@ fn lists_have_columns_for_the_image() -> Test {
     let world = [csv.as_str(), "--box", BOX, "--periodic", "abc"];
     let more = |args: &[&str]| list(&folder, &[&world, args].concat());
     assert_eq!(more(&[])?, "a,b,toi,depth,n1,n2,n3\n0,1,0.0,0.5,1,0,0\n");
-    // With `--ids`, column `a` has the smaller id, which is the id of the second sphere of the file. So the
-    // sign of the periodic image is reversed.
+    // With `--ids`, column `a` has the id of the second sphere of the file, so the sign of the periodic image
+    // is reversed.
     let ids = "a,b,toi,depth,n1,n2,n3\n7,9,0.0,0.5,-1,0,0\n";
     assert_eq!(more(&["--ids"])?, ids);
     let types = "a,b,toi,depth,n1,n2,n3,type_a,type_b\n0,1,0.0,0.5,1,0,0,1,2\n";

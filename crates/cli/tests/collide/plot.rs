@@ -1,4 +1,4 @@
-//! Tests of the option `--plot` of `carom collide`, which draws the spheres to a PNG file.
+//! Tests of the option `--plot` of `carom collide`.
 
 use crate::run::{CSV, Folder, Run, Test, run};
 use serde_json::Value;
@@ -6,10 +6,10 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::BufReader;
 
-/// Position of the middle of the plot area in the picture, in pixels.
+/// Middle of the plot area, in pixels.
 const MIDDLE: [usize; 2] = [695, 610];
-/// Positions of pixels inside two discs of the plot's legend: the disc for spheres without contacts, and the
-/// disc for the smallest number of contacts above 0.
+/// Pixels inside two coloured discs of the plot's legend: for spheres without contacts, and for the smallest
+/// number of contacts above 0.
 const ALONE: [usize; 2] = [1281, 159];
 const FEWEST: [usize; 2] = [1281, 195];
 const BLACK: [u8; 3] = [0, 0, 0];
@@ -38,8 +38,7 @@ impl Picture {
     }
 }
 
-/// Runs `carom collide --plot`, and returns the picture. `rows` has a line `x,y,z,radius,vx,vy,vz` for each
-/// sphere.
+/// Runs `carom collide --plot` on lines `x,y,z,radius,vx,vy,vz`, and returns the picture.
 fn picture(folder: &Folder, rows: &str) -> Result<Picture, Box<dyn Error>> {
     let input = folder.file("world.csv", format!("x,y,z,radius,vx,vy,vz\n{rows}"))?;
     let plot = folder.path("world.png")?;
@@ -72,7 +71,7 @@ fn spheres_have_the_colours_of_the_legend() -> Test {
 #[test]
 fn colours_show_contacts_at_the_start() -> Test {
     let folder = Folder::new("plot-contacts")?;
-    // Three spheres in a row: the middle sphere touches the left sphere at the start, and meets the right
+    // Of three spheres in a row, the middle sphere touches the left sphere at the start, and meets the right
     // sphere later.
     let rows = "-4,0,0,2,0,0,0\n0,0,0,2,0,0,0\n5,0,0,2,-3,0,0\n";
     let picture = picture(&folder, rows)?;
@@ -88,13 +87,12 @@ fn colours_show_contacts_at_the_start() -> Test {
 #[test]
 fn near_spheres_hide_far_ones() -> Test {
     let folder = Folder::new("plot-depth")?;
-    // Each test input has two touching spheres hidden behind a third sphere. The inputs differ in the order
-    // of the rows and in the axis along which the plot looks at the spheres.
+    // Each test input has two touching spheres hidden behind a third sphere.
     for rows in [
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,0,4,3,0,0,0\n",
         "0.5,0,4,3,0,0,0\n0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n",
-        // Two test inputs that the plot shows along y and along x. Distant spheres to the left and right make
-        // the set of spheres thinnest along this axis.
+        // Two test inputs that the plot shows along y and along x, because distant spheres to the left and
+        // right make the set of spheres thinnest along this axis.
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,-9,0,3,0,0,0\n99,0,99,1,0,0,0\n-98,0,-99,1,0,0,0\n",
         "0,0,0,1,0,0,0\n0,1,0,1,0,0,0\n9,0.5,0,3,0,0,0\n0,99,99,1,0,0,0\n0,-98,-99,1,0,0,0\n",
     ] {
@@ -117,7 +115,6 @@ fn every_world_has_a_picture() -> Test {
         // radius.
         "1e18,-3,5,0,0,0,0\n1e18,-3,5,0,0,0,0\n",
         "1,1,1,2,0,0,0\n1,1,1,2,0,0,0\n",
-        // Test inputs with spheres that are huge, tiny, far from the origin, or spread along one direction.
         "1e18,1e18,1e18,1e18,0,0,0\n-1e18,-1e18,-1e18,1e17,0,0,0\n",
         "0,0,0,1e-45,0,0,0\n1e-45,0,0,1e-45,0,0,0\n",
         "1e-30,0,0,1e-30,0,0,0\n-1e-30,0,0,1e-30,0,0,0\n",
@@ -126,7 +123,6 @@ fn every_world_has_a_picture() -> Test {
         "0,-1e18,0,0,0,0,0\n0,1e18,0,0,0,0,0\n",
         "0,0,-1e18,0,0,0,0\n0,0,1e18,0,0,0,0\n",
         "0,-1e18,1,0,0,0,0\n1e-30,-1e18,1,0,0,0,0\n",
-        // Test input with tiny spheres inside a large sphere.
         "0,0,0,100,0,0,0\n0,0,0,0.001,0,0,0\n1,0,0,0,0,0,0\n",
     ] {
         let picture = picture(&folder, rows)?;

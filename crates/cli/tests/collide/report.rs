@@ -1,19 +1,18 @@
-//! Tests of the summary that `carom collide` prints, and of the list of pairs that it writes.
+//! Tests of the summary and the list of pairs of `carom collide`.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run, start};
 use serde_json::Value;
 use std::fs;
 
-/// Checks that numbers of any magnitude in the list of pairs are parsed to the float32 values that carom
-/// returned.
+/// Checks that numbers in the list of pairs are parsed to the float32 values that carom returned.
 #[test]
 fn numbers_in_the_list_read_back_unchanged() -> Test {
     let folder = Folder::new("round-trip")?;
     let mut text = String::from("x,y,z,radius,vx,vy,vz\n");
     let mut expected = Vec::new();
     for (k, scale) in [1e-12_f32, 1e-3, 1.0, 7e5, 3e11].into_iter().enumerate() {
-        // The two spheres of a pair have the same y, and different pairs are far apart along y. The time of
-        // impact of a pair is about the gap between its spheres divided by the speed.
+        // Different pairs are far apart along y. The time of impact of a pair is about its gap divided by the
+        // speed.
         let y = [0.0, 1e13, 2e13, 3e13, 4e13][k];
         let (x, speed) = (3.7 * scale, 2.9 * scale);
         text += &format!("0,{y},0,{scale},{speed},0,0\n{x},{y},0,{scale},0,0,0\n");
@@ -80,7 +79,6 @@ fn json_output_is_one_object_with_all_keys() -> Test {
 #[test]
 fn the_summary_shows_ten_pairs() -> Test {
     let folder = Folder::new("summary")?;
-    // Each of the twelve spheres in a row touches the next sphere, so there are eleven pairs.
     let rows: String = (0..12).map(|i| format!("{i},0,0,0.5\n")).collect();
     let input = folder.file("row.csv", format!("x,y,z,radius\n{rows}"))?;
     let run = run(&[&input, "--backend", "cpu"])?;
@@ -132,8 +130,7 @@ fn output_replaces_a_file_only_on_success_and_leaves_no_other_file() -> Test {
     Ok(())
 }
 
-/// Checks that `carom collide` succeeds although the reader of its output closes the pipe early, as `head`
-/// does.
+/// Checks that `carom collide` succeeds if the reader of its output closes the pipe early, as `head` does.
 #[test]
 fn a_closed_pipe_is_not_an_error() -> Test {
     let folder = Folder::new("pipe")?;
@@ -146,7 +143,6 @@ fn a_closed_pipe_is_not_an_error() -> Test {
     Ok(())
 }
 
-/// Checks that the progress bar is not written to a pipe. The progress bar appears only on a terminal.
 #[test]
 fn no_progress_bar_is_written_to_a_pipe() -> Test {
     let mut child = start(&["-"])?;

@@ -10,13 +10,11 @@ use std::process::{Child, Command};
 
 pub(crate) type Test = Result<(), Box<dyn Error>>;
 
-/// CSV of three spheres. Two spheres touch at time 0.3, and the third sphere is far from both.
+/// CSV of three spheres, of which two touch at time 0.3.
 pub(crate) const CSV: &str =
     "x,y,z,radius,vx,vy,vz\n0,0,0,1,10,0,0\n5,0,0,1,0,0,0\n0,90,0,1,0,0,0\n";
-/// The list of touching pairs of the spheres in [`CSV`].
 pub(crate) const PAIRS: &str = "a,b,toi,depth\n0,1,0.3,0.0\n";
 
-/// The exit code and the output of a run of the program `carom`.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -24,8 +22,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Fails the test unless the run ended with the exit code `code`, printed an `error:` message that
-    /// contains all `parts` to standard error, and printed nothing to standard output.
+    /// Fails unless the run ended with the exit code `code`, printed an `error:` message that contains all
+    /// `parts` to standard error, and printed nothing to standard output.
     pub(crate) fn expect_error(&self, name: &str, code: i32, parts: &[&str]) {
         let Self { stdout, stderr, .. } = self;
         assert_eq!(self.code, Some(code), "{name}: {stderr}{stdout}");
@@ -43,7 +41,7 @@ impl Run {
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_carom");
 
-/// Runs `carom collide` with `input` on standard input. The time step is 1, unless the arguments contain
+/// Runs `carom collide` with `input` on standard input, and a time step of 1 unless the arguments contain
 /// `--dt`.
 pub(crate) fn run_with(
     args: &[impl AsRef<OsStr>],
@@ -58,15 +56,14 @@ pub(crate) fn run_with(
     run_command(command, input, env)
 }
 
-/// Runs the program `carom` with the given arguments only, without a default time step.
+/// Runs the program `carom` with the given arguments only.
 pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     let mut command = Command::new(BINARY);
     command.args(args);
     run_command(command, b"", &[])
 }
 
-/// Starts `carom collide` on the CPU with a time step of 1. Standard input, standard output and standard
-/// error are pipes to the caller.
+/// Starts `carom collide` on the CPU with a time step of 1 and piped input and output.
 pub(crate) fn start(args: &[&str]) -> std::io::Result<Child> {
     Command::new(BINARY)
         .arg("collide")
@@ -89,8 +86,7 @@ fn run_command(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // The program `carom` may end before it has read all of its input. Writing to its standard input then
-    // fails, and the failure is ignored.
+    // The program `carom` may end before it has read all of its input, so writing may fail.
     let _ = child
         .stdin
         .take()
@@ -108,7 +104,7 @@ pub(crate) fn run(args: &[impl AsRef<OsStr>]) -> Result<Run, Box<dyn Error>> {
     run_with(args, b"", &[])
 }
 
-/// A folder for the files of one test. Dropping this value removes the folder and its contents.
+/// A folder for the files of one test, removed on drop.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -138,7 +134,6 @@ impl Folder {
             .into())
     }
 
-    /// Runs `carom collide` on the CPU with the file `input`, and returns the list of touching pairs as CSV.
     pub(crate) fn pairs(&self, input: &str) -> Result<String, Box<dyn Error>> {
         let output = self.path("pairs.csv")?;
         run(&[input, "--backend", "cpu", "--output", &output])?.expect_success(input);
@@ -148,8 +143,6 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A failure to remove the test folder is ignored, because files that remain in the system's temporary
-        // folder do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

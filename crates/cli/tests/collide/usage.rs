@@ -1,4 +1,4 @@
-//! Tests of the command line of the program `carom`: wrong usage, and the help texts.
+//! Tests of wrong usage and the help texts of `carom`.
 
 use crate::run::{CSV, Folder, Test, run, run_as_it_is};
 use serde_json::Value;

@@ -1,9 +1,9 @@
-//! Tests of the option `--verify` of `carom collide`, with and without a graphics adapter.
+//! Tests of the option `--verify` of `carom collide`.
 
 use crate::run::{CSV, Folder, Test, run_with};
 use serde_json::Value;
 
-/// Returns a CSV file of 500 random spheres. Some pairs overlap, some meet later, and some never touch.
+/// Returns a CSV file of 500 random spheres.
 fn crowd() -> String {
     let mut random = fastrand::Rng::with_seed(7);
     let mut rows = String::from("x,y,z,radius,vx,vy,vz\n");
@@ -16,8 +16,8 @@ fn crowd() -> String {
     rows
 }
 
-/// Environment variables for two runs of `carom collide`: first with the graphics adapters of this machine,
-/// then on Linux without any graphics adapter.
+/// Environment variables for two runs of `carom`: with the graphics adapters of this machine, and on Linux
+/// without any.
 const ADAPTERS: [&[(&str, &str)]; 2] = [
     &[],
     &[
@@ -56,8 +56,8 @@ fn verify_checks_with_and_without_an_adapter() -> Test {
     Ok(())
 }
 
-/// Checks that `--verify` never passes without a check. With too many spheres for a test of every pair,
-/// `--verify` compares the CPU's pairs with the GPU's, so a missing graphics adapter must be an error.
+/// Checks that `--verify` never passes without a check: with too many spheres to test every pair, a missing
+/// graphics adapter is an error.
 #[test]
 fn verify_never_passes_unchecked() -> Test {
     let folder = Folder::new("unchecked")?;

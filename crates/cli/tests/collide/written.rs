@@ -4,13 +4,12 @@ use crate::run::{Folder, Test, run};
 use std::error::Error;
 use std::fs;
 
-/// Returns the path of a test file in the folder `crates/cli/tests/data`.
 pub(crate) fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs `carom collide` with a file in `crates/cli/tests/data`, and returns the lines of the list of touching
-/// pairs without the header.
+/// Runs `carom collide` with a file in `crates/cli/tests/data`, and returns the touching pairs without the
+/// header.
 fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Box<dyn Error>> {
     let output = folder.path("list.csv")?;
     let input = data(name);
@@ -24,8 +23,8 @@ fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Bo
         .collect())
 }
 
-/// Fails the test unless two lists have the same pairs and almost the same numbers. The numbers may differ
-/// slightly, because LAMMPS's scaled coordinates are rounded differently.
+/// Fails unless two lists have the same pairs and almost the same numbers. LAMMPS's scaled coordinates are
+/// rounded differently.
 fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
     assert!(
         expected.len() >= 10,
@@ -70,16 +69,13 @@ fn files_written_by_lammps_and_ase_are_read_correctly() -> Test {
         ("ase.xyz", "tilted.csv"),
     ] {
         let found = list(&folder, name, &["--ids", "--open"])?;
-        // The option `--open` ignores the periodic box of a file. A CSV file has no box, so the option has no
-        // effect.
+        // The option `--open` ignores the periodic box of a file, and has no effect on a CSV file.
         let expected = list(&folder, truth, &["--ids", "--open"])?;
         expect_alike(name, &found, &expected)?;
     }
     Ok(())
 }
 
-/// Checks that the periodic box in a LAMMPS or ASE file gives the same pairs as the same box on the command
-/// line.
 #[test]
 fn the_box_of_a_file_is_periodic_as_lammps_and_ase_wrote_it() -> Test {
     let folder = Folder::new("lammps-boxes")?;
@@ -121,8 +117,8 @@ fn the_box_of_a_file_is_periodic_as_lammps_and_ase_wrote_it() -> Test {
     Ok(())
 }
 
-/// Checks that carom's touching pairs and their periodic images agree with a list of pairs computed by
-/// LAMMPS. No pair is so close to tangency that the rounding to float32 could matter.
+/// Checks carom's touching pairs and their periodic images against LAMMPS. No pair is so close to tangency
+/// that the rounding to float32 could matter.
 #[test]
 fn pairs_and_images_are_those_of_lammps() -> Test {
     let folder = Folder::new("lammps-pairs")?;

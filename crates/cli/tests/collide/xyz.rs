@@ -1,9 +1,8 @@
-//! Tests of `carom collide` with valid and invalid XYZ files.
+//! Tests of `carom collide` with XYZ files.
 
 use crate::run::{CSV, Folder, PAIRS, Test, run};
 use std::fs;
 
-/// Returns an extended XYZ file of one frame, with a radius and a velocity along x for each atom.
 fn xyz(comment: &str, atoms: &[&str]) -> String {
     let count = atoms.len();
     let atoms = atoms.join("\n");

@@ -3,12 +3,9 @@
 use super::Contender;
 use crate::step::{Ball, Found, World, impact, index, pair};
 
-/// Largest number of spheres for which the brute-force method runs. With more spheres, brute force takes far
-/// longer than the other benchmarked methods.
+/// Largest number of spheres for which the brute-force method runs.
 const MOST: usize = 20_000;
 
-/// The brute-force method. For every pair of spheres, it tests whether the bounding balls of the two motions
-/// overlap, and only then tests the moving spheres.
 pub(crate) struct BruteForce;
 
 impl Contender for BruteForce {
@@ -31,8 +28,6 @@ impl Contender for BruteForce {
                 if ball.meets(other)
                     && let Some(toi) = impact(&spheres[a], &spheres[b], dt)
                 {
-                    // The loops visit the pairs of spheres in the order of the final list, so the list needs
-                    // no sort.
                     pairs.push(pair(index(a), index(b), toi));
                 }
             }

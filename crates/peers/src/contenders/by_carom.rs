@@ -5,7 +5,7 @@ use carom::{Backend, Detector, Options, Step};
 use super::Contender;
 use crate::step::{Found, World};
 
-/// carom's CPU collision detector. The same detector runs all time steps of the benchmark.
+/// The same detector runs all time steps of the benchmark.
 pub(crate) struct Carom {
     detector: Detector,
     threads: usize,

@@ -6,10 +6,9 @@ use kiddo::{ImmutableKdTree, SquaredEuclidean};
 use super::Contender;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// The k-d tree of the crate kiddo. The tree has the centres of the bounding balls of the spheres' motions.
-/// Each ball queries all centres within twice its own radius, and keeps only smaller balls (or balls of equal
-/// radius and lower index). So each pair is found once, and a large ball does not enlarge the queries of
-/// other balls.
+/// A k-d tree of the centres of the bounding balls of all moving spheres. Each ball queries all centres
+/// within twice its own radius, and keeps only smaller balls (or balls of equal radius and lower index). So
+/// each pair is found once, and a large ball does not enlarge the queries of other balls.
 pub(crate) struct Kiddo;
 
 impl Contender for Kiddo {

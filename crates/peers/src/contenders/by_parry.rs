@@ -8,14 +8,14 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// The benchmarked method that builds a new bounding volume hierarchy of the crate parry3d in each time step.
+/// The bounding volume hierarchy of parry3d, built anew in each time step.
 #[derive(Default)]
 pub(crate) struct Parry {
     workspace: BvhWorkspace,
 }
 
-/// The benchmarked method that keeps the bounding volume hierarchy of the crate parry3d from the previous
-/// time step. Each step updates every leaf and refits the whole tree.
+/// The bounding volume hierarchy of parry3d, kept from the previous time step. Each step updates every leaf
+/// and refits the whole tree.
 #[derive(Default)]
 pub(crate) struct ParryKept {
     workspace: BvhWorkspace,
@@ -32,8 +32,6 @@ fn build(World { spheres, dt }: World<'_>) -> Bvh {
     Bvh::from_iter(BvhBuildStrategy::Binned, leaves)
 }
 
-/// Finds all pairs of leaves with overlapping boxes, by a traversal of the tree against itself. Then tests
-/// the two moving spheres of each pair.
 fn traverse(tree: &Bvh, workspace: &mut BvhWorkspace, world: World<'_>) -> Found {
     let mut pairs = Vec::new();
     let mut candidates = 0;

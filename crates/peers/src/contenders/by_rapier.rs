@@ -13,21 +13,19 @@ use rapier3d::prelude::{
 use super::Contender;
 use crate::step::{Bounds, Found, World, before, index, sorted, test};
 
-/// The benchmarked method that builds a new rapier3d broad phase in each time step.
+/// The broad phase of rapier3d, built anew in each time step.
 pub(crate) struct Rapier;
 
-/// The benchmarked method that keeps the rapier3d broad phase from the previous time step and updates every
-/// box. rapier3d reports only the pairs that were added or removed, so this struct also keeps the set of all
-/// pairs of overlapping boxes.
+/// The broad phase of rapier3d, kept from the previous time step. rapier3d reports only the pairs of
+/// overlapping boxes that were added or removed, so this struct also keeps the set of all such pairs.
 #[derive(Default)]
 pub(crate) struct RapierKept {
     /// The rapier3d broad phase at the end of the step before the timed step.
     last: Option<State>,
-    /// Copy of the previous step's broad phase, which the timed step updates.
+    /// Copy of the broad phase `last`, which the timed step updates.
     state: Option<State>,
 }
 
-/// A rapier3d broad phase, its colliders, and the set of all pairs of overlapping boxes.
 #[derive(Clone)]
 struct State {
     colliders: ColliderSet,
@@ -51,8 +49,8 @@ fn aabb(bounds: &Bounds) -> Aabb {
     )
 }
 
-/// Makes a rapier3d broad phase of the bounding boxes of all spheres' motions, and updates the broad phase
-/// once. Returns the broad phase and the events of the update, which report every pair of overlapping boxes.
+/// Makes a rapier3d broad phase of the bounding boxes of all moving spheres. Returns the broad phase and the
+/// events that report every pair of overlapping boxes.
 fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPhasePairEvent>)> {
     let mut colliders = ColliderSet::new();
     let mut handles = Vec::with_capacity(spheres.len());
@@ -60,7 +58,7 @@ fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPha
         let aabb = aabb(&Bounds::new(sphere, dt));
         let half = aabb.half_extents();
         // rapier3d treats colliders without rigid bodies as fixed, and ignores pairs of fixed colliders by
-        // default. So all collision types are activated.
+        // default.
         let collider = ColliderBuilder::cuboid(half.x, half.y, half.z)
             .translation(aabb.center())
             .active_collision_types(ActiveCollisionTypes::all());
@@ -90,8 +88,6 @@ fn fill(World { spheres, dt }: World<'_>) -> anyhow::Result<(State, Vec<BroadPha
 }
 
 impl State {
-    /// Sets every bounding box to the motion in the given time step, and then updates the set of pairs of
-    /// overlapping boxes.
     fn update(&mut self, World { spheres, dt }: World<'_>) {
         let parameters = parameters(dt);
         for (sphere, &handle) in spheres.iter().zip(&self.handles) {
@@ -110,8 +106,6 @@ impl State {
         self.heed(&events);
     }
 
-    /// Applies rapier3d's events to the set of pairs of overlapping boxes: adds each new pair, and removes
-    /// each pair that no longer overlaps.
     fn heed(&mut self, events: &[BroadPhasePairEvent]) {
         for event in events {
             match event {
@@ -162,8 +156,7 @@ impl Contender for RapierKept {
     fn prepare(&mut self, world: World<'_>) -> anyhow::Result<()> {
         if self.last.is_none() {
             let past = |steps| before(world, steps);
-            // The rapier3d broad phase defers some work of an update to the next update. So the broad phase
-            // before the timed step is the result of two earlier steps, not only one.
+            // The rapier3d broad phase defers some work of an update to the next update.
             let (mut state, events) = fill(World {
                 spheres: &past(2.0),
                 ..world

@@ -6,8 +6,8 @@ use rstar::primitives::{GeomWithData, Rectangle};
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
-/// The R*-tree of the crate rstar, with the bounding boxes of the spheres' motions. Each time step builds the
-/// tree by bulk loading, and then joins the tree with itself to find overlapping boxes.
+/// An R*-tree of the bounding boxes of all moving spheres. Each time step builds the tree by bulk loading,
+/// and then joins the tree with itself to find overlapping boxes.
 pub(crate) struct Rstar;
 
 impl Contender for Rstar {
@@ -24,7 +24,7 @@ impl Contender for Rstar {
         let mut pairs = Vec::new();
         let mut candidates = 0;
         // The join of the tree with itself returns each pair of spheres in both orders, and each sphere with
-        // itself. Only pairs with increasing indices are kept.
+        // itself.
         for (one, other) in tree.intersection_candidates_with_other_tree(&tree) {
             if one.data < other.data {
                 candidates += 1;

@@ -6,8 +6,8 @@ use super::Contender;
 use super::grid::PlainGrid;
 use crate::step::{Ball, Found, World, index, sorted, test};
 
-/// The cell lists of the crate zelll, with the bounding balls of the spheres' motions. Each time step
-/// rebuilds the cells, which are as wide as the largest ball.
+/// Cell lists of the bounding balls of all moving spheres. Each time step rebuilds the cells, which are as
+/// wide as the largest ball.
 pub(crate) struct Zelll;
 
 #[derive(Clone, Copy, Default)]
@@ -28,8 +28,8 @@ impl Contender for Zelll {
     }
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
-        // Only the number of candidate pairs is limited for zelll, not the number of cells. zelll has about
-        // as many cells as the method `plain-grid`, but its empty cells take no memory.
+        // Only the number of candidate pairs is limited for zelll, not the number of cells, because its empty
+        // cells take no memory.
         PlainGrid::crowded(world)
     }
 

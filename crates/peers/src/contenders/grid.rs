@@ -1,6 +1,6 @@
 //! A textbook uniform grid as one of the benchmarked methods. The grid is dense, and its cells are as wide as
-//! the widest bounding box of a sphere's motion. Where all spheres have similar sizes and speeds, this is the
-//! simplest method, so it is the baseline for such scenes.
+//! the widest bounding box of a moving sphere. This is the simplest method for spheres of similar sizes and
+//! speeds.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,27 +13,23 @@ use carom::{Collision, Sphere};
 use super::{Contender, MOST_CANDIDATES};
 use crate::step::{Ball, Found, World, impact, index, pair, sorted};
 
-/// Largest number of cells in the uniform grid. The array with the start index of each cell then takes one
-/// gibibyte.
+/// Largest number of cells in the uniform grid, so that the array of cell starts takes at most one gibibyte.
 const MOST_CELLS: f64 = (1_u64 << 28) as f64;
 
-/// The benchmarked method with a uniform grid. The arrays keep their memory, but not their contents, from one
-/// time step to the next.
+/// The arrays of the uniform grid keep their memory, but not their contents, from one time step to the next.
 #[derive(Default)]
 pub(crate) struct PlainGrid {
     cell_of: Vec<u32>,
-    /// For each grid cell: the position of its first sphere in the arrays that are sorted by cell.
+    /// For each grid cell: the index of its first sphere in the arrays sorted by cell.
     starts: Vec<u32>,
     order: Vec<u32>,
     sorted: Vec<Sphere>,
-    /// The bounding balls of the spheres' motions, sorted by grid cell. Two balls are tested before the two
-    /// spheres.
     balls: Vec<Ball>,
     pairs: Vec<Collision>,
 }
 
-/// Position of the uniform grid, size of its cells, and number of cells along each axis. A layer of empty
-/// cells surrounds the spheres, so that every cell with a sphere has all 26 neighbours.
+/// Position, cell size and cell counts of the uniform grid. A layer of empty cells surrounds the spheres, so
+/// that every cell with a sphere has all 26 neighbours.
 struct Layout {
     low: [f32; 3],
     cells_per_length: f32,
@@ -55,8 +51,8 @@ impl Layout {
             }
         }
         let largest = low.iter().chain(&high).fold(half, |x, y| x.max(y.abs()));
-        // The margin in the cell size keeps two touching spheres in the same grid cell or in neighbouring
-        // cells in spite of rounding.
+        // The margin keeps two touching spheres in the same grid cell or in neighbouring cells in spite of
+        // rounding.
         let cells_per_length = 1.0 / (2.0 * half + 16.0 * f32::EPSILON * largest);
         let size = [0, 1, 2].map(|k| ((high[k] - low[k]) * cells_per_length) as usize + 3);
         Self {
@@ -78,9 +74,8 @@ impl Layout {
         (z * self.size[1] + y) * self.size[0] + x
     }
 
-    /// Returns four index offsets from a grid cell to neighbouring cells. Each offset leads to the middle of
-    /// a row of three cells along x. These four rows and the next cell along x are the 13 neighbours with
-    /// larger indices than the cell.
+    /// Returns four index offsets from a grid cell to the middles of neighbouring rows of three cells along
+    /// x. These four rows and the next cell along x are the 13 neighbours with larger indices than the cell.
     fn rows(&self) -> [usize; 4] {
         let row = self.size[0];
         let layer = row * self.size[1];
@@ -90,8 +85,7 @@ impl Layout {
 
 impl PlainGrid {
     /// Returns a reason not to run the uniform grid if more than [`MOST_CANDIDATES`] pairs of spheres would
-    /// be in the same cell or in neighbouring cells, otherwise `None`. Returns `None` without a count of the
-    /// pairs if the grid would have more than [`MOST_CELLS`] cells.
+    /// be in the same cell or in neighbouring cells.
     pub(crate) fn crowded(world: World<'_>) -> Option<String> {
         let layout = Layout::new(world);
         if layout.cells() > MOST_CELLS {
@@ -99,13 +93,13 @@ impl PlainGrid {
         }
         let mut grid = Self::default();
         grid.bin(world, &layout);
-        // In this function, element c + 1 of the array `starts` has the start of grid cell c. The start moves
-        // to element c only when the grid is filled with spheres.
+        // Element c + 1 of the array `starts` has the start of grid cell c until the grid is filled with
+        // spheres.
         let count = |from: usize, to: usize| u64::from(grid.starts[to + 1] - grid.starts[from + 1]);
         let of_cell = |&cell: &u32| {
             let cell = cell as usize;
-            // A sphere is tested only against the later spheres of its own grid cell, which are half of the
-            // cell's spheres on average.
+            // A sphere is tested only against the later spheres of its own grid cell, on average half of the
+            // cell's spheres.
             let own = count(cell, cell + 1) / 2 + count(cell + 1, cell + 2);
             let rows = layout
                 .rows()
@@ -119,14 +113,14 @@ impl PlainGrid {
         })
     }
 
-    /// Computes the grid cell of each sphere, counts the spheres in each cell, and computes the start of each
-    /// cell in the sorted arrays. Element c + 1 of the array `starts` then has the start of cell c. Filling
-    /// the grid advances this element to the end of cell c, which is the start of cell c + 1.
+    /// Counts the spheres in each grid cell, and computes the start of cell c in the sorted arrays as element
+    /// c + 1 of `starts`. Filling the grid advances this element to the end of cell c, which is the start of
+    /// cell c + 1.
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();
-        // The array of cell starts has two elements more than there are grid cells, because the spheres of
-        // cell c are counted in element c + 2.
+        // The array `starts` has two elements more than there are grid cells, because the spheres of cell c
+        // are counted in element c + 2.
         self.starts
             .resize(layout.size.iter().product::<usize>() + 2, 0);
         self.cell_of.clear();
@@ -177,8 +171,8 @@ impl Contender for PlainGrid {
         let pairs = &mut self.pairs;
         pairs.clear();
         let mut candidates = 0;
-        // The array `near` collects the indices of overlapping balls without a branch, because the processor
-        // would often mispredict a branch.
+        // Overlapping balls are collected without a branch, because the processor would often mispredict the
+        // branch.
         let mut near: Vec<u32> = Vec::new();
         let mut test_against = |i: usize, ranges: &[(usize, usize)]| {
             let ball = balls[i];
@@ -204,8 +198,6 @@ impl Contender for PlainGrid {
         let rows = layout.rows();
         let mut i = 0;
         while i < balls.len() {
-            // The index ranges of neighbouring cells are looked up once per grid cell, because all spheres of
-            // a cell share the same ranges.
             let cell = layout.cell_of(&in_cells[i], dt);
             let start = |cell: usize| starts[cell] as usize;
             let (end, next) = (start(cell + 1), start(cell + 2));

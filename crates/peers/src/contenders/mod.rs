@@ -1,4 +1,4 @@
-//! The benchmarked methods that find touching pairs of spheres, one file for each library or algorithm.
+//! The benchmarked methods that find touching pairs of spheres.
 
 mod brute;
 mod by_carom;
@@ -12,7 +12,6 @@ mod plane_sweep;
 
 use crate::step::{Found, World};
 
-/// A benchmarked method that finds all pairs of spheres that touch during a time step.
 pub(crate) trait Contender {
     fn name(&self) -> &'static str;
 
@@ -20,28 +19,27 @@ pub(crate) trait Contender {
         1
     }
 
-    /// Returns the reason why the benchmarked method does not run on the given spheres, or `None` if the
-    /// method runs. This call is not timed.
+    /// Returns why the benchmarked method does not run on the given spheres, or `None` if the method runs.
+    /// This call is not timed.
     fn refusal(&self, _world: World<'_>) -> Option<String> {
         None
     }
 
-    /// Makes the data structures that a simulation would have kept from the previous time step, such as a
-    /// tree. This call is not timed.
+    /// Makes the data that a simulation would have kept from the previous time step, such as a tree. This
+    /// call is not timed.
     fn prepare(&mut self, _world: World<'_>) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// Finds all pairs of spheres that touch during the time step. The benchmark times only this call, which
-    /// includes the conversion of the spheres to the method's own format and the sort of the list of pairs.
+    /// Finds all pairs of spheres that touch during the time step. Only this call is timed, including the
+    /// conversion of the spheres to the method's own format and the sort of the list of pairs.
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found>;
 }
 
-/// Largest estimated number of candidate pairs with which a benchmarked method runs. A step with more
-/// candidates would take minutes.
+/// Largest estimated number of candidate pairs with which a benchmarked method runs. More candidates would
+/// take minutes.
 const MOST_CANDIDATES: u64 = 1 << 33;
 
-/// Names and descriptions of all benchmarked methods, in the order in which they run.
 pub(crate) const NAMES: [(&str, &str); 12] = [
     (
         "carom",
@@ -87,12 +85,6 @@ pub(crate) const NAMES: [(&str, &str); 12] = [
     ),
 ];
 
-/// Returns the benchmarked methods of the given name: for `carom`, one for each number of threads, and for
-/// any other name, exactly one.
-///
-/// # Errors
-///
-/// Returns an error if the name is unknown, or if carom cannot start.
 pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<dyn Contender>>> {
     let one: Box<dyn Contender> = match name {
         "carom" => {
@@ -120,8 +112,7 @@ pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<d
     Ok(vec![one])
 }
 
-/// Placeholder for the library dynamis-broadphase, which runs only on GPUs. The benchmark lists the library
-/// as not applicable.
+/// Placeholder for the library dynamis-broadphase, which runs only on GPUs.
 struct Dynamis;
 
 impl Contender for Dynamis {

@@ -3,11 +3,11 @@
 use super::Contender;
 use crate::step::{Bounds, Found, World, index, sorted, test};
 
-/// The sort-and-sweep method. The bounding boxes of the spheres' motions are sorted along the axis on which
-/// they overlap least, and then swept along this axis.
+/// The bounding boxes of all moving spheres are sorted along the axis on which they overlap least, and then
+/// swept along this axis.
 pub(crate) struct PlaneSweep;
 
-/// The bounding box of a sphere's motion. The order of the coordinates is rotated so that the sweep axis is
+/// The bounding box of a moving sphere. The order of the coordinates is rotated so that the sweep axis is
 /// first.
 #[derive(Clone, Copy)]
 struct Entry {
@@ -23,8 +23,8 @@ impl Contender for PlaneSweep {
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
         let sorted = sort(world);
-        // The number of pairs of bounding boxes that overlap along the sweep axis is estimated from every
-        // hundredth box.
+        // The number of pairs of boxes that overlap along the sweep axis is estimated from every hundredth
+        // box.
         let [mut seen, mut counted] = [0, 0];
         for (at, entry) in sorted.iter().enumerate().step_by(100) {
             seen += sorted.partition_point(|other| other.min[0] <= entry.max[0]) - at;
@@ -65,12 +65,10 @@ impl Contender for PlaneSweep {
     }
 }
 
-/// Returns the bounding boxes of the spheres' motions, sorted along the axis on which the fewest boxes cover
-/// a point on average. The sort key is the lower end of a box.
 fn sort(World { spheres, dt }: World<'_>) -> Vec<Entry> {
     let bounds: Vec<Bounds> = spheres.iter().map(|s| Bounds::new(s, dt)).collect();
     // Mean number of bounding boxes that cover a point of axis k: the sum of the boxes' lengths along the
-    // axis, divided by the length of the interval that all boxes together span.
+    // axis, divided by the length of the interval that all boxes span.
     let crowding = |k: usize| {
         let low = bounds.iter().fold(f32::INFINITY, |x, b| x.min(b.min[k]));
         let high = bounds.iter().fold(-f32::INFINITY, |x, b| x.max(b.max[k]));

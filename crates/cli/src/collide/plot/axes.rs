@@ -11,14 +11,10 @@ use super::text::Align;
 use super::view::View;
 use super::{BOTTOM, FAINT, INK, LEFT, RIGHT, TOP};
 
-/// Minimum distance between two ticks of an axis, in pixels. This distance leaves room for the longest
-/// number.
+/// Minimum distance between two ticks of an axis in pixels, which leaves room for the longest number.
 const APART: f64 = 140.0;
-/// Length of the mark of a tick of an axis, in pixels.
 const TICK: f32 = 7.0;
-/// Font size of the numbers at the ticks of an axis, in pixels.
 const SIZE: f32 = 19.0;
-/// Font size of the names of the axes, in pixels.
 const NAME: f32 = 24.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
@@ -36,7 +32,7 @@ pub(crate) fn draw(canvas: &mut Canvas, view: &View) {
 
     let ticks = Ticks::of(view.centre[1], f64::from(BOTTOM - TOP), view.scale);
     // The name of the vertical axis is above the axis, because a long name such as `x − 1e18` would not fit
-    // beside the axis.
+    // beside it.
     let place = [LEFT - 7.0, TOP - 13.0];
     canvas.write(&ticks.name(up), NAME, place, Align::Left);
     for (offset, number) in ticks.marks {
@@ -54,10 +50,9 @@ pub(crate) fn frame(canvas: &mut Canvas) {
     }
 }
 
-/// Ticks of an axis of the picture, at multiples of a round number.
 struct Ticks {
-    /// Coordinate that is subtracted from the numbers at the ticks of an axis. The coordinate is 0, unless
-    /// the numbers would then have too many digits.
+    /// Coordinate that is subtracted from the numbers at the ticks of an axis, so that the numbers have few
+    /// digits.
     origin: f32,
     /// For each tick of an axis: offset from the middle of the axis in pixels, and the number written at the
     /// tick.
@@ -65,8 +60,8 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// Returns the ticks of an axis. `middle` is the coordinate in the middle of the axis, `length` is the
-    /// length of the axis in pixels, and `scale` is the number of pixels in a unit of length.
+    /// Returns the ticks of an axis with the coordinate `middle` in its middle. `length` is in pixels, and
+    /// `scale` is in pixels per unit of length.
     fn of(middle: f64, length: f64, scale: f64) -> Self {
         let [apart, reach] = [APART, length / 2.0].map(|pixels| pixels / scale);
         let mut exponent = apart.log10().floor() as i32;
@@ -92,8 +87,7 @@ impl Ticks {
         Self { origin, marks }
     }
 
-    /// Returns the name that is written at an axis: `x`, or for example `x − 1e18` if 1e18 is subtracted from
-    /// the numbers at the ticks.
+    /// Returns the name of an axis: `x`, or `x − 1e18` if 1e18 is subtracted from the numbers at the ticks.
     fn name(&self, coordinate: &str) -> String {
         let origin = self.origin.abs();
         let sign = if self.origin > 0.0 { '−' } else { '+' };
@@ -107,9 +101,8 @@ impl Ticks {
     }
 }
 
-/// Formats the number `value` at a tick of an axis. The ticks are at multiples of 10 to the power of
-/// `exponent`, and the number has enough digits to distinguish neighbouring ticks. `largest` is the largest
-/// magnitude on the axis.
+/// Formats the number at a tick of an axis. The ticks are at multiples of 10 to the power of `exponent`, and
+/// `largest` is the largest magnitude on the axis.
 fn number(value: f64, exponent: i32, largest: f64) -> String {
     let text = if value == 0.0 {
         "0".into()

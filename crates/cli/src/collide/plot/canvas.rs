@@ -1,5 +1,5 @@
 //! Pixels of the picture. Shapes are painted from front to back, so hidden shapes cost little: a million
-//! spheres take one second. The crate `tiny-skia`, which paints from back to front, takes eight seconds.
+//! spheres take one second, and eight seconds with the crate `tiny-skia`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,16 +14,15 @@ use super::{HEIGHT, WIDTH};
 
 /// A colour: red, green and blue, each from 0 to 255.
 pub(crate) type Colour = [u8; 3];
-/// A position in the picture: the distances from the top left corner to the right and downwards, in pixels.
+/// A position in the picture, in pixels from the top left corner.
 pub(crate) type Place = [f32; 2];
 
-/// Uncovered fraction of a pixel below which the pixel counts as completely covered. The difference is
-/// invisible.
+/// Uncovered fraction of a pixel below which the pixel counts as completely covered.
 const NOTHING: f32 = 0.002;
 
 pub(crate) struct Canvas {
-    /// For each pixel of the picture: red, green and blue of the shapes painted so far, and the fraction of
-    /// the pixel that no shape covers yet.
+    /// For each pixel of the picture: red, green and blue of the shapes painted so far, and the fraction that
+    /// no shape covers yet.
     pixels: Vec<[f32; 4]>,
     pub(super) font: FontRef<'static>,
 }
@@ -37,16 +36,16 @@ impl Canvas {
         })
     }
 
-    /// Paints a line with round ends, behind all shapes that were painted before. The width is in pixels.
+    /// Paints a line with round ends, `width` pixels wide, behind all shapes painted before.
     pub(crate) fn line(&mut self, [from, to]: [Place; 2], width: f32, colour: Colour) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-        // The squared length of a line must not be 0, because the search for the point of the line nearest to
-        // a pixel divides by the squared length. A disc is painted as a line of length 0.
+        // The squared length of a line must not be 0, because it is a divisor. A disc is painted as a line of
+        // length 0.
         let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
         let reach = width / 2.0 + 0.5;
         for row in pixels_between([from[1], to[1]], reach, HEIGHT) {
             let y = row as f32 + 0.5 - from[1];
-            // Range of x in which the line is at most `reach` above or below the centres of a row of pixels.
+            // Range of x in which the line is at most `reach` above or below a row of pixels.
             let part = [y - reach, y + reach].map(|y| from[0] + (y / dy).clamp(0.0, 1.0) * dx);
             for column in pixels_between(part, reach, WIDTH) {
                 let pixel = &mut self.pixels[row * WIDTH + column];
@@ -62,12 +61,12 @@ impl Canvas {
         }
     }
 
-    /// Paints a disc, behind all shapes that were painted before. The radius is in pixels.
+    /// Paints a disc with a radius in pixels, behind all shapes painted before.
     pub(crate) fn disc(&mut self, centre: Place, radius: f32, colour: Colour) {
         self.line([centre, centre], 2.0 * radius, colour);
     }
 
-    /// Paints the fraction `coverage` of one pixel. Does nothing for a position outside the picture.
+    /// Paints the fraction `coverage` of one pixel, if the position is inside the picture.
     pub(crate) fn dot(&mut self, [x, y]: Place, colour: Colour, coverage: f32) {
         if (0.0..WIDTH as f32).contains(&x) && (0.0..HEIGHT as f32).contains(&y) {
             let pixel = &mut self.pixels[y as usize * WIDTH + x as usize];
@@ -75,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Returns the finished picture on paper of the colour `paper`, as red, green and blue of each pixel.
+    /// Returns red, green and blue of each pixel, on paper of the colour `paper`.
     pub(crate) fn on(&self, paper: Colour) -> Vec<u8> {
         let on_paper = |&[red, green, blue, left]: &[f32; 4]| {
             let painted = [red, green, blue];
@@ -85,8 +84,8 @@ impl Canvas {
     }
 }
 
-/// Adds a shape to a pixel, behind the shapes that were painted before. The shape covers the fraction
-/// `coverage` of the part of the pixel that is still uncovered.
+/// Adds a shape to a pixel, behind the shapes painted before. The shape covers the fraction `coverage` of the
+/// uncovered part of the pixel.
 fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     let left = pixel[3] * (1.0 - coverage.clamp(0.0, 1.0));
     let left = if left < NOTHING { 0.0 } else { left };
@@ -97,9 +96,8 @@ fn cover(pixel: &mut [f32; 4], colour: Colour, coverage: f32) {
     pixel[3] = left;
 }
 
-/// Returns the pixels between the coordinates `a` and `b`, extended by `reach` at both ends, and clipped to
-/// the range from 0 to `end`.
+/// Returns the pixels between two coordinates, extended by `reach` at both ends, and clipped to the range
+/// from 0 to `end`.
 fn pixels_between([a, b]: [f32; 2], reach: f32, end: usize) -> Range<usize> {
-    // The cast to `usize` clamps a negative coordinate of a pixel to 0.
     (a.min(b) - reach) as usize..((a.max(b) + reach).ceil() as usize).min(end)
 }

@@ -1,5 +1,4 @@
-//! Colours of the spheres in the picture. A colour shows the number of contacts of a sphere at the start of
-//! the time step, or a range of such numbers.
+//! Colours of the spheres in the picture, which show the numbers of contacts at the start of the time step.
 
 use std::ops::RangeInclusive;
 
@@ -7,26 +6,22 @@ use carom::Collision;
 
 use super::canvas::Colour;
 
-/// Maximum number of colours for spheres with contacts. The eye could not distinguish more colours.
+/// Maximum number of colours for spheres with contacts, which the eye can distinguish.
 const MOST: u32 = 8;
-/// Colour of spheres without contacts.
 const ALONE: Colour = [204, 204, 204];
 
-/// Division of the spheres into classes by the number of contacts at the start of the time step. Each class
-/// has a colour in the picture.
+/// Division of the spheres into classes by the number of contacts at the start of the time step. All spheres
+/// of a class have the same colour.
 pub(crate) struct Classes {
-    /// Number of contacts of each sphere at the start of the time step.
     contacts: Vec<u32>,
-    /// Smallest number of contacts of a sphere in each class, in ascending order from 0. The last entry is
-    /// the largest number of contacts of any sphere, plus one.
+    /// Smallest number of contacts in each class of spheres, in ascending order from 0, followed by the
+    /// largest number of contacts plus one.
     bounds: Vec<u32>,
 }
 
-/// A class of spheres that have the same colour in the picture. The class has a row in the legend.
 pub(crate) struct Class {
     pub(crate) contacts: RangeInclusive<u32>,
     pub(crate) colour: Colour,
-    /// Number of spheres in the class of spheres with the same colour.
     pub(crate) spheres: usize,
 }
 
@@ -38,8 +33,8 @@ impl Classes {
         if end <= MOST + 1 {
             bounds.extend(1..=end);
         } else {
-            // The smallest numbers of contacts of the classes form a geometric sequence, because spheres with
-            // few contacts are common and spheres with many contacts are rare.
+            // The classes of spheres begin at numbers of contacts in geometric sequence, because many
+            // contacts are rare.
             let ratio = f64::from(end).powf(1.0 / f64::from(MOST));
             for i in 0..=MOST {
                 #[allow(clippy::cast_possible_truncation, reason = "at most `end`")]
@@ -54,7 +49,6 @@ impl Classes {
         self.colour(self.class_of(self.contacts[sphere as usize]))
     }
 
-    /// Returns all classes of spheres, in ascending order of the number of contacts.
     pub(crate) fn list(&self) -> Vec<Class> {
         let ranges = self
             .bounds
@@ -78,7 +72,7 @@ impl Classes {
         self.bounds.partition_point(|&first| first <= contacts) - 1
     }
 
-    /// Returns the colour of a class of spheres. Spheres with more contacts are darker.
+    /// Returns the colour of a class of spheres, which is darker for more contacts.
     fn colour(&self, class: usize) -> Colour {
         if class == 0 {
             return ALONE;
@@ -89,7 +83,7 @@ impl Classes {
     }
 }
 
-/// Returns, for each sphere, the number of colliding pairs that contain the sphere.
+/// Returns, for each sphere, the number of pairs that contain the sphere.
 pub(crate) fn contacts<'a>(spheres: usize, pairs: impl Iterator<Item = &'a Collision>) -> Vec<u32> {
     let mut contacts = vec![0; spheres];
     for pair in pairs {

@@ -1,5 +1,4 @@
-//! The legend of the picture: the meaning of the colours, and the numbers of spheres and pairs of each
-//! colour.
+//! The legend of the picture.
 
 use super::canvas::{Canvas, Place};
 use super::classes::Classes;
@@ -7,13 +6,10 @@ use super::text::Align;
 use super::view::View;
 use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene};
 
-/// Left edge of the legend of the picture, in pixels.
 const START: f32 = RIGHT + 34.0;
-/// Right edge of the legend of the picture, in pixels.
 const END: f32 = WIDTH as f32 - 30.0;
-/// Distance between the baselines of two rows of the legend, in pixels.
+/// Distance between two rows of the legend, in pixels.
 const ROW: f32 = 36.0;
-/// Font size of the legend, in pixels.
 const SIZE: f32 = 22.0;
 
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
@@ -55,7 +51,7 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
 
 struct Legend<'a> {
     canvas: &'a mut Canvas,
-    /// Baseline of the row of the legend that was written last, in pixels from the top of the picture.
+    /// Baseline of the last row of the legend, in pixels from the top of the picture.
     y: f32,
 }
 
@@ -67,8 +63,7 @@ impl Legend<'_> {
         self.canvas.line([[START, y], [END, y]], 1.0, FAINT);
     }
 
-    /// Writes a row of the legend: a label and a number. Returns the position of the left end of the coloured
-    /// symbol in front of the label.
+    /// Writes a row of the legend. Returns the position of the coloured symbol in front of the label.
     fn row(&mut self, label: &str, count: usize) -> Place {
         self.y += ROW;
         self.write(START + 54.0, label, &count.to_string());

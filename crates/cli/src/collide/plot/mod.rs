@@ -19,12 +19,11 @@ use classes::Classes;
 use text::Align;
 use view::View;
 
-/// Width and height of the picture in pixels. The picture has the same size for every input, so a long,
-/// narrow arrangement of spheres fills only a part of the plot area.
+/// Width and height of the picture in pixels.
 const WIDTH: usize = 1600;
 const HEIGHT: usize = 1200;
-/// Edges of the plot area, in pixels from the top left corner of the picture. The lines of the border pass
-/// through the centres of pixels, which keeps the lines sharp.
+/// Edges of the plot area, in pixels from the top left corner of the picture. Lines through the centres of
+/// pixels are sharp.
 const LEFT: f32 = 165.5;
 const TOP: f32 = 110.5;
 const RIGHT: f32 = 1225.5;
@@ -34,26 +33,22 @@ const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [34, 34, 34];
 const FAINT: Colour = [176, 176, 176];
 /// Colours of the lines of pairs: black for pairs that touch at the start of the step, and orange for pairs
-/// that meet later. Black and orange also differ in brightness, for colour-blind readers.
+/// that meet later. Their different brightness helps colour-blind readers.
 const AT_THE_START: Colour = [0, 0, 0];
 const LATER: Colour = [230, 85, 0];
 
-/// Spheres and pairs that a picture shows.
 pub(crate) struct Picture<'a> {
-    /// Name of the input, which is written above the plot area.
     pub(crate) source: &'a str,
     pub(crate) spheres: &'a [Sphere],
     pub(crate) dt: f32,
     pub(crate) pairs: &'a [Collision],
-    /// Periodic image of sphere b for each pair, in a periodic domain.
     pub(crate) images: &'a [[i32; 3]],
     pub(crate) domain: &'a Domain,
 }
 
 impl Picture<'_> {
-    /// Returns the two spheres of a pair between which the line of the pair is drawn. In a periodic domain, a
-    /// pair across a boundary has two lines: from sphere a to the image of b, and from sphere b to the image
-    /// of a.
+    /// Returns the ends of the line drawn for a pair. In a periodic domain, a pair across a boundary has two
+    /// lines: from sphere a to the image of b, and from sphere b to the image of a.
     fn ends(&self, index: usize) -> [Option<[Sphere; 2]>; 2] {
         let pair = &self.pairs[index];
         let [a, b] = [pair.a, pair.b].map(|sphere| self.spheres[sphere as usize]);
@@ -79,7 +74,6 @@ impl Picture<'_> {
 }
 
 impl Picture<'_> {
-    /// Draws the picture of the spheres and pairs, and writes the picture as a PNG file.
     pub(crate) fn write(&self, file: &File) -> anyhow::Result<()> {
         let pixels = self.pixels()?;
         let mut out = BufWriter::new(file);
@@ -94,8 +88,7 @@ impl Picture<'_> {
         Ok(())
     }
 
-    /// Draws the picture of the spheres and pairs. Returns red, green and blue of each pixel, row by row from
-    /// the top.
+    /// Returns red, green and blue of each pixel of the picture, row by row from the top.
     fn pixels(&self) -> anyhow::Result<Vec<u8>> {
         let mut canvas = Canvas::new().context("cannot read the built-in font")?;
         let room = WIDTH as f32 - LEFT - 30.0;
@@ -121,7 +114,6 @@ impl Picture<'_> {
     }
 }
 
-/// Returns a number with a noun in the singular or plural: `1 sphere`, `2 spheres`.
 fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -10,25 +10,23 @@ use super::classes::{Classes, contacts};
 use super::view::View;
 use super::{AT_THE_START, LATER, PAPER, Picture};
 
-/// Radius in pixels below which a sphere is drawn as a dot of a visible size.
+/// Radius in pixels below which a sphere is drawn as a dot.
 const LEAST_RADIUS: f32 = 0.75;
-/// Total area of all dots in the picture, in square pixels. A dot is a sphere that is too small to see. The
-/// radius of a dot follows from the total area, limited to a range from 1 to 2.5 pixels.
+/// Total area of all dots (spheres that are too small to see) in square pixels. It determines the radius of a
+/// dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Length in pixels of the part of the line of a pair that is drawn inside a large sphere. If the diameter of
-/// the smaller sphere of the pair is larger, the diameter is the length of this part.
+/// Length in pixels of the part of a pair's line inside a large sphere, unless the diameter of the smaller
+/// sphere is larger.
 const MOST_WITHIN: f32 = 12.0;
-/// Smallest radius in pixels of a disc that has a darker rim.
 const RIMMED: f32 = 4.0;
 
-/// Returns the number of spheres that are too small to see, and so are drawn as dots.
 pub(crate) fn too_small(spheres: &[Sphere], view: &View) -> usize {
     let small = |sphere: &&Sphere| view.pixels(f64::from(sphere.radius)) < LEAST_RADIUS;
     spheres.iter().filter(small).count()
 }
 
-/// Draws the spheres and the colliding pairs. The line of a pair is in front of the two spheres of the pair,
-/// and behind every sphere that is nearer to the viewer than both.
+/// Draws the spheres and the colliding pairs. The line of a pair is in front of its two spheres, and behind
+/// every sphere that is nearer to the viewer than both.
 pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, classes: &Classes) {
     let spheres = picture.spheres;
     let dots = too_small(spheres, view).max(1) as f32;
@@ -41,8 +39,8 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Shapes are painted from front to back, so the line of a pair is drawn before all spheres at the same
-    // depth. Otherwise, a sphere could hide the line of another pair, as in a two-dimensional world.
+    // Shapes are painted from front to back. The line of a pair is painted before all spheres at the same
+    // depth, which could hide the line in a two-dimensional world.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
@@ -63,15 +61,14 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     }
 }
 
-/// Sorts spheres or pairs by nearness to the viewer, the nearest first. Returns the nearness and the index of
-/// each sphere or pair.
+/// Sorts spheres or pairs, the nearest to the viewer first. Returns the nearness and the index of each.
 fn from_front(nearness: impl Iterator<Item = f32>) -> Vec<(f32, u32)> {
     let mut order: Vec<_> = nearness.zip(0..).collect();
     order.par_sort_unstable_by(|(near, i), (other, j)| other.total_cmp(near).then(i.cmp(j)));
     order
 }
 
-/// Draws a sphere as a disc. A large disc has a darker rim. The radius is in pixels.
+/// Draws a disc with a radius in pixels. A large disc has a darker rim.
 pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colour) {
     if radius < RIMMED {
         canvas.disc(centre, radius, colour);
@@ -81,9 +78,8 @@ pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colo
     }
 }
 
-/// Draws the line of a pair from centre to centre. Inside a sphere that is much larger than the other sphere
-/// of the pair, only the part of the line near the surface is drawn. Otherwise lines would cover a large
-/// sphere with many contacts.
+/// Draws the line of a pair. Inside a sphere that is much larger than the other sphere of the pair, only the
+/// part near the surface is drawn, or else lines would cover a large sphere with many contacts.
 fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, later: bool) {
     let [from, to] = [view.place(a), view.place(b)];
     let radii = [a, b].map(|sphere| view.pixels(f64::from(sphere.radius)));
@@ -100,11 +96,9 @@ fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, l
     line(canvas, ends, width.max(0.7), later);
 }
 
-/// Draws the line of a pair. `later` selects the colour of pairs that meet later, instead of the colour of
-/// pairs that touch at the start.
 pub(crate) fn line(canvas: &mut Canvas, ends: [Place; 2], width: f32, later: bool) {
     canvas.line(ends, width, if later { LATER } else { AT_THE_START });
-    // A thick line has a light border, which separates the line from dark spheres.
+    // A light border separates a thick line from dark spheres.
     if width > 2.0 {
         canvas.line(ends, width + 2.0, PAPER);
     }

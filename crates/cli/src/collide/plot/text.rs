@@ -1,13 +1,11 @@
-//! Draws text into the picture. The crate `plotters` is not used, because it spaces letters unevenly: it
-//! places letters on whole pixels and leaves out the side bearings at their left.
+//! Draws text into the picture. The crate `plotters` spaces letters unevenly, because it places letters on
+//! whole pixels and leaves out the side bearings.
 
 use ab_glyph::{Font, ScaleFont, point};
 
 use super::INK;
 use super::canvas::{Canvas, Place};
 
-/// Alignment of a text: whether the left end, the middle or the right end of the text is at the given
-/// position.
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
     Left,
@@ -16,7 +14,7 @@ pub(crate) enum Align {
 }
 
 impl Canvas {
-    /// Writes a text with its baseline through `place`. `size` is the height of a line of text in pixels.
+    /// Writes a text with its baseline through `place` and lines `size` pixels high.
     pub(crate) fn write(&mut self, text: &str, size: f32, place: Place, align: Align) {
         let font = self.font.clone().into_scaled(size);
         let mut x = match align {
@@ -38,8 +36,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a text that begins at `place`. If the text is wider than `width` pixels, an ellipsis replaces
-    /// its beginning.
+    /// Writes a text from `place` on. If the text is wider than `width` pixels, an ellipsis replaces its
+    /// beginning.
     pub(crate) fn write_within(&mut self, text: &str, size: f32, place: Place, width: f32) {
         let mut shown = text.to_owned();
         let mut rest = text.chars();

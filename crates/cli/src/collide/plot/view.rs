@@ -8,21 +8,18 @@ use super::{BOTTOM, LEFT, RIGHT, TOP};
 /// Minimum distance between the spheres and the border of the plot area, in pixels.
 const MARGIN: f32 = 14.0;
 
-/// An orthographic view of the spheres along a coordinate axis.
 pub(crate) struct View {
-    /// Numbers of the coordinate axes (0 is x, 1 is y, 2 is z) that point to the right and upwards in the
-    /// picture, and of the axis along the line of sight.
+    /// Numbers of the coordinate axes (0 is x, 1 is y, 2 is z) to the right, upwards, and along the line of
+    /// sight.
     axes: [usize; 3],
-    /// Coordinates of the middle of the plot area, along the axes that point to the right and upwards in the
-    /// picture.
+    /// Coordinates of the middle of the plot area, along the axes to the right and upwards.
     pub(crate) centre: [f64; 2],
-    /// Number of pixels for a unit of length in the picture.
+    /// Pixels per unit of length in the picture.
     pub(crate) scale: f64,
 }
 
 impl View {
-    /// Returns the view with the largest scale at which all spheres fit into the plot area, or `None` if
-    /// there are no spheres.
+    /// Returns the view with the largest scale at which all spheres fit into the plot area.
     pub(crate) fn of(spheres: &[Sphere]) -> Option<Self> {
         let first = spheres.first()?;
         let mut low = [f64::INFINITY; 3];
@@ -35,15 +32,15 @@ impl View {
             }
         }
         let size = [0, 1, 2].map(|axis| high[axis] - low[axis]);
-        // The picture is seen along z, unless the spheres extend less than half as far along x or y as along
-        // z. With a factor closer to 1, chance would select the axis of view for a cube of random spheres.
+        // The picture is seen along z, unless the spheres extend less than half as far along x or y. With a
+        // factor near 1, chance would select the axis of view for a cube of random spheres.
         let thinner = if size[0] < size[1] { 0 } else { 1 };
         let above = size[2] <= 2.0 * size[thinner];
         let axes = [[1, 2, 0], [0, 2, 1], [0, 1, 2]][if above { 2 } else { thinner }];
         let room = [RIGHT - LEFT, BOTTOM - TOP].map(|room| f64::from(room - 2.0 * MARGIN));
         let mut scale = (room[0] / size[axes[0]]).min(room[1] / size[axes[1]]);
-        // If all spheres are one point, the scale would be infinite. The scale is then such that the largest
-        // coordinate of the point would fit into the plot area.
+        // If all spheres are one point, the scale is such that the largest coordinate of the point would fit
+        // into the plot area.
         if scale.is_infinite() {
             let away = first.center.into_iter().map(f32::abs).fold(0.0, f32::max);
             scale = room[1] / f64::from(if away > 0.0 { away } else { 1.0 });
@@ -55,13 +52,10 @@ impl View {
         })
     }
 
-    /// Returns the names of the coordinate axes that point to the right and upwards in the picture, and of
-    /// the axis along the line of sight.
     pub(crate) fn names(&self) -> [&'static str; 3] {
         self.axes.map(|axis| ["x", "y", "z"][axis])
     }
 
-    /// Returns the nearness of a sphere to the viewer, a number that is larger for nearer spheres.
     pub(crate) fn nearness(&self, sphere: &Sphere) -> f32 {
         let depth = sphere.center[self.axes[2]];
         // The axes to the right, upwards and towards the viewer form a right-handed system. So in a view
@@ -69,7 +63,6 @@ impl View {
         if self.axes[2] == 1 { -depth } else { depth }
     }
 
-    /// Returns the position of the centre of a sphere in the picture.
     pub(crate) fn place(&self, sphere: &Sphere) -> Place {
         let coordinate = |i: usize| f64::from(sphere.center[self.axes[i]]);
         let [right, up] = [0, 1].map(|i| self.pixels(coordinate(i) - self.centre[i]));
@@ -79,7 +72,6 @@ impl View {
         ]
     }
 
-    /// Converts a length of the input to pixels.
     #[allow(clippy::cast_possible_truncation, reason = "a pixel needs few digits")]
     pub(crate) fn pixels(&self, length: f64) -> f32 {
         (length * self.scale) as f32

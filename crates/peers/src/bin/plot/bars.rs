@@ -8,13 +8,9 @@ use crate::picture::{Area, FONT, GREY, logarithmic, number, picture};
 
 const COLUMNS: usize = 2;
 
-/// Colour of the bars of methods that are slower than carom.
 const LONGER: RGBColor = RGBColor(0, 114, 178);
-/// Colour of the bars of methods that are faster than carom.
 const SHORTER: RGBColor = RGBColor(213, 94, 0);
 
-/// Returns an SVG picture of bar charts for the benchmark runs with `n` spheres, with one chart panel for
-/// each scene.
 pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<String> {
     let peers: Vec<&Peer> = peers.iter().filter(|peer| peer.n == n).collect();
     let mut panels: Vec<(&str, Vec<&Peer>)> = Vec::new();
@@ -42,8 +38,8 @@ pub(crate) fn draw(peers: &[Peer], n: u64, caption: &str) -> anyhow::Result<Stri
     })
 }
 
-/// Draws the bar chart of one benchmark scene. `ratios` has the time ratios of all scenes and sets the range
-/// of the axis, so bars of different scenes can be compared.
+/// Draws the bar chart of one benchmark scene. `ratios` has the time ratios of all scenes, so that all panels
+/// have the same axis.
 fn panel(
     area: &Area<'_>,
     scene: &str,
@@ -71,8 +67,7 @@ fn panel(
     let field = chart.plotting_area();
     for (k, peer) in peers.iter().enumerate() {
         let [top, bottom] = [k, k + 1].map(|row| row as f64);
-        // Writes text beside the position of the value `x` on the axis. The text is |`from`| pixels to the
-        // left of the position if `from` is negative, otherwise to the right.
+        // Negative values of `from` place the text that many pixels to the left of its position on the axis.
         let write = |text: String, x: f64, from: i32, colour: &RGBColor| {
             let end = if from < 0 { HPos::Right } else { HPos::Left };
             let style = TextStyle::from(FONT).color(colour);
@@ -95,7 +90,6 @@ fn panel(
     Ok(())
 }
 
-/// Returns the label of a bar: the name of the benchmarked method, and the number of threads if it is not 1.
 fn name(peer: &Peer) -> String {
     match peer.threads {
         1 => peer.contender.clone(),
@@ -104,7 +98,7 @@ fn name(peer: &Peer) -> String {
 }
 
 /// Formats a ratio of two times with at most three significant digits, because the measurement is no more
-/// precise. Ratios of 1000 and more keep all digits before the decimal point.
+/// precise.
 fn three_digits(ratio: f64) -> String {
     match ratio {
         99.5.. => number(ratio.round()),

@@ -9,14 +9,12 @@ use serde_json::Value;
 
 use crate::picture::number;
 
-/// The parsed benchmark results of all input files.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub(crate) runs: Vec<Run>,
     pub(crate) peers: Vec<Peer>,
 }
 
-/// One line of JSON output of `carom bench`.
 #[derive(Deserialize)]
 pub(crate) struct Run {
     scene: Option<String>,
@@ -33,7 +31,6 @@ pub(crate) struct Run {
     median_seconds: f64,
 }
 
-/// One line of JSON output of `carom-peers`.
 #[derive(Deserialize)]
 pub(crate) struct Peer {
     pub(crate) scene: String,
@@ -43,8 +40,7 @@ pub(crate) struct Peer {
     pub(crate) ratio: Option<f64>,
 }
 
-/// A property of a run of `carom bench` besides the scene: a parameter of the time step, or the hardware that
-/// computes the step.
+/// A property of a benchmark run that can be on the x axis of a chart.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Part {
     N,
@@ -73,8 +69,8 @@ impl Part {
 }
 
 impl Run {
-    /// Returns the value of a property of this benchmark run, as the x coordinate in a chart. Returns `None`
-    /// if the property is not plotted on an axis, or if the spheres of the run came from a file.
+    /// Returns `None` if the property is not plotted on an axis, or if the spheres of the run came from a
+    /// file.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
@@ -86,20 +82,19 @@ impl Run {
         }
     }
 
-    /// Returns the median time of a step divided by the number of spheres, in nanoseconds.
     pub(crate) fn nanoseconds_a_sphere(&self) -> f64 {
         self.median_seconds / self.n.max(1) as f64 * 1e9
     }
 
-    /// Returns whether two benchmark runs have the same scene and the same value of every property, except
-    /// possibly of the property `but`.
+    /// Returns whether two benchmark runs have the same scene and the same properties, apart from the
+    /// property `but`.
     pub(crate) fn is_like(&self, other: &Self, but: Part) -> bool {
         let mut others = Part::ALL.into_iter().filter(|&part| part != but);
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
     /// Returns the label of this run's line in a chart: the scene, and each property in which the runs of
-    /// this scene in `among` differ. The property `but`, which is on the x axis, is left out.
+    /// this scene in `among` differ.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
@@ -114,9 +109,8 @@ impl Run {
         words.join(", ")
     }
 
-    /// Returns the text above a chart. The text has the number of spheres, whether the spheres are at rest,
-    /// the backend and the number of threads, each only if it is the same in all benchmark runs. The property
-    /// `but`, which is on the x axis, is left out.
+    /// Returns the text above a chart: the properties that are the same in all benchmark runs, except `but`,
+    /// which is on the x axis.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
@@ -131,8 +125,6 @@ impl Run {
         words.join(", ")
     }
 
-    /// Describes one property of this benchmark run in words. The text is empty if there is nothing to state,
-    /// such as for spheres that are not at rest.
     fn word(&self, part: Part) -> String {
         let of = |name, value: Option<f64>| {
             value.map_or(String::new(), |value| format!("{name} {}", number(value)))
@@ -147,7 +139,6 @@ impl Run {
             Part::Dt => of("dt", Some(self.dt)),
             Part::Seed => of("seed", self.seed.map(|seed| seed as f64)),
             Part::Backend => self.adapter.clone().unwrap_or_else(|| self.backend.clone()),
-            // Only the CPU backend uses the number of threads.
             Part::Threads if self.backend != "cpu" => String::new(),
             Part::Threads if self.threads == 1 => "1 thread".to_owned(),
             Part::Threads => format!("{} threads", self.threads),
@@ -155,8 +146,7 @@ impl Run {
     }
 }
 
-/// Reads the JSON lines of all files. A line with the key `contender` is from `carom-peers`. Any other line
-/// is from `carom bench`.
+/// A line with the key `contender` is from `carom-peers`. Any other line is from `carom bench`.
 ///
 /// # Errors
 ///
@@ -182,7 +172,6 @@ pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     Ok(lines)
 }
 
-/// Parses one JSON line of benchmark results and appends the result to `lines`.
 fn take(line: &str, lines: &mut Lines) -> serde_json::Result<()> {
     let value: Value = serde_json::from_str(line)?;
     if value.get("contender").is_some() {

@@ -1,4 +1,4 @@
-//! Line charts of benchmark results. The labels of the lines are to the right of the chart.
+//! Line charts of benchmark results.
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
@@ -8,12 +8,11 @@ use crate::picture::{FONT, number, picture};
 
 pub(crate) struct Series {
     pub(crate) label: String,
-    /// Points of the chart line, from left to right.
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// Colours of the chart lines, which colour-blind readers can distinguish on white. The colours are the
-/// palette of Okabe and Ito, except that grey replaces a hardly visible yellow.
+/// Colours that colour-blind readers can distinguish on white: the palette of Okabe and Ito, with grey
+/// instead of yellow.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -25,8 +24,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(136, 136, 136),
 ];
 
-/// Returns a line chart as an SVG picture. `words` contains the title, the properties that all lines share,
-/// and the caption. `label` is the label of the x axis.
+/// Draws a line chart. `words` contains the title, the properties that all lines share, and the caption.
 pub(crate) fn draw<X, Y>(
     series: &[Series],
     words: [&str; 3],
@@ -37,8 +35,6 @@ where
     X: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
     Y: AsRangedCoord<Value = f64, CoordDescType: ValueFormatter<f64>>,
 {
-    // The labels of the chart lines are in the order of the lines' right ends: the label of the highest line
-    // is at the top.
     let mut order: Vec<(usize, &Series)> = series.iter().enumerate().collect();
     let end = |one: &Series| one.points.last().map_or(0.0, |point| point.1);
     order.sort_by(|(_, a), (_, b)| end(b).total_cmp(&end(a)));
@@ -85,8 +81,8 @@ where
     })
 }
 
-/// Returns the marker for the points of a chart line. Markers have three shapes, so that lines differ in more
-/// than colour. With eight colours, up to 24 lines have different combinations of shape and colour.
+/// Markers have three shapes, so that lines differ in more than colour. With eight colours, up to 24 lines
+/// have different combinations of shape and colour.
 fn mark<'a, C: Clone + 'static>(number: usize, place: C) -> DynElement<'static, SVGBackend<'a>, C> {
     let colour = COLOURS[number % COLOURS.len()];
     match number % 3 {
@@ -119,8 +115,6 @@ mod tests {
         let places = plot.split("stroke-width=\"2\" points=\"").skip(1);
         let places = places.filter_map(|rest| rest.split('"').next());
         let places: Vec<&str> = places.flat_map(str::split_whitespace).collect();
-        // Each of the two chart lines has two points in the chart, and two points in the short sample beside
-        // its label.
         assert_eq!(places.len(), 8);
         for place in places {
             let (x, y) = place.split_once(',').unwrap_or_default();

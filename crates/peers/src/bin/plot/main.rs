@@ -107,9 +107,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the lines of a chart with the property `part` on the x axis, and the text of the properties that
-/// all plotted benchmark runs share. Each chart line is a group of two or more runs that differ only in
-/// `part`. If several runs have equal parameters, the last one counts.
+/// Groups the benchmark runs that differ only in the property `part` on the x axis into chart lines of two or
+/// more runs. If several runs have equal parameters, the last one counts.
 fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
     let mut groups: Vec<(&Run, Vec<(f64, f64)>)> = Vec::new();
     for run in runs {

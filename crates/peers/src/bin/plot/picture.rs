@@ -1,4 +1,4 @@
-//! Functions that all plots share: they draw the title and the caption, make axes, and format numbers.
+//! Functions that all plots share: the title and the caption, the axes, and formatted numbers.
 
 use std::ops::Range;
 
@@ -11,8 +11,6 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(crate) const GREY: RGBColor = RGBColor(102, 102, 102);
 pub(crate) const FONT: (&str, u32) = ("sans-serif", 15);
 
-/// Returns an SVG picture with a drawing of the given size in pixels. The texts `title` and `about` are above
-/// the drawing, and the text `caption` is below the drawing. The function `draw` makes the drawing.
 pub(crate) fn picture(
     (width, height): (u32, u32),
     [title, about, caption]: [&str; 3],
@@ -42,14 +40,13 @@ pub(crate) fn picture(
     Ok(svg)
 }
 
-/// Returns a linear chart axis from 0 to slightly more than the largest of the values.
 pub(crate) fn linear(values: impl Iterator<Item = f64>) -> Range<f64> {
     let high = values.fold(0.0, f64::max);
     0.0..if high > 0.0 { 1.05 * high } else { 1.0 }
 }
 
-/// Returns a logarithmic chart axis that begins and ends at round numbers and contains all values. The crate
-/// plotters sets ticks at powers of ten only, so this function sets the ticks of short axes more densely.
+/// Returns a logarithmic chart axis between round numbers. The crate plotters sets ticks at powers of ten
+/// only, so this function sets the ticks of short axes more densely.
 pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> WithKeyPoints<LogCoord<f64>> {
     let (low, high) = values
         .filter(|x| *x > 0.0)
@@ -74,9 +71,8 @@ pub(crate) fn logarithmic(values: impl Iterator<Item = f64>) -> WithKeyPoints<Lo
         .with_key_points(ticks)
 }
 
-/// Formats a number with at most three decimals. Groups of three digits are separated by spaces if the number
-/// has more than four digits before the decimal point. Numbers below 0.001, and from 10⁹ on, are in
-/// scientific notation.
+/// Formats a number with at most three decimals. Numbers below 0.001, and from 10⁹ on, are in scientific
+/// notation.
 pub(crate) fn number(x: f64) -> String {
     if x != 0.0 && !(1e-3..1e9).contains(&x.abs()) {
         return format!("{x:e}");
@@ -109,7 +105,6 @@ mod tests {
         assert_eq!(ticks(&[3.0, 90.0]), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(ticks(&[0.05, 0.1]), ["0.05", "0.1"]);
         assert_eq!(ticks(&[10.0]), ["10", "20"]);
-        // A logarithmic axis cannot show 0. If 0 is the only value, the result must still be a chart axis.
         assert_eq!(logarithmic([0.0].into_iter()).bold_points().len(), 2);
         assert_eq!(linear([].into_iter()), 0.0..1.0);
         assert!(linear([0.01, 0.6].into_iter()).contains(&0.6));
