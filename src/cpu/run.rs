@@ -28,20 +28,16 @@ use crate::step::CheckedStep;
 use crate::threads::Threads;
 use crate::{Collision, Error};
 
-/// The CPU backend. It keeps memory from step to step, but no results.
+/// The CPU backend. It keeps memory, but no results, from step to step.
 #[derive(Default)]
 pub(crate) struct Cpu {
     space: SpaceMemory,
     sizes: SizesMemory,
     level_of_class: ReusedVec<u8>,
-    /// The proxies of a step in a periodic domain.
     images: ImageList,
     stages: StageMemory,
-    /// Pairs of steps in open space.
     open: PairMemory<Collision>,
-    /// Pairs of steps in periodic domains.
     periodic: PairMemory<ImageCollision>,
-    /// The list of pairs of a step in a periodic domain.
     listed: Vec<ImageCollision>,
 }
 
@@ -49,14 +45,13 @@ pub(crate) struct Cpu {
 struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
-    /// Scratch memory of the `list` stage.
+    /// Scratch memory of the stage `list`.
     ends: ScratchPool<u32>,
 }
 
-/// Memory for the pairs of a step, kept from step to step.
 struct PairMemory<L: Listed> {
     found: FoundPairs<L>,
-    /// Pairs that the `decide` stage has found to touch.
+    /// Pairs that the stage `decide` has found to touch.
     decided: ReusedVec<L>,
 }
 
@@ -79,14 +74,13 @@ struct Planned<'a, S> {
     sizes: &'a Sizes<'a>,
     plan: &'a Plan<'a>,
     proxy_space: S,
-    /// Number of proxies.
     proxies: usize,
 }
 
 impl Cpu {
-    /// Runs all stages and fills `pairs` with the pairs that touch, and in a periodic domain
-    /// `images` with the image of sphere b of each pair. `times` is a vector for the
-    /// durations of the stages, whose memory is reused.
+    /// Runs all stages. Fills `pairs` with the pairs that touch and, in a periodic domain, `images`
+    /// with the image of sphere b of each pair. The memory of `times`, for the durations of the
+    /// stages, is reused.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -131,8 +125,8 @@ impl Cpu {
         };
         let stages = &mut self.stages;
         images.clear();
-        // Whether the remaining stages use several threads depends on the number of proxies, not of
-        // spheres, because few spheres may be cut into many time segments.
+        // The number of proxies decides whether the remaining stages use several threads, because
+        // few spheres may be cut into many time segments.
         let counts = match cell {
             None => {
                 let found = &mut self.open;
@@ -176,13 +170,11 @@ impl Cpu {
 }
 
 impl<L: Listed> PairMemory<L> {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.found.bytes() + self.decided.bytes()
     }
 }
 
-/// Divides a list into its pairs and their images.
 fn split(
     listed: &[ImageCollision],
     pairs: &mut Vec<Collision>,
@@ -206,7 +198,6 @@ impl StageMemory {
 }
 
 impl<'a, S> Planned<'a, S> {
-    /// Returns the same input with other proxies.
     fn in_space<T>(self, proxy_space: T) -> Planned<'a, T> {
         let Self {
             step,
@@ -234,7 +225,7 @@ impl<'a, S> Planned<'a, S> {
 }
 
 impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
-    /// Runs the stages that come after `plan`, and fills `pairs` with the pairs that touch.
+    /// Runs the stages after `plan`, and fills `pairs` with the pairs that touch.
     fn run(
         &self,
         memory: &mut StageMemory,
@@ -244,8 +235,8 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // Counting the candidate pairs is usually not needed, because a cheap upper bound of their
-        // number is below the limit.
+        // Mostly, a cheap upper bound of the number of candidate pairs is below the limit, and
+        // counting them is not needed.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
@@ -271,7 +262,7 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
     }
 
     /// Sorts all proxies (spheres and time segments) by grid cell. Returns the largest number of
-    /// proxies in one table entry.
+    /// them in one table entry.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..
@@ -289,7 +280,6 @@ impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
         Ok(fullest)
     }
 
-    /// Returns the input of the search for pairs in the filled grids.
     fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a, S> {
         PairSearch {
             grids: Grids {

@@ -27,10 +27,9 @@ pub struct Changes {
     pub ended_images: Vec<[i32; 3]>,
 }
 
-/// A list of pairs, with the image of sphere b of each pair in a periodic domain.
+/// A list of pairs, and in a periodic domain the image of sphere b of each pair.
 pub(crate) type Pairs<'a> = (&'a [Collision], &'a [[i32; 3]]);
 
-/// Returns the changes from the list `previous` to the later list `pairs`.
 pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     let periodic = !previous.1.is_empty() || !pairs.1.is_empty();
     let [before, now] = [previous, pairs].map(in_order);
@@ -64,8 +63,8 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     changes
 }
 
-/// Returns the indices `[a, b]` of the pairs and their images, sorted and without repeats. The pairs
-/// are already sorted, unless the caller has altered the list.
+/// Returns the indices `[a, b]` of the pairs and their images, sorted and without repeats. Only a
+/// list that the caller has altered is not sorted yet.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

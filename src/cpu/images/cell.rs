@@ -1,8 +1,8 @@
 //! The cell of a periodic domain: which images of a sphere reach into it.
 //!
-//! The cell moves with the frame. Every image of a proxy that reaches into the cell becomes an entry
-//! of the grids. Two proxies that touch, touch at a point that has an image in the cell, and the
-//! images of both proxies that reach this point are entries.
+//! The cell moves with the frame (the moving origin). Every image of a sphere or time segment that
+//! reaches into the cell becomes an entry of the grids. If two of them touch, the point of contact
+//! has an image in the cell, and the images that meet there are entries.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -25,21 +25,21 @@ use crate::shared::units::Scale;
 const FRACTION_BITS: u32 = 32;
 /// Margin of [`Cell::are_inside`], in units of an edge.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Further margin of [`Cell::are_inside`], as a fraction of the terms of a coordinate. It covers the
-/// rounding of these terms and of their sum to float32.
+/// Further margin of [`Cell::are_inside`], as a fraction of the terms of a coordinate, which covers
+/// the rounding of the terms and of their sum to float32.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// The cell of a periodic domain in the frame.
+/// The cell of a periodic domain, in the frame (the moving origin of the grids).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) lattice: Lattice,
-    /// Origin of the frame at the start of the step.
+    /// Position of the frame's origin at the start of the step.
     origin: DVec3,
-    /// Velocity of the frame, and so of the cell.
+    /// Velocity of the frame and the cell.
     drift: DVec3,
     dt: f64,
-    /// For [`are_inside`](Self::are_inside): the duals of the lattice, bounds of their components,
-    /// their lengths, and the coordinates of the frame's origin.
+    /// Duals of the lattice, bounds of their components, their lengths, and the coordinates of the
+    /// frame's origin, for [`are_inside`](Self::are_inside).
     duals: [[f32; 3]; 3],
     bounds: [[f32; 3]; 3],
     lengths: [f32; 3],
@@ -52,7 +52,7 @@ pub(crate) struct Cell {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
-/// The extent of a proxy along each edge of the lattice.
+/// The extent of a time segment along each edge of the lattice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticeBox {
     pub(super) low: LatticePoint,
@@ -62,12 +62,11 @@ pub(super) struct LatticeBox {
 impl LatticeBox {
     /// Returns the smallest and the largest image, along edge `k`, that reach into the cell.
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
-        // The cell reaches from 0 to 1, so image n reaches into it if the box has a coordinate
-        // from −n to 1 − n.
+        // The cell reaches from 0 to 1, so image n reaches into it if the box has a coordinate from
+        // −n to 1 − n.
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
-    /// Returns the number of images that reach into the cell.
     pub(super) fn count(&self) -> u64 {
         let along = (0..3).map(|k| {
             let [first, last] = self.images(k);
@@ -76,7 +75,7 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Whether the box is at most `cells` cells away from the cell.
+    /// Returns whether the box is at most `cells` cells away from the cell.
     pub(super) fn is_in_range(&self, cells: i32) -> bool {
         let limit = i64::from(cells) << FRACTION_BITS;
         let in_range = |x: &i64| (-limit..=limit).contains(x);
@@ -86,9 +85,8 @@ impl LatticeBox {
 
 impl LatticePoint {
     /// For two time segments that touch with image `between` of the second one, returns the image
-    /// of the first one in that pair of proxies which reports them: the pair for which the lower
-    /// corner of the intersection of the two boxes lies in the cell. The points are the lower
-    /// corners of the boxes.
+    /// of the first one in the pair of entries that reports them: the pair for which the lower
+    /// corner of the intersection of the two boxes lies in the cell.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -99,11 +97,10 @@ impl LatticePoint {
 }
 
 impl Cell {
-    /// Makes the cell of a lattice in a frame. `dt` is the length of the step.
     pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // At half the step, the cell is where the domain is.
+        // Half way through the step, the cell is where the domain is.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -127,15 +124,15 @@ impl Cell {
     }
 
     /// Returns the coordinates of a point along the edges of the lattice, relative to the moving
-    /// cell. `time` is the time since the start of the step.
+    /// cell, at `time` after the start of the step.
     #[inline(always)]
     fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
         self.lattice
             .coordinates(point - self.drift * (time - 0.5 * self.dt))
     }
 
-    /// Returns a bit mask of the lanes whose spheres certainly stay inside the cell during the
-    /// step, so that no other image of them reaches into the cell.
+    /// Returns a bit mask of the spheres that certainly stay inside the cell during the step, so
+    /// that no other image of them reaches into it.
     #[inline(always)]
     pub(crate) fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
         let middle = paths.at(f32x4::splat(0.5));
@@ -155,8 +152,8 @@ impl Cell {
         inside.to_bitmask() as usize
     }
 
-    /// Returns the extent of a time segment of a sphere along the edges of the lattice, rounded
-    /// outwards by more than all rounding errors.
+    /// Returns the extent of a time segment along the edges of the lattice, rounded outwards by
+    /// more than all rounding errors.
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
             [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
@@ -171,8 +168,8 @@ impl Cell {
             corner,
             ..
         } = &self.lattice;
-        // Rounding errors of the coordinates. Those of the lattice add up over the cells between
-        // the sphere and the domain, and those of the position are relative to the position.
+        // Rounding errors of the coordinates. Errors of the lattice add up over the cells between
+        // the sphere and the domain. Errors of the position are relative to the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = (0..*count).map(|k| {
             (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edges[k].length())
@@ -187,17 +184,17 @@ impl Cell {
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error =
                 length * of_lattice + 64.0 * f64::EPSILON * self.lattice.dual_bound(k).dot(far);
-            // The margin for spheres that hardly move relative to each other: see `STILL`.
+            // The margin for spheres that hardly move relative to each other (`STILL`).
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
-            // The conversions saturate, and the range is checked later.
+            // The conversions saturate. The range is checked later.
             lattice_box.low.0[k] = fixed(at[k] - half).floor() as i64;
             lattice_box.high.0[k] = fixed(at[k] + half).ceil() as i64;
         }
         lattice_box
     }
 
-    /// Returns the centre of an image of a sphere, in the frame at the start of the step.
+    /// Returns the centre of an image of a sphere in the frame, at the start of the step.
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
         let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
         (center + self.lattice.displacement(image))
@@ -206,7 +203,7 @@ impl Cell {
     }
 
     /// Returns an upper bound of the error of [`center`](Self::center) for all images of a sphere,
-    /// except for the rounding to float32. `all` is the extent of the whole path.
+    /// without the rounding to float32. `all` is the extent of the whole path.
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let far = (center.abs() + self.origin.abs()).element_sum();
@@ -220,7 +217,7 @@ impl Cell {
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the size of the proxies of a sphere any image of which may be an entry.
+    /// Returns the size of the time segments of a sphere, for any image of it.
     pub(crate) fn proxy_size(
         &self,
         sphere: &ScaledSphere,
@@ -237,7 +234,7 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // The part of a position that images do not change, because it lies across the edges.
+        // Images change a position only along the edges. This is its part across the edges.
         let across = |point: DVec3| {
             let away = point - corner;
             let along = (0..*count).map(|k| edges[k] * duals[k].dot(away));
@@ -248,8 +245,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // An image is an entry if it reaches into the cell, so its centre is at most half its
-            // extent away from the cell.
+            // Only images that reach into the cell are used, so a centre is at most half an extent
+            // away from it.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -259,8 +256,8 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
-    /// Returns the path of the image of a sphere that has its middle in the cell half way through
-    /// the step. Only estimates use it.
+    /// Returns the path of the image of a sphere with its middle in the cell half way through the
+    /// step. Only estimates use it.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -271,8 +268,8 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the relative position of two spheres of which the second one is displaced by an
-    /// image in reduced edges.
+    /// Returns the relative position of two spheres, the second displaced by an image in reduced
+    /// edges.
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -311,8 +308,8 @@ impl Cell {
         })
     }
 
-    /// Returns a box in the frame, half way through the step, that contains the cell. Along an axis
-    /// along which nothing repeats, its length is 0.
+    /// Returns a box that contains the cell half way through the step, in the frame. It has length
+    /// 0 along an axis along which nothing repeats.
     fn bounds(&self) -> [Vec3; 2] {
         let lattice = &self.lattice;
         let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
@@ -325,7 +322,6 @@ impl Cell {
     }
 }
 
-/// Makes the cell of a step; `None` in open space.
 pub(crate) fn cell(lattice: Option<&Lattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
     lattice.map(|lattice| Cell::new(*lattice, frame, scale.dt))
 }
@@ -339,7 +335,7 @@ mod tests {
     use crate::shared::units::Units;
     use crate::{Domain, Sphere};
 
-    /// Scales a number to an integer. The numbers of this test are multiples of 2⁻⁴⁰.
+    /// Scales a number of this test, a multiple of 2⁻⁴⁰, to an integer.
     fn whole(x: DVec3) -> [BigInt; 3] {
         x.to_array().map(|x| {
             let scaled = x * f64::from(1 << 20) * f64::from(1 << 20);
@@ -352,8 +348,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// In a slab between two periodic edges of any directions, a point at rest is inside its box,
-    /// however far it is from the slab's plane through the origin.
+    /// A point at rest in a slab between two periodic edges is inside its box, however far it is
+    /// from the slab's plane through the origin.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);
@@ -362,8 +358,8 @@ mod tests {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
             let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
             if rng.bool() {
-                // The dual of one edge is parallel to z, but only because terms along x and y
-                // cancel. They differ so much in size that float64 rounds their sums.
+                // The dual of one edge is parallel to z only because terms along x and y cancel, of
+                // such different sizes that float64 rounds their sums.
                 let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
                 let [p, q, height] = [0, 1, 2].map(number);
                 let q = q / 2_f32.powi(rng.i32(0..16));
@@ -390,8 +386,7 @@ mod tests {
             let lattice = Lattice::new(&domain, &scale).ok().flatten().unwrap();
             let cell = Cell::new(lattice, &Frame::default(), 1.0);
             let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
-            // The reduced edges are whole multiples of the given ones, and float64 holds them
-            // exactly.
+            // Reduced edges are whole multiples of the given ones, and exact in float64.
             let edges = [0, 1].map(|k| whole(lattice.edges[k]));
             let point = whole(DVec3::from(center.map(f64::from)));
             let [aa, ab, bb] = [(0, 0), (0, 1), (1, 1)].map(|(i, j)| product(&edges[i], &edges[j]));

@@ -9,32 +9,30 @@ use crate::{Domain, Error};
 
 /// Largest number of cells between the cell of a domain and a coordinate of a sphere.
 const MAX_CELLS: i32 = 1 << 20;
-/// Largest number of edges that an edge of the reduced lattice may combine, per edge of the domain.
+/// Largest multiple of an edge of the domain in the sum that makes an edge of the reduced lattice.
 const MAX_COMBINED: i64 = 1 << 26;
 
-/// The lattice of a periodic domain in the units of the grids. Its edges are *reduced*: they span
-/// the same lattice as the periodic edges of the domain, but are as short and as perpendicular as
-/// possible. In a skewed domain, this avoids many images that the cell of the domain would have.
+/// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same
+/// lattice as the periodic edges of the domain, but are as short and as perpendicular as possible.
+/// In a skewed domain, this avoids many images.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
-    /// Number of edges: the number of periodic edges of the domain.
+    /// Number of periodic edges of the domain.
     pub(super) count: usize,
-    /// The reduced edges. Edges from `count` on are 0.
+    /// The reduced edges, followed by zeros.
     pub(super) edges: [DVec3; 3],
-    /// Bound of the rounding error of each reduced edge.
     pub(super) edge_error: [f64; 3],
-    /// For each reduced edge, how many of each edge of the domain it combines.
+    /// For each reduced edge, the multiples of the domain's edges of which it is the sum.
     combined: [[i64; 3]; 3],
-    /// Vectors d with d·edge = 1 for one of the edges and 0 for the others. d·x is the coordinate
+    /// Vectors d with d·edge = 1 for one edge and 0 for the others, so that d·x is the coordinate
     /// of a point x along this edge.
     pub(super) duals: [DVec3; 3],
-    /// For each axis, the largest magnitude of a component of an edge along it, as a fraction of
-    /// the length of the edge.
+    /// Along each axis, the largest magnitude of an edge's component, as a fraction of the edge's
+    /// length.
     spread: DVec3,
-    /// The origin of the domain.
     pub(super) corner: DVec3,
-    /// Largest number of cells between the cell of the domain and a coordinate of a sphere. Within
-    /// it, the components of an image fit in an `i32`.
+    /// Largest number of cells between the cell of the domain and a coordinate of a sphere, such
+    /// that the components of images fit in an `i32`.
     pub(super) max_cells: i32,
 }
 
@@ -69,8 +67,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // A reduced edge that is hardly longer than its rounding error is one that would be 0 in
-        // exact arithmetic, or that the float32 edges do not determine.
+        // An edge that is hardly longer than its rounding error would be 0 in exact arithmetic, or
+        // is not determined by the float32 edges.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -99,8 +97,8 @@ impl Lattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges, in units of the edges. They are 0 at the
-    /// origin of the domain.
+    /// Returns the coordinates of a point along the edges, in units of the edges, from the origin
+    /// of the domain.
     #[inline(always)]
     pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
@@ -127,8 +125,8 @@ impl Lattice {
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts an image from reduced edges to edges of the domain. The components wrap around
-    /// beyond 32 bits, which does not happen for pairs that touch.
+    /// Converts an image from reduced edges to edges of the domain. Components wrap around beyond
+    /// 32 bits, which does not happen for pairs that touch.
     #[inline(always)]
     pub(super) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -141,8 +139,7 @@ impl Lattice {
 }
 
 /// Returns the largest number of cells between the cell of the domain and a coordinate of a sphere.
-/// Images of spheres that are farther away might not fit in an `i32`, if an edge combines many edges
-/// of the domain.
+/// Beyond it, images might not fit in an `i32`, if an edge combines many edges of the domain.
 fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     let largest = combined.as_flattened().iter().map(|n| n.abs()).max();
     let images = (1 << 28) / (3 * largest.unwrap_or(1).max(1));
@@ -150,21 +147,21 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
 }
 
 /// Makes edges as short as possible by adding whole multiples of edges to one another. `combined`
-/// has for each edge how many of each given edge it combines, and `sum` returns the edge.
+/// has for each edge the multiples of the given edges, and `sum` returns their sum.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
 fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes an edge shorter. Gauss's algorithm in two dimensions takes a number of
-    // rounds that grows with the logarithm of the ratio of the lengths.
+    // Each round makes an edge shorter. In two dimensions (Gauss's algorithm), the number of rounds
+    // grows with the logarithm of the ratio of the lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Every combination of multiples of the other edges, each rounded to a whole number.
-            // Adding one more or less of each finds the shortest edge, not only a shorter one.
+            // Tries all combinations of multiples of the other edges, rounded to whole numbers, and
+            // one more or less of each, which finds the shortest edge and not only a shorter one.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];
@@ -194,13 +191,14 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
     }
 }
 
-/// Returns the duals of the first `count` edges: in the space that these edges span, the vectors d
-/// with d·edge = 1 for one edge and 0 for the others. `None` if the edges span no such space.
+/// Returns the duals of the first `count` edges: in the space spanned by the edges, the vectors d
+/// with d·edge = 1 for one edge and 0 for the others. Returns `None` if the edges are not
+/// independent.
 fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // The volume of a reduced cell is at least 1/√2 of the product of its edges.
+    // A reduced cell has at least 1/√2 of the volume of a box with the same edge lengths.
     let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),
@@ -209,8 +207,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // As sums of the edges, and not as cross products, the duals are exactly 0 along each
-            // axis along which the edges are.
+            // Sums of the edges, unlike cross products, are exactly 0 along each axis along which
+            // the edges are.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

@@ -1,5 +1,5 @@
-//! Lists the proxies of a periodic step: every image of every time segment that reaches into the
-//! cell.
+//! Lists the proxies of a step in a periodic domain: every image of every time segment that reaches
+//! into the cell.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,40 +21,39 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the word of a proxy: the word is not the index of a sphere but of an [`Imaged`].
+/// Flag in the word of a proxy: the word is the index of an [`Imaged`], not of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
 /// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
 const SEVERAL: u32 = 1 << 31;
 
-/// A proxy that is an image of its sphere, or that is one of several proxies for one time segment.
+/// An image of a sphere or time segment, or one of several images of it in the cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imaged {
-    /// Index of the sphere, with the flag [`SEVERAL`] where it applies.
+    /// Index of the sphere, possibly with the flag [`SEVERAL`].
     sphere: u32,
-    /// The image, in edges of the reduced lattice.
+    /// Image, in edges of the reduced lattice.
     pub(super) image: [i32; 3],
-    /// Centre of the image in the frame at the start of the step, and a bound of its error.
+    /// Centre of the image, in the frame at the start of the step.
     center: [f32; 3],
     slack: f32,
-    /// Lower corner of the extent of the time segment along the edges of the lattice.
+    /// Lower corner of the time segment's extent along the edges of the lattice.
     low: LatticePoint,
 }
 
 impl Imaged {
-    /// Returns the index of the sphere.
     #[inline(always)]
     pub(super) fn sphere(&self) -> u32 {
         self.sphere & !SEVERAL
     }
 
-    /// Returns the path of the image. `path` is the path of the sphere itself.
+    /// Returns the path of the image, from the path of the sphere itself.
     #[inline(always)]
     pub(super) fn path(&self, path: SpherePath) -> SpherePath {
         path.displaced(self.center, self.slack)
     }
 
-    /// Whether, of all pairs of proxies for this pair of images of two time segments, this one
-    /// reports it.
+    /// Returns whether this pair of entries reports the touch of two time segments, which may
+    /// appear several times, displaced by vectors of the lattice.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {
@@ -64,33 +63,31 @@ impl Imaged {
         self.low.owner(&other.low, between) == self.image
     }
 
-    /// Whether several images of the time segment reach into the cell.
     #[inline(always)]
     fn is_one_of_several(&self) -> bool {
         self.sphere & SEVERAL != 0
     }
 }
 
-/// A proxy that is not the first one of its sphere.
+/// A proxy other than the first one of its sphere.
 #[derive(Clone, Copy, Debug)]
 struct Further {
     segment: Segment,
     word: u32,
 }
 
-/// The proxies of a periodic step. Proxy k is the first one of sphere k if there are more than k
-/// spheres.
+/// The proxies of a step in a periodic domain. With N spheres, proxy number k < N is the first one
+/// of sphere k.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
     /// For each sphere, the word of its first proxy: the index of the sphere, or [`IMAGED`] and an
     /// index into `imaged`.
     first: Vec<u32>,
-    /// The other proxies.
     further: Vec<Further>,
     pub(super) imaged: Vec<Imaged>,
 }
 
-/// The images that one task has listed. Indices into `imaged` count from the first one of the task.
+/// The images that one task has listed. Indices into `imaged` count from the task's first image.
 #[derive(Default)]
 struct Part {
     further: Vec<Further>,
@@ -98,12 +95,11 @@ struct Part {
 }
 
 impl ImageList {
-    /// Returns the number of proxies.
     pub(crate) fn len(&self) -> usize {
         self.first.len() + self.further.len()
     }
 
-    /// Returns the time segment and the word of proxy number `proxy`.
+    /// Returns the time segment and the word of a proxy.
     #[inline(always)]
     pub(super) fn get(&self, proxy: usize) -> (Segment, u32) {
         match self.first.get(proxy) {
@@ -118,15 +114,14 @@ impl ImageList {
         }
     }
 
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.first.capacity() * size_of::<u32>()
             + self.further.capacity() * size_of::<Further>()
             + self.imaged.capacity() * size_of::<Imaged>()
     }
 
-    /// Lists all proxies of a step. `class_of` has the size classes of the spheres, which tell into
-    /// how many time segments a sphere is cut.
+    /// Lists all proxies of a step. The size classes of the spheres (`class_of`) tell the numbers
+    /// of time segments.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -168,7 +163,6 @@ impl ImageList {
         self.join(&parts)
     }
 
-    /// Joins the parts of all tasks.
     fn join(&mut self, parts: &[Part]) -> Result<(), Error> {
         let [further, imaged] = [
             |part: &Part| part.further.len(),
@@ -202,11 +196,9 @@ impl ImageList {
     }
 }
 
-/// Lists the images of chunks of the spheres.
 struct Lister<'a> {
     scale: &'a Scale,
     cell: &'a Cell,
-    /// Largest number of images.
     limit: u64,
     /// Number of images that all tasks have found so far.
     count: AtomicU64,
@@ -215,8 +207,8 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Lists the images of a chunk of the spheres, of which the first one has the index `begin`.
-    /// Writes the word of the first proxy of each sphere to `words`.
+    /// Lists the images of some spheres, the first of which has the index `begin`. Writes the word
+    /// of the first proxy of each sphere to `words`.
     fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
         let mut part = Part::default();
         let inputs = spheres.iter().zip(class_of);
@@ -266,7 +258,7 @@ impl Lister<'_> {
                 };
                 self.cell.lattice_box(&scaled, cut)
             };
-            // Beyond the limit, images are only counted, for the message of the error.
+            // Beyond the limit, images are only counted, for the error message.
             let before = self.count.fetch_add(lattice_box.count(), Relaxed);
             if before.saturating_add(lattice_box.count()) <= self.limit {
                 let segment = Segment {
@@ -280,7 +272,7 @@ impl Lister<'_> {
 }
 
 impl Part {
-    /// Adds all images of a time segment that reach into the cell. The first one of segment 0 is
+    /// Adds all images of a time segment that reach into the cell. The first image of segment 0 is
     /// the first proxy of its sphere, and `first` becomes its word. `center` returns the centre of
     /// an image in the frame and a bound of its error.
     fn add(
@@ -326,12 +318,12 @@ impl Part {
     }
 }
 
-/// Returns the largest number of images of `spheres` spheres, including the spheres themselves.
+/// Returns the limit for the number of images of `spheres` spheres, including the spheres
+/// themselves.
 fn most_images(spheres: usize) -> u64 {
     (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
 }
 
-/// Returns the error that names the first sphere that is too far from the cell.
 fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {
     let is_far = |sphere: &Sphere| {
         !cell

@@ -1,4 +1,4 @@
-//! What a proxy is, in open space and in a periodic domain.
+//! The meaning of a proxy (an entry of the grids), in open space and in a periodic domain.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,22 +24,19 @@ use crate::{Collision, Domain};
 /// A report of a pair for the stage `decide`, in space `S`.
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
-/// The space of a step: which spheres and images the proxies are. A proxy is named by a *word*,
-/// which is the index of its sphere in open space.
+/// The space of a step: which spheres and images the proxies (entries of the grids) are. A proxy is
+/// named by a *word*, which is the index of its sphere in open space.
 pub(crate) trait ProxySpace: Copy + Sync {
-    /// An entry of the list of collisions.
     type Listed: Listed;
 
-    /// Returns the number of proxies.
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    /// Returns the time segment and the word of proxy number `proxy`.
+    /// Returns the time segment and the word of a proxy.
     fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32);
 
-    /// Returns the index of the sphere of the proxy with the word `word`.
     fn sphere(&self, word: u32) -> u32;
 
-    /// Returns the path of a proxy: that of its sphere, displaced to its image.
+    /// Returns the path of a proxy: the path of its sphere, displaced to its image.
     fn path<S: MovingSphere>(
         &self,
         scale: &Scale,
@@ -48,7 +45,6 @@ pub(crate) trait ProxySpace: Copy + Sync {
         word: u32,
     ) -> SpherePath;
 
-    /// Returns the paths of [`LANES`] proxies.
     fn paths<S: MovingSphere>(
         &self,
         scale: &Scale,
@@ -57,30 +53,30 @@ pub(crate) trait ProxySpace: Copy + Sync {
         words: [u32; LANES],
     ) -> SpherePath<f32x4>;
 
-    /// Returns the image of the second of two proxies that is next to the first one, in edges of
-    /// the domain.
+    /// Returns the image of the second proxy relative to that of the first, in edges of the domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
     /// Returns the indices of the spheres of two proxies, and the image of the second one, as the
     /// list of collisions names them.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], <Self::Listed as Listed>::Image);
 
-    /// Applies the swept test to two pairs of proxies.
     fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
     -> Swept;
 
     /// Returns the displacement that belongs to [`image`](Self::image).
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Whether both proxies are spheres at their own places, of which no other image is a proxy.
+    /// Returns whether both proxies are spheres at their own places, of which no other image is a
+    /// proxy.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts the two proxies of a pair in the order in which the list of collisions names them.
-    /// Returns `None` if they are the same image of one sphere.
+    /// Puts two proxies in the order of the list of collisions. Returns `None` if they are the same
+    /// image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Whether, of all pairs of proxies for a pair of images of two time segments, this pair
-    /// reports it. The proxies are in the order of the list.
+    /// Returns whether this pair of proxies reports the touch of two time segments, which may
+    /// appear several times, displaced by vectors of the lattice. The proxies are in the order of
+    /// the list.
     fn reports(&self, words: [u32; 2]) -> bool;
 
     /// Returns the relative position of two proxies, if it is not the difference of the centres of
@@ -88,7 +84,7 @@ pub(crate) trait ProxySpace: Copy + Sync {
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
-/// Open space: a proxy is a time segment of a sphere.
+/// Open space: a proxy is a sphere or a time segment of a sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenSpace;
 
@@ -192,7 +188,6 @@ impl PeriodicSpace<'_> {
         }
     }
 
-    /// Returns the difference of the images of two proxies, in edges of the reduced lattice.
     #[inline(always)]
     fn between(&self, words: [u32; 2]) -> [i32; 3] {
         let [first, second] = two(words, |word| self.image_of(word));
@@ -269,7 +264,7 @@ impl ProxySpace for PeriodicSpace<'_> {
         if self.are_plain([a, b]) {
             return ([a.min(b), a.max(b)], [0; 3]);
         }
-        // One image of one sphere is no pair, and gets any order.
+        // The same image of one sphere is no pair, and gets any order.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],
@@ -299,7 +294,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the second one is the one with the greater image.
+            // Of two images of one sphere, the greater image is the second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

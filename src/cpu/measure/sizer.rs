@@ -23,13 +23,12 @@ pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
     pub(super) length: f32,
-    /// The cell of a periodic domain; `None` in open space.
     pub(super) cell: Option<&'a Cell>,
 }
 
 impl Sizer<'_> {
-    /// Adds the time segments of `spheres`, which are all of set `set`, to the histogram of sizes.
-    /// Writes the size class of each sphere to `class_of`.
+    /// Adds the time segments of `spheres`, all of set `set`, to the histogram of sizes, and writes
+    /// the size class of each sphere to `class_of`.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -51,16 +50,16 @@ impl Sizer<'_> {
         }
     }
 
-    /// Returns a bit mask of the spheres that certainly stay inside the cell of a periodic domain.
-    /// In open space, these are all.
+    /// Returns a bit mask of the spheres that certainly stay inside the cell of a periodic domain:
+    /// in open space, all.
     fn are_inside(&self, spheres: [&Sphere; LANES]) -> usize {
         self.cell.map_or((1 << LANES) - 1, |cell| {
             cell.are_inside(&self.scale.paths(spheres, &self.space.frame))
         })
     }
 
-    /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
-    /// `inside` tells whether the sphere stays inside the cell of a periodic domain.
+    /// Adds the time segments of one sphere of set `set` to the histogram, and returns their size
+    /// class. `inside` tells whether the sphere stays inside the cell of a periodic domain.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32, inside: bool) -> u16 {
         let mut path = self.scale.path(sphere, &self.space.frame);
         let mut size = ProxySize::new(&path, self.length);
@@ -91,9 +90,9 @@ impl Sizer<'_> {
         number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
-    /// Adds [`LANES`] spheres of set `set` to the histogram and returns their size classes, if none
-    /// of the spheres is cut and all certainly stay inside the cell. The classes are the same as those from [`Sizer::add`]. If a sphere is
-    /// cut, adds nothing and returns `None`.
+    /// Adds [`LANES`] spheres of set `set` to the histogram, and returns the same size classes as
+    /// [`Sizer::add`]. If any sphere is cut, or may leave the cell of a periodic domain, adds
+    /// nothing and returns `None`.
     #[inline(always)]
     fn add_uncut(
         &self,

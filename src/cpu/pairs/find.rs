@@ -1,5 +1,4 @@
-//! Finds all pairs that touch: divides the search among tasks, runs them on all threads, and joins
-//! their results.
+//! Finds all pairs that touch: divides the search among parallel tasks, and joins their results.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,7 +16,7 @@ use crate::exact::{Listed, Report};
 use crate::memory::out_of_memory;
 
 /// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
-/// more than `limit` of them, or too many reports for the `decide` stage
+/// more than `limit` of them, or too many reports for the stage `decide`
 /// ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs<S: ProxySpace>(
     search: &PairSearch<'_, S>,
@@ -60,7 +59,6 @@ pub(crate) fn find_pairs<S: ProxySpace>(
     })
 }
 
-/// Appends `reports`, which come from one task, to `shared`, the reports of all tasks.
 fn append<R: Report>(shared: &mut Vec<R>, reports: &[R]) -> Result<(), Error> {
     let more = reports.len();
     let room = shared.try_reserve(more);

@@ -16,27 +16,23 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. One sphere of every pair of a block is prefetched before the swept
-/// test begins.
+/// Number of pairs in a block. One sphere of each pair is prefetched before the block's swept
+/// tests.
 const PREFETCHED: usize = 64;
 
-/// Applies the swept test to pairs, and lists the pairs that touch.
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     /// Counts of the pairs and reports that all tasks have found so far.
     progress: &'a Progress,
-    /// List of the pairs that touch.
     pairs: &'a mut Vec<S::Listed>,
-    /// Reports for the `decide` stage, of pairs that several time segments may report.
+    /// Reports, for the stage `decide`, of pairs that several time segments may report.
     shared: &'a mut Vec<ReportIn<S>>,
     grazing: Grazing,
-    /// `Ok`, or the error if memory for the pairs could not be allocated.
+    /// The error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
 impl<'a, S: ProxySpace> Sweeper<'a, S> {
-    /// Makes a sweeper that writes the pairs that touch to `pairs`, and the reports for the
-    /// `decide` stage to `shared`.
     pub(super) fn new(
         search: &'a PairSearch<'a, S>,
         progress: &'a Progress,
@@ -53,7 +49,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// Returns the number of grazing pairs and the reports for the `decide` stage, or the error if
+    /// Returns the counts of grazing pairs and the reports for the stage `decide`, or the error if
     /// memory ran out.
     pub(super) fn finish(self) -> Result<(Grazing, &'a [ReportIn<S>]), Error> {
         self.memory?;
@@ -67,23 +63,23 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let count = std::mem::take(&mut near.count);
         let begin = self.pairs.len();
         let reported = self.shared.len();
-        // The swept test takes two pairs at a time and writes both to the list, whether they touch
-        // or not. So the list needs room for one pair more.
+        // The swept test writes two pairs at a time, whether they touch or not, so the list needs
+        // room for one pair more.
         let room = count + 1;
         if self.pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<S::Listed>(begin + room, "the pairs found"));
             return;
         }
         self.pairs.resize(begin + room, S::Listed::default());
-        // If the number of pairs is odd, the last swept test reads one entry beyond them. That
-        // entry has to contain valid indices.
+        // For an odd number of pairs, the last swept test reads one entry beyond them. It has to
+        // contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches one sphere of each pair of the block, so that the cache misses overlap.
+            // Prefetches one sphere of each pair, so that the cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].word);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -102,10 +98,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// Applies the swept test to entries `first` and `first + 1` of `near`, of which the bit mask
-    /// `there` selects one or both. Appends the pairs that touch to the list, which has `hits`
-    /// pairs from index `begin` on, and returns the new value of `hits`. Entry k of `near` is
-    /// overwritten by the pair in place `begin + k` of the list.
+    /// Applies the swept test to entries `first` and `first + 1` of `near`, if their bits in
+    /// `there` are set. Appends the pairs that touch to the list, in which `hits` pairs begin at
+    /// index `begin`, and returns the new `hits`. Entry k of `near` is overwritten by the pair in
+    /// place `begin + k` of the list.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -134,9 +130,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let are_plain = space.are_plain(words[0]) && space.are_plain(words[1]);
         if just != 0 {
             if self.asks_whose() || !are_plain {
-                // `decide_open` decides the pairs that just touch. It counts a pair as grazing only
-                // if the two proxies own it, which means that they are the segments at the closest
-                // approach.
+                // `decide_open` decides pairs that just touch. It counts a pair as grazing only if
+                // these two time segments own (report) it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -158,10 +153,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 }
             }
         }
-        // Writes both pairs, whether they touch or not. A branch for each pair would often be
+        // Writes both pairs, whether they touch or not, because a branch for each would often be
         // mispredicted.
         for lane in 0..2 {
-            // Two proxies that are one image of one sphere are no pair, and are removed below.
+            // Two proxies that are the same image of one sphere are no pair, and are removed below.
             let ([a, b], image) = space.named(words[lane]);
             let Impact { toi, depth } = swept.impacts[lane];
             let pair = Collision {
@@ -178,9 +173,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         hits
     }
 
-    /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
+    /// Decides by exact arithmetic a pair that the swept test has left open. Returns `None` if the
     /// spheres do not touch, or if [`Sweeper::is_own`] rejects the pair. `grazing` says whether to
-    /// count the pair as undecided by the swept test.
+    /// count the pair as grazing.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -202,15 +197,14 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         impact
     }
 
-    /// Returns whether pairs that touch also need the test [`Sweeper::is_own`], because collision
-    /// groups may exclude them or other time segments may report them.
+    /// Returns whether pairs that touch also need the test [`Sweeper::is_own`].
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
     }
 
-    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs listed from index
-    /// `begin` on. Returns the number of pairs kept.
+    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs from index `begin`
+    /// on. Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -223,8 +217,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Returns whether two time segments report the pair of their spheres: collision groups allow
-    /// the pair, and the segments contain the closest approach. If rounding leaves this open, the
-    /// pair goes to the stage `decide`, and the result is false.
+    /// it, and the segments contain the closest approach. If rounding leaves this open, the pair
+    /// goes to the stage `decide`, and the result is false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {
@@ -239,14 +233,14 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Neither sphere is cut into time segments, as in most pairs. So in open space there is no
-        // other candidate that might own the pair.
+        // In open space, two spheres that are not cut into time segments have only this candidate,
+        // so it owns the pair.
         let tags = two(places, |place| sorted.tags[place]);
         let cut = two(tags, segment_power) != [0, 0];
         if !cut && space.are_plain(words) {
             return true;
         }
-        // Two segments of one sphere, or of one image of it, form no pair.
+        // Two segments of the same image of one sphere form no pair.
         let Some([first, second]) = space.in_order(words) else {
             return false;
         };
@@ -266,9 +260,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // The `decide` stage counts a pair once, however many segments report it. It
-                // expects the flag GRAZING in the reports of such a pair, even if the pair is not
-                // close to tangency.
+                // The stage `decide` counts a pair once, however many segments report it. It
+                // expects the flag GRAZING in such reports, even if the pair is not close to
+                // tangency.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
                 self.shared.push(Report::new(pair, space.image(words)));
