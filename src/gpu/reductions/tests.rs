@@ -18,15 +18,15 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// A GPU device with buffers that start full of random bits, and the pairs of the last complete step, which
-/// the test needs to compute the expected changes.
+/// A GPU device with buffers that start full of random bits, and the pairs of the last complete
+/// step, from which the test computes the expected changes.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
     previous: Vec<Collision>,
 }
 
-/// Contents of all result buffers after a time step, as 32-bit words.
+/// Contents of all result buffers after a step, as 32-bit words.
 #[derive(Default)]
 struct Left {
     raw: Vec<u32>,
@@ -61,7 +61,8 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so the compiler points out a reduction that is added later but not tested.
+        // The pattern has no `..`, so the compiler points out a reduction that is added later but
+        // not tested.
         let Wanted {
             earliest,
             sorted,
@@ -105,7 +106,7 @@ impl Rig {
         ])
     }
 
-    /// Runs a time step, and returns its results and the contents of the result buffers.
+    /// Runs a step, and returns its results and the contents of the result buffers.
     fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
         self.try_step(spheres, split)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -146,8 +147,8 @@ impl Rig {
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
 
-    /// Runs a time step, and checks that each reduction on the GPU equals the CPU's reduction of the same
-    /// pairs.
+    /// Runs a step, and checks that each reduction on the GPU equals the CPU's reduction of the
+    /// same pairs.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
@@ -223,7 +224,7 @@ impl Rig {
     }
 }
 
-/// Returns one set of spheres if `split` is 0. Otherwise returns two sets, of which the second begins at
+/// Returns one set of spheres if `split` is 0, otherwise two sets of which the second begins at
 /// sphere `split`.
 fn sets(split: usize) -> Sets {
     match split {
@@ -246,7 +247,8 @@ fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
     pairs.iter().map(collision).collect()
 }
 
-/// Returns slow spheres at random places. Every fiftieth sphere is fast. The centres are at time `time`.
+/// Returns slow spheres at random places, of which every fiftieth is fast, with centres at time
+/// `time`.
 fn gas(count: usize, time: f32) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let side = (count as f32 * 6.0).cbrt();
@@ -345,8 +347,8 @@ fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     assert!(results.sorted >= 11_520);
 }
 
-/// Tests pairs of fast spheres that meet halfway through the step, where one time segment of their paths ends
-/// and the next begins. Several time segments then report the same pair.
+/// Tests fast pairs that meet halfway through the step, where one time segment of their paths ends
+/// and the next begins. Several segments then report the same pair.
 #[test]
 fn a_pair_that_is_reported_several_times_is_sorted_once() {
     let mut spheres = gas(10_000, 0.0);
@@ -415,7 +417,7 @@ fn changes_continue_when_the_buffers_grow() {
         pairs: 4000,
         segment: 0.0,
     };
-    // The test grows the GPU buffers twice without a time step in between.
+    // Grows the GPU buffers twice without a step in between.
     for needed in [
         RequiredCapacity {
             pairs: 2001,
