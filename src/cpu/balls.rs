@@ -32,7 +32,6 @@ const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 pub(crate) struct Balls([[f32; LANES]; 4]);
 
 impl Balls {
-    /// Computes the bounding spheres of one time segment (`cuts`) of each of four paths.
     #[inline(always)]
     pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
         let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
@@ -88,8 +87,6 @@ pub(crate) struct PathProbe {
 }
 
 impl PathProbe {
-    /// `middle` is the middle of the time segment, `half` half its length as a fraction of the
-    /// path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);

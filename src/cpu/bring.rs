@@ -14,7 +14,6 @@ use super::sorted_sphere::SortedSphere;
 use crate::Sphere;
 use crate::limits::CHUNK;
 
-/// Writes the spheres of all proxies to `brought`, bucket after bucket.
 pub(super) fn bring_to_buckets(
     spheres: &[Sphere],
     space: impl ProxySpace,

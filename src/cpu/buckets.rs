@@ -21,14 +21,12 @@ const WHAT: &str = "the buckets to sort by";
 /// Largest number of buckets. The sort writes to all buckets in turn, so one cache line of each has
 /// to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
-/// Intended number of items per bucket. With [`MAX_BUCKETS`] buckets, there may be more.
 const ITEMS_PER_BUCKET: usize = 2048;
 
 /// Items sorted into buckets by the high bits of their keys, which are numbers below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
-    /// Number of chunks in use. Earlier steps may have left more in `chunks`.
     used: usize,
     /// For each bucket, the index of its end if all buckets lay one behind the other.
     ends: ReusedVec<usize>,
@@ -39,11 +37,9 @@ pub(crate) struct Buckets<T> {
     unsorted: ScratchPool<T>,
 }
 
-/// One part of the input, with its items sorted by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
     items: ReusedVec<T>,
-    /// For each bucket, the index of its end in `items`.
     ends: ReusedVec<u32>,
 }
 
@@ -171,8 +167,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.used
     }
 
-    /// Returns the mean number of chunks of the input from which the items of a non-empty bucket
-    /// come.
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);

@@ -45,7 +45,6 @@ pub(crate) fn list<L: SortRow>(
 
 /// An entry of a list of pairs in which a row, the entries with one index a, can be sorted.
 pub(crate) trait SortRow: Listed {
-    /// Sorts distinct pairs with the same index a by their index b, and by their image.
     fn sort_row(row: &mut [Self]);
 }
 

@@ -32,8 +32,6 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Returns whether a sphere or time segment lies in these cells, and not in others with the
-    /// same hash.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -46,7 +44,6 @@ impl CellRow {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
-    /// The levels (grids), in ascending order of cell size.
     pub(crate) levels: &'a [Level],
     /// For each level (grid), a bit mask of the other levels that its spheres search for
     /// neighbours.
@@ -60,16 +57,11 @@ pub(crate) struct Grids<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
     pub(crate) index: usize,
-    /// Table index of the searching sphere's cell.
     pub(crate) slot: u32,
-    /// Grid and time segment of the searching sphere, with the flag [`INSIDE`] where it applies.
     pub(crate) tag: u32,
-    /// Middle of the time segment, relative to the frame (the moving origin).
     pub(crate) middle: [f32; 3],
 }
 
-/// Returns the time slabs that a time segment spans, in a grid that divides the step into
-/// 2^`time_power` slabs.
 #[inline(always)]
 fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
     let segment = segment_of(tag);
@@ -134,7 +126,6 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells in reach of a sphere or time segment in all other grids that it searches.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -187,7 +178,6 @@ impl Grids<'_> {
         }
         let first = level.slot_in_box(low, slab);
         let [row, plane] = level.strides();
-        // Collects the non-empty ranges without a branch for each.
         let mut found = [const { 0..0 }; RANGES_AT_ONCE];
         let mut count = 0;
         for plane_slot in (first..).step_by(plane).take(planes) {

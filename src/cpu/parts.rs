@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use crate::Error;
 
-/// Splits off and returns the first `count` items of `rest`, or nothing if `rest` has fewer items.
 pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }

@@ -45,13 +45,11 @@ pub(crate) struct Cpu {
 struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
-    /// Scratch memory of the stage `list`.
     ends: ScratchPool<u32>,
 }
 
 struct PairMemory<L: Listed> {
     found: FoundPairs<L>,
-    /// Pairs that the stage `decide` has found to touch.
     decided: ReusedVec<L>,
 }
 
@@ -64,7 +62,6 @@ impl<L: Listed> Default for PairMemory<L> {
     }
 }
 
-/// Input of the stages that come after `plan`.
 struct Planned<'a, S> {
     step: CheckedStep<'a>,
     limits: Limits,
@@ -225,7 +222,6 @@ impl<'a, S> Planned<'a, S> {
 }
 
 impl<S: ProxySpace<Listed: SortRow>> Planned<'_, S> {
-    /// Runs the stages after `plan`, and fills `pairs` with the pairs that touch.
     fn run(
         &self,
         memory: &mut StageMemory,

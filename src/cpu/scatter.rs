@@ -83,10 +83,8 @@ pub(crate) fn scatter(
     Ok(fullest.into_inner())
 }
 
-/// The sorted spheres and time segments of a range of buckets.
 struct BucketPart<'a> {
     before: u32,
-    /// For each table entry (slot) in these buckets, the sorted index at which its contents end.
     ends: &'a mut [u32],
     spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],

@@ -5,7 +5,6 @@ use super::sorted_sphere::SortedSphere;
 use crate::lanes::LANES;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The sorted spheres and time segments. The vectors are reused, and may be longer than needed.
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
     /// For each table entry of a cell, the sorted index of its first sphere. One more entry marks

@@ -21,7 +21,6 @@ pub(crate) const GRAZING: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
     pub(crate) a: u32,
-    /// Index of the second sphere, possibly with the flag [`GRAZING`].
     pub(crate) b: u32,
 }
 
@@ -49,7 +48,6 @@ impl Grazing {
 
 const TASK: usize = 4096;
 
-/// Placeholder for a pair that does not touch.
 const MISS: Collision = Collision {
     a: u32::MAX,
     b: u32::MAX,
@@ -119,8 +117,6 @@ fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
 }
 
-/// Decides the reported pairs of a step like [`decide_reported_with`], with the spheres on the
-/// host.
 pub(crate) fn decide_reported<R: Report>(
     step: &CheckedStep<'_>,
     reported: &mut Vec<R>,

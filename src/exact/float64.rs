@@ -81,13 +81,11 @@ impl Float64 {
         }
     }
 
-    /// Bound of the error of p·p that comes from `off`.
     fn square_off(&self) -> f64 {
         self.off.dot(2.0 * self.p.abs() + self.off)
     }
 
-    /// Returns p·p − r², for the relative position p and the sum r of the radii. It is positive
-    /// when the spheres are apart at the start.
+    /// Returns p·p − r², which is positive when the spheres are apart at the start.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -96,8 +94,8 @@ impl Float64 {
         }
     }
 
-    /// Returns −p·v with 5 rounding errors, for the relative position p and velocity v. It is
-    /// positive when the spheres approach each other at the start.
+    /// Returns −p·v with 5 rounding errors. It is positive when the spheres approach each other at
+    /// the start.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -157,8 +155,8 @@ impl Float64 {
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// Returns the impact of spheres that overlap at the start. The depth r − |p| is computed as
-    /// (r² − p·p) / (r + |p|), which avoids cancellation.
+    /// Returns the impact of spheres that overlap at the start. Computing the depth r − |p| as (r²
+    /// − p·p) / (r + |p|) avoids cancellation.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -186,8 +184,7 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // −(p + v·dt)·v is positive when the closest approach is after the end of the step. p and v
-        // are the relative position and velocity.
+        // The closest approach is after the end of the step if −(p + v·dt)·v is positive.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -205,8 +202,7 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// Estimates the time of impact, or the depth of spheres that overlap at the start, without an
-    /// error bound.
+    /// Estimates the time of impact, or the depth of spheres that overlap, without an error bound.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {

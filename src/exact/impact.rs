@@ -32,8 +32,6 @@ pub(crate) fn impact<S: MovingSphere>(
     }
 }
 
-/// Returns the first touch of two spheres from the start of the step on, or `None` if they never
-/// touch. `shift` displaces the second sphere.
 pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<Touch> {
     let pair = Float64::new(a, b, shift);
     pair.first_touch()

@@ -84,7 +84,6 @@ pub(super) struct Integers {
     length: i32,
     v: [IBig; 3],
     speed: i32,
-    /// p·p − r²: positive when the spheres are apart at the start.
     outside: IBig,
 }
 
@@ -134,8 +133,6 @@ impl Integers {
     /// time with that of their closest approach.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
-        // The relative position p + v·time and the sum r of the radii, in the finer of the units of
-        // p and v·time.
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -145,7 +142,6 @@ impl Integers {
         [sign(&(dot(&q, &q) - &r * &r)), sign(&dot(&q, &self.v))]
     }
 
-    /// Returns whether the spheres touch at their closest approach, even after the end of the step.
     fn ever_touch(&self) -> bool {
         let closing = dot(&self.p, &self.v);
         let speed = dot(&self.v, &self.v);
@@ -162,8 +158,7 @@ impl Integers {
         }
     }
 
-    /// Compares a length with the depth r − |p| at the start, for the sum r of the radii and the
-    /// relative position p.
+    /// Compares the depth r − |p| at the start with a length.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -325,10 +320,8 @@ mod tests {
     use super::*;
     use crate::Sphere;
 
-    /// The exact times and depths in this test are halfway between two float32 numbers.
     #[test]
     fn ties_go_to_the_even_number() {
-        // Depth of two concentric spheres: the sum of the radii, 2²⁴ + 1 or 2²⁴ + 3.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let [a, b] = [16_777_216.0, less].map(|radius| Sphere::new([0.0; 3], radius));
             let found = Integers::new(&a, &b, ()).impact(1.0, 0.0);
@@ -338,8 +331,6 @@ mod tests {
             };
             assert_eq!(found, Some(expected));
         }
-        // A point with velocity −1 meets a point at a distance of 2²⁴ + 1 or 2²⁴ + 3, at a time of
-        // the same value.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);

@@ -7,11 +7,9 @@ use super::decide::ReportedPair;
 use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
 
-/// An entry of a list of collisions.
 pub(crate) trait Listed: Pod + Default + Send + Sync {
     /// Image of the second sphere in a periodic domain; `()` in open space.
     type Image: Copy + Default + Send + Sync;
-    /// Displacement of the second sphere to its image.
     type Shift: Shift;
     type Report: Report<Listed = Self>;
 
@@ -26,9 +24,7 @@ pub(crate) trait Report: Pod + Send + Sync {
     fn new(pair: ReportedPair, image: <Self::Listed as Listed>::Image) -> Self;
     fn pair(&self) -> ReportedPair;
     fn image(&self) -> <Self::Listed as Listed>::Image;
-    /// Returns the displacement of sphere b to its image.
     fn shift(&self, domain: &Domain) -> <Self::Listed as Listed>::Shift;
-    /// Returns the components of the image of sphere b, by which reports of two spheres are sorted.
     fn order(&self) -> [i32; 3];
 }
 
@@ -94,7 +90,6 @@ impl Listed for ImageCollision {
     }
 }
 
-/// A report of a pair with an image of sphere b, in a periodic domain.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct ReportedImage {

@@ -33,7 +33,6 @@ pub(crate) struct Translation {
     edges: [[f32; 3]; 3],
     image: [i32; 3],
     pub(super) by: [f64; 3],
-    /// Whether the float64 vector `by` is exact.
     pub(super) exact: bool,
     /// Sum of the magnitudes of the terms of `by`, along each axis.
     pub(super) terms: [f64; 3],
@@ -71,8 +70,6 @@ impl Translation {
         }
     }
 
-    /// Returns the products of edges and image components that add up to the displacement along
-    /// `axis`.
     pub(super) fn products(&self, axis: usize) -> [(f32, i32); 3] {
         from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
@@ -92,7 +89,6 @@ impl Translation {
     }
 }
 
-/// Returns whether `sum`, the float64 nearest to `x` + `y`, is their exact sum.
 fn is_exact(x: f64, y: f64, sum: f64) -> bool {
     let of_y = sum - x;
     (x - (sum - of_y)) + (y - of_y) == 0.0

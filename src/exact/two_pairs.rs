@@ -46,12 +46,9 @@ struct Terms {
     r: f64x2,
     pp: f64x2,
     vv: f64x2,
-    /// p·p − r²: positive when the spheres are apart at the start.
     outside: f64x2,
     sum: f64x2,
-    /// −p·v: positive when the spheres approach each other.
     closing: f64x2,
-    /// Discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact.
     discriminant: f64x2,
     /// Mask of the pairs for which p has more than one rounding error, so that the bounds of the
     /// swept test do not hold.
@@ -111,8 +108,8 @@ fn displaced<T: Shift>(
 }
 
 /// Applies the swept test to two pairs in a step of duration `dt`. `shifts` displaces the second
-/// sphere of each pair. The constants [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds for each
-/// pair. docs/exact.md (section 4) has the proof.
+/// sphere of each pair. [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds for each pair.
+/// docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     pairs: [[&S; 2]; 2],
@@ -135,8 +132,8 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
         };
     }
     // In worlds where spheres just touch, most pairs of spheres do. So two such pairs at once are
-    // recognized here. A single one is left to `impact`, because recognizing it here would slow
-    // down all other pairs.
+    // recognized here. A single one is left to `impact`, because a test for it would slow down all
+    // other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -159,8 +156,6 @@ fn all_bits() -> f64x2 {
     f64x2::splat(f64::from_bits(u64::MAX))
 }
 
-/// Returns whether the magnitude of a difference is at least the fraction `part` of the sum of its
-/// terms.
 #[inline(always)]
 fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
     difference.abs().simd_ge(f64x2::splat(part) * sum)
@@ -187,7 +182,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // Both the time and the depth are computed, because a branch would often be mispredicted.
+        // A branch would often be mispredicted, so both the time and the depth are computed.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -251,7 +246,6 @@ fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 
     rows([one[0], next[0], one[1], next[1]])
 }
 
-/// Splits a vector from [`side_by_side`] into its halves for the first and the second spheres.
 #[inline(always)]
 fn sides(x: f32x4) -> [f64x2; 2] {
     let [a, c, b, d] = x.to_array();

@@ -27,7 +27,6 @@ pub struct Changes {
     pub ended_images: Vec<[i32; 3]>,
 }
 
-/// A list of pairs, and in a periodic domain the image of sphere b of each pair.
 pub(crate) type Pairs<'a> = (&'a [Collision], &'a [[i32; 3]]);
 
 pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
@@ -63,8 +62,7 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     changes
 }
 
-/// Returns the indices `[a, b]` of the pairs and their images, sorted and without repeats. Only a
-/// list that the caller has altered is not sorted yet.
+/// Returns pairs and images, sorted and without repeats, even if the caller has altered the list.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

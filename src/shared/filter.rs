@@ -36,8 +36,8 @@ pub(crate) const SLOWLY: f32 = 2.01;
 /// of the sum of the radii and of the relative motion of two spheres.
 #[cfg(feature = "gpu")]
 pub(crate) const NEAR_MARGIN: f32 = 1.0 / (1_u32 << 14) as f32;
-/// Absolute margin of the coarse test before the filter (`shaders/shared/near.wgsl`). It covers the
-/// motion of slow pairs and losses to underflow.
+/// Absolute margin of the coarse test before the filter. It covers the motion of slow pairs and
+/// losses to underflow.
 #[cfg(feature = "gpu")]
 pub(crate) const NEAR_LEAST: f32 = 1.0 / (1_u64 << 32) as f32;
 #[cfg(all(test, feature = "gpu"))]

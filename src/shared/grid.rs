@@ -19,8 +19,8 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Limit of cell coordinates. No sphere is in a cell that far away, but a search in a grid with
-/// tiny cells may extend beyond it.
+/// Limit of cell coordinates. No sphere is that far away, but a search in a grid with tiny cells
+/// may reach beyond it.
 const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
@@ -47,25 +47,20 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
-    /// The lowest cell of the box, the block of cells that have a table entry each.
+    /// Lowest cell of the box of cells that have a table entry each.
     pub(crate) origin: [i32; 3],
-    /// Table index of the first cell of the box, in the first time slab (part of the step).
     pub(crate) first_slot: u32,
-    /// Number of cells along each axis of the box of cells that have a table entry each. It may be
-    /// 0.
     pub(crate) dims: [u32; 3],
-    /// First table index for the cells that share entries by a hash.
     pub(crate) first_hashed: u32,
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
-    /// Number of table entries that cells share by a hash, minus 1.
     pub(crate) hash_mask: u32,
     /// log₂ of the number of time slabs: equal parts of the step, each with cells of its own. So a
     /// fast sphere forms candidate pairs only with spheres that are near it at the same time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half the extent of the largest sphere or time segment in the grid, in units of the cell's
-    /// edge, with a margin for rounding. It is at most 0.5, apart from rounding.
+    /// Half the extent of the largest sphere or time segment in the grid, in cell edges, with a
+    /// margin for rounding. It is at most 0.5, apart from rounding.
     pub(crate) reach: f32,
     pub(crate) unused: [u32; 2],
 }
@@ -77,7 +72,6 @@ impl Level {
         floor(three(point, |x| x * self.inverse_cell))
     }
 
-    /// Returns whether the cells from x0 to x1 with these y and z have a table entry each.
     #[inline(always)]
     pub(crate) fn in_box(&self, x0: i32, x1: i32, y: i32, z: i32) -> bool {
         let within =
@@ -85,7 +79,6 @@ impl Level {
         within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
     }
 
-    /// Returns whether every cell that a sphere in this cell searches has a table entry of its own.
     #[inline(always)]
     pub(crate) fn is_around_in_box(&self, [x, y, z]: [i32; 3]) -> bool {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
@@ -101,8 +94,6 @@ impl Level {
         (self.first_slot + slot) as usize
     }
 
-    /// Returns how far apart neighbours along y and neighbours along z are in the table of cells,
-    /// if the cells have a table entry each.
     pub(crate) fn strides(&self) -> [usize; 2] {
         let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
         [x, x * y]

@@ -40,7 +40,6 @@ pub(crate) fn ownership(
     let p = displaced.p;
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();
-    // Duration of the step, in units of the shortest time segment.
     let finest = (1_u32 << SEGMENT_BITS) as f32;
     let speed = v.abs().max_element();
     let (low, high) = if !displaced.certain {
@@ -70,7 +69,6 @@ pub(crate) fn ownership(
     ownership
 }
 
-/// Relative position of two spheres, the second of which is displaced in a periodic domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
@@ -78,12 +76,9 @@ pub(crate) struct Displaced {
     pub(crate) certain: bool,
 }
 
-/// Whether two time segments own (report) the pair of their spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// Only these two segments report the pair.
     Own,
-    /// Other segments report the pair.
     Other,
     /// Rounding leaves open which segments report the pair. All that may do so report it, and the
     /// stage `decide` removes the repeats.

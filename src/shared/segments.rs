@@ -79,8 +79,6 @@ impl SpherePath {
 }
 
 impl SpherePath<f32x4> {
-    /// Computes the paths of four spheres in the units of the grids, transposed by
-    /// [`rows`](crate::lanes::rows).
     #[inline(always)]
     pub(crate) fn of_rows(
         [[x, y, z, radius], [u, v, w, _]]: [[f32x4; LANES]; 2],
@@ -111,7 +109,6 @@ impl<T: Real> SpherePath<T> {
         self.radius
     }
 
-    /// Returns the largest displacement of the sphere along any axis during the step.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
         largest(three(self.shift, T::abs))
@@ -160,7 +157,6 @@ fn reach<T: Real>(far: T, radius: T, length: T, half: T, margin: f32) -> T {
     reach.max(T::of(0.5 * SMALLEST_CELL))
 }
 
-/// One of the 2^`power` time segments into which a path is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     pub(crate) power: u32,
@@ -180,14 +176,11 @@ impl Cut {
         }
     }
 
-    /// Returns half the duration of a segment, as a fraction of the step.
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
-        // The exponent bits of the float32 2^−(power + 1). Its other bits are 0.
         f32::from_bits((126 - self.power) << 23)
     }
 
-    /// Returns the middle time of the segment, as a fraction of the step.
     #[inline(always)]
     pub(crate) fn middle(self) -> f32 {
         (2 * self.segment + 1) as f32 * self.half()
@@ -202,11 +195,9 @@ pub(crate) struct Segment {
     pub(crate) number: u32,
 }
 
-/// The number of time segments of a sphere, and the size of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
     pub(crate) power: u32,
-    /// Half the edge of the smallest cell that a segment fits.
     pub(crate) half_cell: f32,
 }
 

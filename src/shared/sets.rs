@@ -3,11 +3,9 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
-    /// All pairs of spheres count.
     One,
     /// Only pairs with one sphere from each set count.
     Two {
-        /// Number of spheres in the first set.
         first: usize,
     },
 }
@@ -26,7 +24,6 @@ impl Sets {
         }
     }
 
-    /// Returns the number of spheres in the first or only set, of `spheres` spheres in all.
     pub(crate) fn first_len(self, spheres: usize) -> usize {
         match self {
             Self::One => spheres,

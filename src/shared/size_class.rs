@@ -18,16 +18,13 @@ pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
 /// Number of low bits of a size class that hold the half octave of size. The next [`POWER_BITS`]
 /// bits hold log₂ of the number of time segments, and the bit above them the set.
 pub(crate) const SIZE_BITS: u32 = 8;
-/// Right shift from the bits of a float32 size to the number of its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
-/// Number of the half octave of the smallest size.
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
 /// Flag beside the size class of a sphere on the CPU: images of the sphere may reach into the cell
 /// of a periodic domain.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
 
-/// Returns log₂ of the number of time segments of each sphere in a size class.
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }

@@ -19,6 +19,5 @@ pub(crate) struct SortedProxy {
 pub(crate) struct SortedCell {
     /// The grid cell, counted from the frame's origin (the moving origin of the cells).
     pub(crate) cell: [i32; 3],
-    /// Level (grid) and time segment of the proxy, packed by [`make_tag`](super::tag::make_tag).
     pub(crate) tag: u32,
 }

@@ -13,7 +13,6 @@ pub(crate) struct Space {
     /// of other spheres in the cube of half edge 2^(i − 127) around a sphere. Outliers and empty
     /// regions do not distort it, because it is measured around spheres.
     pub(crate) log_others: [f32; OCTAVES],
-    /// Length of time segments with the least expected cost.
     pub(crate) segment: f32,
     /// Moving origin of the cells: the median position of the sample, which moves with its median
     /// velocity.

@@ -3,12 +3,10 @@
 
 /// Number of bits for the number of the time segment: a path is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
-/// Number of bits for the *power*: log₂ of the number of time segments of a sphere.
+/// Number of bits for log₂ of the number of time segments of a sphere.
 pub(crate) const POWER_BITS: u32 = 4;
 pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
-/// Largest number of levels (grids) of a step.
 pub(crate) const MAX_LEVELS: usize = 64;
-/// Number of bits for the number of the level (grid).
 pub(crate) const LEVEL_BITS: u32 = 6;
 
 /// Packs the level (grid) and the segment of a proxy into one word. The sphere is cut into
@@ -21,7 +19,6 @@ pub(crate) fn level_of(tag: u32) -> u32 {
     tag & ((1 << LEVEL_BITS) - 1)
 }
 
-/// Returns log₂ of the number of time segments of the proxy's sphere.
 pub(crate) fn segment_power(tag: u32) -> u32 {
     tag >> LEVEL_BITS & POWERS
 }

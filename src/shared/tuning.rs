@@ -14,7 +14,6 @@ pub(crate) const MAX_SAMPLE: usize = 2048;
 /// Smallest number of sampled spheres in a large world: enough to measure the spacing within
 /// clusters of some thousands of spheres.
 pub(crate) const MIN_SAMPLE: usize = 512;
-/// Smallest number of sampled spheres in a small world, unless it has fewer spheres.
 pub(crate) const MIN_SMALL_SAMPLE: usize = 128;
 pub(crate) const SAMPLE_HASH: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
 
@@ -36,13 +35,12 @@ pub(crate) const FAR_RANK: u32 = 12;
 /// One in this many spheres at each end of each axis is left out of the box around the sample, so
 /// that outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
-/// Fraction of its extent by which the box around the sample is widened on each side.
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Lower bound of the measured dimension of the region that the spheres fill: 1 for a line, 2 for a
 /// sheet.
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// Smallest slope of the extrapolated curve of neighbours by distance, in octaves per octave.
+/// Smallest slope of the extrapolated curve of neighbours by distance.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
 /// Value of the curve of neighbours by distance, which is a log₂, where no pair was measured.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
@@ -54,7 +52,6 @@ pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
 /// Number of compared lengths of time segments. Each is twice the previous one, except the last
 /// one, at which no sphere is cut.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
-/// Smallest length of time segments, as a fraction of the world's extent.
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 /// Largest number of sampled spheres by which lengths of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
@@ -66,12 +63,9 @@ pub(crate) const SEARCH_COST: f32 = 4.0;
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
 /// Number of ranges of the sorted spheres that a sphere searches in its own grid.
 pub(crate) const OWN_RANGES: f32 = 5.0;
-/// Number of ranges that a sphere searches in its own grid, if cells share table entries by a hash.
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
 /// Number of ranges of the sorted spheres that a sphere searches in a grid with larger cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
-/// Number of ranges that a sphere searches in a grid with larger cells that share table entries by
-/// a hash.
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
 /// log₂ of the largest number of size classes in one size range (a run of size classes), so that
@@ -89,13 +83,11 @@ pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// Factor by which the edge of a grid's cells grows until the grid has enough table entries.
 pub(crate) const CELL_GROWTH: f32 = 1.125;
-/// Largest number of cell edges tried for a grid, each [`CELL_GROWTH`] times the previous one.
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
 /// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 around
 /// it.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
-/// Largest number of cells that a sphere searches in a grid with larger cells: 4 along each axis.
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
 /// Largest number of table entries per sphere or time segment on the CPU, which allocates only what

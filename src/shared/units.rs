@@ -14,8 +14,6 @@ use crate::lanes::{LANES, four, rows, three};
 /// below the limit or above its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// The units of the grids: 2^`time_power` times the caller's unit of time, and 2^`length_power`
-/// times the caller's unit of length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) time_power: i32,
@@ -42,13 +40,11 @@ fn times(x: f32, scale: f64) -> f32 {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Factors for lengths and velocities; `None` if the grids use the caller's units.
     factors: Option<[f64; 2]>,
     pub(crate) dt: f32,
 }
 
 impl Scale {
-    /// Converts a length from the caller's units to those of the grids.
     pub(crate) fn length(&self, x: f32) -> f64 {
         f64::from(x) * self.factors.map_or(1.0, |[length, _]| length)
     }
@@ -66,7 +62,6 @@ impl Scale {
         SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// Returns the paths, in the units of the grids, of four spheres in the caller's units.
     #[inline(always)]
     pub(crate) fn paths<S: MovingSphere>(
         &self,
@@ -123,7 +118,6 @@ impl Units {
         times_power(dt, -self.time_power)
     }
 
-    /// Returns the grids' unit of time, in the caller's units.
     #[cfg(feature = "gpu")]
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)

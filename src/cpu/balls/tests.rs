@@ -17,7 +17,6 @@ fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
     let mut vector = |scale: f32| Vec3::from([0; 3].map(|_| single())) * scale;
     let (center, drift) = (vector(1.0), vector(1.0));
     let (aside, motion) = (vector(1.0), vector(1.0));
-    // The sizes of the spheres go down to 2⁻⁷⁹, far below the smallest edge of a cell, 2⁻⁶⁰.
     let mut power = |most: i32| 2_f32.powi(most - rng.i32(0..80));
     let (far, size) = (power(10), power(0));
     let speed = size * 2_f32.powi(rng.i32(-30..12));
@@ -70,11 +69,9 @@ fn balls_of_touching_spheres_meet() {
             continue;
         }
         touching += 1;
-        // Makes the bounding sphere of the time segment, one of 2^`power`, at the closest approach.
         let ball = |sphere: &Sphere, power: u32| {
             let segments = (1_u32 << power) as f64;
             let segment = (nearest * segments).min(segments - 1.0);
-            // Rounding decides which segment contains the closest approach.
             if power > 0 && (segment - segment.round()).abs() < 1e-3 {
                 return None;
             }

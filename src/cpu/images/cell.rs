@@ -21,7 +21,6 @@ use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
 use crate::shared::units::Scale;
 
-/// Number of fraction bits of a coordinate in a [`LatticeBox`].
 const FRACTION_BITS: u32 = 32;
 /// Margin of [`Cell::are_inside`], in units of an edge.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
@@ -29,13 +28,10 @@ const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// the rounding of the terms and of their sum to float32.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// The cell of a periodic domain, in the frame (the moving origin of the grids).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) lattice: Lattice,
-    /// Position of the frame's origin at the start of the step.
     origin: DVec3,
-    /// Velocity of the frame and the cell.
     drift: DVec3,
     dt: f64,
     /// Duals of the lattice, bounds of their components, their lengths, and the coordinates of the
@@ -52,7 +48,6 @@ pub(crate) struct Cell {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
-/// The extent of a time segment along each edge of the lattice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticeBox {
     pub(super) low: LatticePoint,
@@ -75,7 +70,6 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Returns whether the box is at most `cells` cells away from the cell.
     pub(super) fn is_in_range(&self, cells: i32) -> bool {
         let limit = i64::from(cells) << FRACTION_BITS;
         let in_range = |x: &i64| (-limit..=limit).contains(x);
@@ -184,7 +178,6 @@ impl Cell {
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error =
                 length * of_lattice + 64.0 * f64::EPSILON * self.lattice.dual_bound(k).dot(far);
-            // The margin for spheres that hardly move relative to each other (`STILL`).
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             // The conversions saturate. The range is checked later.
@@ -194,7 +187,6 @@ impl Cell {
         lattice_box
     }
 
-    /// Returns the centre of an image of a sphere in the frame, at the start of the step.
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
         let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
         (center + self.lattice.displacement(image))
@@ -300,7 +292,6 @@ impl Cell {
         [low, high]
     }
 
-    /// Returns the smallest distance between two opposite faces of the cell.
     pub(crate) fn width(&self) -> f32 {
         let duals = self.lattice.duals[..self.lattice.count].iter();
         duals.fold(f32::MAX, |width, dual| {
@@ -335,7 +326,6 @@ mod tests {
     use crate::shared::units::Units;
     use crate::{Domain, Sphere};
 
-    /// Scales a number of this test, a multiple of 2⁻⁴⁰, to an integer.
     fn whole(x: DVec3) -> [BigInt; 3] {
         x.to_array().map(|x| {
             let scaled = x * f64::from(1 << 20) * f64::from(1 << 20);
@@ -386,7 +376,6 @@ mod tests {
             let lattice = Lattice::new(&domain, &scale).ok().flatten().unwrap();
             let cell = Cell::new(lattice, &Frame::default(), 1.0);
             let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
-            // Reduced edges are whole multiples of the given ones, and exact in float64.
             let edges = [0, 1].map(|k| whole(lattice.edges[k]));
             let point = whole(DVec3::from(center.map(f64::from)));
             let [aa, ab, bb] = [(0, 0), (0, 1), (1, 1)].map(|(i, j)| product(&edges[i], &edges[j]));

@@ -17,12 +17,9 @@ const MAX_COMBINED: i64 = 1 << 26;
 /// In a skewed domain, this avoids many images.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
-    /// Number of periodic edges of the domain.
     pub(super) count: usize,
-    /// The reduced edges, followed by zeros.
     pub(super) edges: [DVec3; 3],
     pub(super) edge_error: [f64; 3],
-    /// For each reduced edge, the multiples of the domain's edges of which it is the sum.
     combined: [[i64; 3]; 3],
     /// Vectors d with d·edge = 1 for one edge and 0 for the others, so that d·x is the coordinate
     /// of a point x along this edge.
@@ -37,7 +34,6 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// Returns the reduced lattice of a domain, or `None` in open space.
     pub(crate) fn new(domain: &Domain, scale: &Scale) -> Result<Option<Self>, Error> {
         if domain.is_open() {
             return Ok(None);
@@ -119,7 +115,6 @@ impl Lattice {
         self.edges[0] * x + self.edges[1] * y + self.edges[2] * z
     }
 
-    /// Returns the displacement that brings a point into the cell.
     pub(crate) fn wrapping(&self, point: DVec3) -> DVec3 {
         let [x, y, z] = self.coordinates(point).map(f64::floor);
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
@@ -138,8 +133,6 @@ impl Lattice {
     }
 }
 
-/// Returns the largest number of cells between the cell of the domain and a coordinate of a sphere.
-/// Beyond it, images might not fit in an `i32`, if an edge combines many edges of the domain.
 fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     let largest = combined.as_flattened().iter().map(|n| n.abs()).max();
     let images = (1 << 28) / (3 * largest.unwrap_or(1).max(1));

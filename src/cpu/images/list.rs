@@ -29,14 +29,11 @@ const SEVERAL: u32 = 1 << 31;
 /// An image of a sphere or time segment, or one of several images of it in the cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imaged {
-    /// Index of the sphere, possibly with the flag [`SEVERAL`].
     sphere: u32,
     /// Image, in edges of the reduced lattice.
     pub(super) image: [i32; 3],
-    /// Centre of the image, in the frame at the start of the step.
     center: [f32; 3],
     slack: f32,
-    /// Lower corner of the time segment's extent along the edges of the lattice.
     low: LatticePoint,
 }
 
@@ -46,7 +43,6 @@ impl Imaged {
         self.sphere & !SEVERAL
     }
 
-    /// Returns the path of the image, from the path of the sphere itself.
     #[inline(always)]
     pub(super) fn path(&self, path: SpherePath) -> SpherePath {
         path.displaced(self.center, self.slack)
@@ -69,7 +65,6 @@ impl Imaged {
     }
 }
 
-/// A proxy other than the first one of its sphere.
 #[derive(Clone, Copy, Debug)]
 struct Further {
     segment: Segment,
@@ -99,7 +94,6 @@ impl ImageList {
         self.first.len() + self.further.len()
     }
 
-    /// Returns the time segment and the word of a proxy.
     #[inline(always)]
     pub(super) fn get(&self, proxy: usize) -> (Segment, u32) {
         match self.first.get(proxy) {
@@ -200,9 +194,7 @@ struct Lister<'a> {
     scale: &'a Scale,
     cell: &'a Cell,
     limit: u64,
-    /// Number of images that all tasks have found so far.
     count: AtomicU64,
-    /// Whether a sphere is too far from the cell.
     any_is_far: AtomicBool,
 }
 
@@ -258,7 +250,6 @@ impl Lister<'_> {
                 };
                 self.cell.lattice_box(&scaled, cut)
             };
-            // Beyond the limit, images are only counted, for the error message.
             let before = self.count.fetch_add(lattice_box.count(), Relaxed);
             if before.saturating_add(lattice_box.count()) <= self.limit {
                 let segment = Segment {
@@ -318,8 +309,6 @@ impl Part {
     }
 }
 
-/// Returns the limit for the number of images of `spheres` spheres, including the spheres
-/// themselves.
 fn most_images(spheres: usize) -> u64 {
     (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
 }

@@ -21,7 +21,6 @@ use crate::shared::segments::{Frame, Segment, SpherePath};
 use crate::shared::units::Scale;
 use crate::{Collision, Domain};
 
-/// A report of a pair for the stage `decide`, in space `S`.
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
 /// The space of a step: which spheres and images the proxies (entries of the grids) are. A proxy is
@@ -31,12 +30,10 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    /// Returns the time segment and the word of a proxy.
     fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32);
 
     fn sphere(&self, word: u32) -> u32;
 
-    /// Returns the path of a proxy: the path of its sphere, displaced to its image.
     fn path<S: MovingSphere>(
         &self,
         scale: &Scale,
@@ -63,7 +60,6 @@ pub(crate) trait ProxySpace: Copy + Sync {
     fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
     -> Swept;
 
-    /// Returns the displacement that belongs to [`image`](Self::image).
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
     /// Returns whether both proxies are spheres at their own places, of which no other image is a
@@ -84,7 +80,6 @@ pub(crate) trait ProxySpace: Copy + Sync {
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
-/// Open space: a proxy is a sphere or a time segment of a sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenSpace;
 
@@ -264,7 +259,6 @@ impl ProxySpace for PeriodicSpace<'_> {
         if self.are_plain([a, b]) {
             return ([a.min(b), a.max(b)], [0; 3]);
         }
-        // The same image of one sphere is no pair, and gets any order.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],

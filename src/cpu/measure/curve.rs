@@ -105,8 +105,6 @@ fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     ScaledSphere::new(center.as_vec3().to_array(), sphere.radius, sphere.velocity)
 }
 
-/// Returns the frame (the moving origin), and the trimmed box: in the frame, the box with most of
-/// the centres of the sample half way through the step.
 fn frame_and_box(
     sample: &[ScaledSphere],
     centers: &[Vec3],
@@ -136,7 +134,6 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
         ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
-    // Dimension of the region that the spheres fill: 1 for a line, 2 for a sheet, 3 for space.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
     let apart = medians[1] - medians[0];
     let dimension = if apart > 0.0 {

@@ -21,7 +21,6 @@ pub(crate) struct SizeClass {
     /// Number of time segments in the box around most of the sample. A segment counts if the first
     /// and the last segment of its sphere are in the box.
     pub(crate) inside: u32,
-    /// Half the edge of the smallest cell that fits every time segment counted here.
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
 }

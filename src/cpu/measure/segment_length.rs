@@ -43,7 +43,6 @@ pub(super) fn segment_length(
         if cost < best.0 {
             best = (cost, length);
         }
-        // Longer segments would not cut any sphere either.
         if !cuts_any {
             break;
         }
@@ -51,12 +50,10 @@ pub(super) fn segment_length(
     best.1
 }
 
-/// The sampled spheres by which lengths of time segments are compared for cost.
 struct Weighing<'a> {
     space: &'a Space,
     /// Paths of the sampled spheres that the shortest segments cut.
     cut: &'a [SpherePath],
-    /// Number of sampled spheres that no segments cut.
     uncut: f32,
     all: f32,
     /// Smallest cell edge that the plan may choose: that in a grid with all spheres, if their sizes

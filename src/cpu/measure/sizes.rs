@@ -46,7 +46,6 @@ pub(crate) struct Sizes<'a> {
     /// list. Empty in a periodic domain.
     pub(crate) segments: &'a [Segment],
     pub(crate) cut: bool,
-    /// The size classes in use with their numbers, in ascending order.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
 
@@ -114,7 +113,6 @@ pub(crate) fn measure_sizes<'a>(
         }
     }
     classes.sort_unstable_by_key(|&(number, _)| number);
-    // In a periodic domain, the images are listed instead.
     let further = match cell {
         None => (proxies - spheres.len() as u64) as usize,
         Some(_) => 0,

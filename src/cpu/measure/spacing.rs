@@ -34,11 +34,9 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
 #[derive(Debug)]
 pub(super) struct Octaves {
     count: usize,
-    /// For each octave of distance, the number of neighbours of each sampled sphere.
     rows: ReusedVec<u16>,
     pub(super) pairs: [u32; OCTAVES],
     first: usize,
-    /// Centres of the sampled spheres, in blocks of four.
     blocks: ReusedVec<[f32x4; 3]>,
     distances: ReusedVec<[f32; LANES]>,
 }
@@ -59,7 +57,6 @@ impl Default for Octaves {
 impl Octaves {
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // Copies of the last centre fill up the last block of four, and are not counted.
         let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())

@@ -6,9 +6,7 @@ use crate::cpu::buckets::Buckets;
 use crate::exact::{Grazing, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The pairs that the stage `pairs` has found. The memory is kept from step to step.
 pub(crate) struct FoundPairs<L: Listed> {
-    /// Pairs that touch, sorted into buckets by index a.
     pub(crate) pairs: Buckets<L>,
     /// Reports, for the stage `decide`, of pairs that several time segments may report.
     pub(crate) shared: ReusedVec<L::Report>,
@@ -47,7 +45,6 @@ pub(crate) struct PairCounts {
 pub(super) struct Progress {
     limit: u64,
     pairs: AtomicU64,
-    /// Number of reports left to the stage `decide` so far. A pair may have several reports.
     shared: AtomicU64,
 }
 

@@ -14,7 +14,6 @@ use crate::lanes::{LANES, four};
 /// swept test run in separate loops, and neither waits for the other.
 pub(super) const MAX_NEAR: usize = 4096;
 
-/// The indices of the set bits of each mask of four bits, and their number.
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     let mut patterns = [([0; LANES], 0); 1 << LANES];
     let mut mask = 0;
@@ -35,7 +34,6 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
 
 /// Pairs that have passed the ball test, as indices among the sorted spheres and time segments.
 pub(super) struct NearPairs {
-    /// For each pair, the sphere (or time segment) of which neighbours were searched.
     pub(super) searchers: [u32; MAX_NEAR],
     pub(super) found: [u32; MAX_NEAR],
     pub(super) count: usize,
@@ -106,7 +104,6 @@ impl NearPairs {
         self.add_block(end, probe, balls, block, there & ((1 << rest) - 1))
     }
 
-    /// Adds the spheres of one block. `there` is a bit mask of the spheres to test.
     #[inline(always)]
     fn add_block(
         &mut self,

@@ -16,20 +16,16 @@ use crate::step::CheckedStep;
 pub(crate) struct PairSearch<'a, S> {
     pub(crate) grids: Grids<'a>,
     pub(crate) space: S,
-    /// The moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
     pub(crate) sorted: &'a SortedProxies,
     pub(crate) proxies: usize,
-    /// The step, in the caller's units like the sorted spheres.
     pub(crate) step: CheckedStep<'a>,
     pub(crate) scale: &'a Scale,
     pub(crate) cut: bool,
-    /// Whether collision groups may exclude a pair.
     pub(crate) groups: bool,
 }
 
 impl<S: ProxySpace> PairSearch<'_, S> {
-    /// Returns the searching proxy with this sorted index. `ball` is its bounding sphere.
     #[inline(always)]
     pub(super) fn searcher(&self, index: usize, ball: &Ball) -> Searcher {
         Searcher {
@@ -62,7 +58,6 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         self.proxies.div_ceil(self.task_size())
     }
 
-    /// Returns the sorted indices of the spheres for which one task searches.
     pub(super) fn of_task(&self, task: usize) -> Range<usize> {
         let begin = task * self.task_size();
         begin..self.proxies.min(begin + self.task_size())

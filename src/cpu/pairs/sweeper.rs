@@ -22,13 +22,10 @@ const PREFETCHED: usize = 64;
 
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
-    /// Counts of the pairs and reports that all tasks have found so far.
     progress: &'a Progress,
     pairs: &'a mut Vec<S::Listed>,
-    /// Reports, for the stage `decide`, of pairs that several time segments may report.
     shared: &'a mut Vec<ReportIn<S>>,
     grazing: Grazing,
-    /// The error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
@@ -56,8 +53,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         Ok((self.grazing, self.shared))
     }
 
-    /// Applies the swept test to the pairs in `near`, lists the pairs that touch, and empties
-    /// `near`.
     #[inline(never)]
     pub(super) fn sweep(&mut self, near: &mut NearPairs) {
         let count = std::mem::take(&mut near.count);
@@ -79,7 +74,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches one sphere of each pair, so that the cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].word);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -197,7 +191,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         impact
     }
 
-    /// Returns whether pairs that touch also need the test [`Sweeper::is_own`].
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
@@ -240,7 +233,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if !cut && space.are_plain(words) {
             return true;
         }
-        // Two segments of the same image of one sphere form no pair.
         let Some([first, second]) = space.in_order(words) else {
             return false;
         };

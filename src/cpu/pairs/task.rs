@@ -18,7 +18,6 @@ use crate::cpu::neighbors::CellRow;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 
-/// A task in progress, which finds and tests the pairs of some proxies.
 pub(super) struct Task<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     near: NearPairs,
@@ -64,8 +63,6 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Applies the swept test to the pairs that still wait for it. Returns the task's counts and
-    /// its reports for the stage `decide`.
     pub(super) fn finish(mut self) -> Result<(PairCounts, &'a [ReportIn<S>]), Error> {
         self.sweeper.sweep(&mut self.near);
         let (grazing, shared) = self.sweeper.finish()?;
@@ -77,8 +74,6 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         Ok((counts, shared))
     }
 
-    /// Collects the neighbours in `ranges` with bounding spheres that meet `probe`, the shape of
-    /// the searching sphere `index`.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();

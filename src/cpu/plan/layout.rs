@@ -26,7 +26,6 @@ struct Layout {
     bounds: [Vec3; 2],
     boxed_slots: f32,
     hashed_slots: f32,
-    /// Fraction of the grid's spheres in cells that share table entries by a hash.
     outside: f32,
 }
 

@@ -21,17 +21,14 @@ use crate::shared::space::Space;
 use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
 pub(crate) struct Plan<'a> {
-    /// The levels (grids), in ascending order of cell size.
     pub(crate) levels: PerLevel<Level>,
     pub(crate) proxies: PerLevel<u32>,
     /// For each level (grid), a bit mask of the other levels that its spheres search.
     pub(crate) searched: PerLevel<u64>,
-    /// For each size class of spheres or time segments, the number of its level (grid).
     pub(crate) level_of_class: &'a [u8],
     pub(crate) slots: u32,
 }
 
-/// A level (grid) before the levels are sorted by the size of their cells.
 struct Draft {
     level: Level,
     range: SizeRange,

@@ -25,7 +25,6 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
             if sets.are_two() && fine_side.range.set == coarse_side.range.set {
                 continue;
             }
-            // Of two grids, only the one with the cheaper search searches the other.
             if coarse_searches_fine(space, coarse_side, fine_side) {
                 searched[coarse] |= 1 << fine;
             } else {
@@ -49,8 +48,6 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     if !all_in_box || level.time_power > 0 {
         return false;
     }
-    // A time segment that is longer than a time slab of the other grid searches several slabs
-    // there.
     let shift = coarse.level.time_power;
     let slabs = (1_u32 << shift.saturating_sub(fine.range.power)) as f32;
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)

@@ -24,7 +24,6 @@ pub(super) struct SizeRange {
     /// merged into one grid have the smallest of their values, so that none of them counts as
     /// smaller, but with two sets the largest.
     reference: f32,
-    /// Number of spheres or time segments that search this range.
     pub(super) finer: f32,
 }
 
@@ -63,7 +62,6 @@ impl SizeRange {
 
 /// Divides the size classes into at most [`MAX_LEVELS`] runs, as short as this limit allows.
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
-    // The numbers of the classes of a run are equal except for their low `shift` bits.
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)
         .find(|&shift| runs(shift).count() <= MAX_LEVELS)

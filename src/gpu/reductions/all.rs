@@ -42,11 +42,8 @@ impl Wanted {
     }
 }
 
-/// The GPU buffers of the requested reductions (results computed from the list of pairs), and the
-/// shader stages that fill them.
 #[derive(Default)]
 pub(crate) struct Reductions {
-    /// Time and partner of each sphere's earliest impact.
     pub(crate) earliest: Option<wgpu::Buffer>,
     pub(crate) sorted: Option<SortedBuffers>,
     pub(crate) contacts: Option<ContactBuffers>,
@@ -58,8 +55,6 @@ pub(crate) struct Reductions {
 }
 
 impl Reductions {
-    /// Makes the buffers and stages of the requested reductions, with the capacities of `buffers`,
-    /// which have the list of pairs.
     pub(crate) fn new(
         binder: Binder<'_>,
         stages: &Stages,

@@ -16,7 +16,6 @@ pub(crate) struct ChangeBuffers {
     pub(crate) list: wgpu::Buffer,
     /// Sphere indices (a, b) of the last complete step's pairs, sorted.
     kept: wgpu::Buffer,
-    /// Number of pairs of the last complete step.
     kept_count: wgpu::Buffer,
 }
 

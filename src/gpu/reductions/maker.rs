@@ -11,7 +11,6 @@ use crate::Error;
 
 pub(super) struct Maker<'a> {
     pub(super) binder: Binder<'a>,
-    /// Compiled shaders that find the pairs. The reductions use their prefix sums.
     pub(super) stages: &'a Stages,
     pub(super) kernels: &'a Reduce,
     pub(super) buffers: &'a Buffers,

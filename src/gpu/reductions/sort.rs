@@ -19,7 +19,6 @@ pub(crate) struct SortedBuffers {
     /// Pairs as [`CaromCollision`]s, sorted by their sphere indices (a, b). `CaromResults::sorted`
     /// is their number.
     pub(crate) list: wgpu::Buffer,
-    /// Arguments of an indirect dispatch with one invocation per sorted pair.
     pub(crate) dispatch: wgpu::Buffer,
 }
 
@@ -38,10 +37,8 @@ pub(super) struct Sorter {
     table: ScanTable,
 }
 
-/// Items to sort, and their sort key.
 #[derive(Clone, Copy)]
 pub(super) enum By {
-    /// Sorts the list of pairs by the sphere indices (a, b).
     Pair,
     /// Sorts as many items as the sorted list has pairs, by the first word of each item.
     FirstWord,
@@ -62,8 +59,6 @@ fn digits(count: u32) -> impl Iterator<Item = Digit> {
     })
 }
 
-/// Makes a uniform buffer of radix sort digits, at offsets that are multiples of
-/// [`UNIFORM_ALIGNMENT`].
 fn upload(
     device: &wgpu::Device,
     digits: impl Iterator<Item = Digit>,
@@ -110,7 +105,6 @@ impl Sorter {
         })
     }
 
-    /// Returns the numbers of the passes that sort by the key `by`, in order.
     fn passes(&self, by: By) -> Range<u32> {
         match by {
             By::Pair => 0..2 * self.count,
@@ -123,8 +117,6 @@ impl Sorter {
         if one == first { second } else { first }.clone()
     }
 
-    /// Returns the dispatches that sort the items in the buffer `items`, and the buffer that then
-    /// holds them.
     pub(super) fn sort(
         &self,
         maker: &Maker<'_>,

@@ -26,7 +26,6 @@ struct Rig {
     previous: Vec<Collision>,
 }
 
-/// Contents of all result buffers after a step, as 32-bit words.
 #[derive(Default)]
 struct Left {
     raw: Vec<u32>,
@@ -106,7 +105,6 @@ impl Rig {
         ])
     }
 
-    /// Runs a step, and returns its results and the contents of the result buffers.
     fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
         self.try_step(spheres, split)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -147,8 +145,6 @@ impl Rig {
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
 
-    /// Runs a step, and checks that each reduction on the GPU equals the CPU's reduction of the
-    /// same pairs.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
@@ -224,8 +220,6 @@ impl Rig {
     }
 }
 
-/// Returns one set of spheres if `split` is 0, otherwise two sets of which the second begins at
-/// sphere `split`.
 fn sets(split: usize) -> Sets {
     match split {
         0 => Sets::One,
@@ -247,8 +241,6 @@ fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
     pairs.iter().map(collision).collect()
 }
 
-/// Returns slow spheres at random places, of which every fiftieth is fast, with centres at time
-/// `time`.
 fn gas(count: usize, time: f32) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let side = (count as f32 * 6.0).cbrt();
@@ -321,7 +313,6 @@ fn reductions_of_coincident_spheres_match_the_cpu() {
     );
 }
 
-/// Tests spheres that touch up to six neighbours at the same time without overlapping.
 #[test]
 fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     let lattice: Vec<Sphere> = (0..4096)
@@ -417,7 +408,6 @@ fn changes_continue_when_the_buffers_grow() {
         pairs: 4000,
         segment: 0.0,
     };
-    // Grows the GPU buffers twice without a step in between.
     for needed in [
         RequiredCapacity {
             pairs: 2001,
@@ -431,7 +421,6 @@ fn changes_continue_when_the_buffers_grow() {
     assert_eq!((results.began, results.lasted), (0, before.sorted));
 }
 
-/// Tests one large sphere that touches about 100 000 other spheres.
 #[test]
 fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
     let count = 100_000;

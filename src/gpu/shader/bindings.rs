@@ -10,12 +10,10 @@ pub(crate) enum Access {
 /// WGSL type of a buffer variable, without the length of an array and without the wrapper `atomic<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// Name of the WGSL type, or of the element type of an array.
     pub(crate) element: &'static str,
     pub(crate) is_array: bool,
 }
 
-/// Buffer variable of a compute shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) name: &'static str,

@@ -11,13 +11,11 @@ pub(crate) const QUANTITIES: u32 = 8;
 /// Number of sampled spheres for which one workgroup of `measure_spacing` counts neighbours. It
 /// reads each other sampled sphere once for all of them.
 pub(crate) const MEASURED: u32 = 4;
-/// Number of sampled spheres that one workgroup of `measure_ranks` ranks.
 pub(crate) const RANKED: u32 = 64;
 
 /// Number of invocations per workgroup in most shaders with one invocation per sphere, time segment
 /// or pair. `measure_sizes` has [`SCAN_WORKGROUP`] instead.
 pub(crate) const WORKGROUP: u32 = 64;
-/// Number of invocations per workgroup in shaders that compute prefix sums (scans).
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
 // Shaders with one invocation per octave of distance use the prefix sum of
 // `shaders/shared/scan_block.wgsl`, which needs workgroups of `SCAN_WORKGROUP` invocations.
@@ -27,11 +25,9 @@ pub(crate) const SCAN_BLOCK: u32 = 2048;
 
 /// Number of items per workgroup of the radix sort.
 pub(crate) const SORT_BLOCK: u32 = 256;
-/// Number of bits in one digit of a radix sort key.
 pub(crate) const DIGIT_BITS: u32 = 4;
 pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
-/// Largest number of invalid spheres that the GPU reports for one step.
 pub(crate) const INVALID_LISTED: usize = 32;
 
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from
@@ -75,7 +71,6 @@ macro_rules! constants {
 }
 
 constants! {
-    // Workgroups.
     WORKGROUP: u32 = WORKGROUP;
     SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
     SCAN_BLOCK: u32 = SCAN_BLOCK;
@@ -85,7 +80,6 @@ constants! {
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;
 
-    // Flags, kinds of motion, special values.
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;
     MOTION_NONE: u32 = MOTION_NONE;
@@ -94,14 +88,12 @@ constants! {
     NO_SLOT: u32 = u32::MAX;
     INVALID_LISTED: u32 = INVALID_LISTED;
 
-    // Limits of numbers. Lengths and times below `LEAST_USUAL` make the GPU change units.
     GREATEST: f32 = f32::MAX;
     MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
     EPSILON: f32 = filter::EPSILON;
     MAX_MAGNITUDE: f32 = MAX_MAGNITUDE;
     LEAST_USUAL: f32 = units::LEAST_USUAL;
 
-    // Packed words, grid cells and their hash.
     SEGMENT_BITS: u32 = tag::SEGMENT_BITS;
     POWER_BITS: u32 = tag::POWER_BITS;
     LEVEL_BITS: u32 = tag::LEVEL_BITS;
@@ -117,7 +109,6 @@ constants! {
     Z_HASH: u32 = grid::Z_HASH;
     ROW_HASH: u32 = grid::ROW_HASH;
 
-    // Sample of the spheres, and measurements on it.
     SAMPLE_DIVISOR: u32 = tuning::SAMPLE_DIVISOR;
     SMALL_SAMPLE_DIVISOR: u32 = tuning::SMALL_SAMPLE_DIVISOR;
     MAX_SAMPLE: u32 = tuning::MAX_SAMPLE;
@@ -136,13 +127,11 @@ constants! {
     MIN_SLOPE: f32 = tuning::MIN_SLOPE;
     LOG_OF_NONE: f32 = tuning::LOG_OF_NONE;
 
-    // Sizes of grid cells and lengths of time segments.
     MIN_CELL_PER_SPACING: f32 = tuning::MIN_CELL_PER_SPACING;
     SEGMENT_LENGTHS: u32 = tuning::SEGMENT_LENGTHS;
     MIN_SEGMENT_PER_EXTENT: f32 = tuning::MIN_SEGMENT_PER_EXTENT;
     MAX_WEIGHED: u32 = tuning::MAX_WEIGHED;
 
-    // Costs of searching the grids, in units of one test of two spheres.
     SEARCH_COST: f32 = tuning::SEARCH_COST;
     HASHED_SEARCH_COST: f32 = tuning::HASHED_SEARCH_COST;
     OWN_RANGES: f32 = tuning::OWN_RANGES;
@@ -152,7 +141,6 @@ constants! {
     MAX_OWN_CELLS: f32 = tuning::MAX_OWN_CELLS;
     MAX_COARSER_CELLS: f32 = tuning::MAX_COARSER_CELLS;
 
-    // Limits for grids, time slabs and the table of cells.
     MAX_RANGE_SHIFT: u32 = tuning::MAX_RANGE_SHIFT;
     MAX_SLABS_POWER: u32 = tuning::MAX_SLABS_POWER;
     USABLE_SLOTS: f32 = tuning::USABLE_SLOTS;
@@ -161,7 +149,6 @@ constants! {
     CELL_GROWTH: f32 = tuning::CELL_GROWTH;
     CELL_GROWTH_STEPS: u32 = tuning::CELL_GROWTH_STEPS;
 
-    // Error bounds of the float32 tests.
     ROUNDING: f32 = filter::ROUNDING;
     LINEAR: f32 = filter::LINEAR;
     SQUARES: f32 = filter::SQUARES;
@@ -175,7 +162,6 @@ constants! {
     STILL: f32 = ownership::STILL;
 }
 
-/// Returns the WGSL text that declares all constants that the shaders share with Rust.
 pub(super) fn prelude() -> String {
     let mut text = String::new();
     for (name, value) in constants() {

@@ -42,7 +42,6 @@ parts![
     "units",
 ];
 
-/// Reason why a shader file and its imports do not form a WGSL module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
     /// A line begins with `#` but is neither `#import` nor `#needs`.
@@ -69,7 +68,6 @@ impl Display for BadImport {
     }
 }
 
-/// A line of a shader file that begins with `#`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
     /// `#import part::{item, item}`: imports items from a shared file.
@@ -106,7 +104,6 @@ pub(super) fn directives(text: &str) -> Result<Vec<Directive<'_>>, BadImport> {
     lines.map(directive).collect()
 }
 
-/// Returns the name that a line of WGSL declares at module scope, or `None`.
 fn declared_by(line: &str) -> Option<&str> {
     let line = match line.strip_prefix("@group(") {
         Some(_) => &line[line.find("var<")?..],
@@ -122,20 +119,16 @@ fn declared_by(line: &str) -> Option<&str> {
         .next()
 }
 
-/// Returns the names that a shader file declares at module scope.
 pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(declared_by)
 }
 
 #[derive(Default)]
 struct Module {
-    /// Text so far, without `#import` and `#needs` lines.
     text: String,
-    /// Names of the shared files that are already in the module.
     done: Vec<&'static str>,
     /// Names of the shared files being processed: a stack in which each file imports the next.
     open: Vec<&'static str>,
-    /// Names of variables that the importing shader must declare.
     needs: Vec<&'static str>,
 }
 
@@ -188,7 +181,6 @@ impl Module {
     }
 }
 
-/// Shared shader files, as pairs of a name and a text.
 type Parts = [(&'static str, &'static str)];
 
 /// Returns the WGSL module of a shader file: all shared files that it imports, directly or

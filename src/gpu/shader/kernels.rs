@@ -10,7 +10,6 @@ use crate::Error;
 pub struct Kernel {
     /// Name of the kernel (shader entry point) in carom's table of kernels.
     pub name: &'static str,
-    /// Name of the WGSL file in `shaders/`, without the extension.
     pub(crate) file: &'static str,
     pub(crate) text: &'static str,
     /// Name of the entry point in the WGSL file.
@@ -143,7 +142,6 @@ impl Kernel {
 pub(crate) struct Compiled {
     /// Label of the wgpu objects, shown by GPU debuggers.
     pub(crate) label: String,
-    /// Buffer bindings, in the order of the binding indices.
     pub(crate) bindings: Vec<Binding>,
     pub(crate) layout: wgpu::BindGroupLayout,
     pub(crate) pipeline: wgpu::ComputePipeline,

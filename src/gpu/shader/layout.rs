@@ -69,7 +69,6 @@ macro_rules! layouts {
             }
         )*
 
-        /// Layouts of all structures that Rust and WGSL share, which a test compares with WGSL.
         #[cfg(test)]
         pub(super) const LAYOUTS: &[StructLayout] = &[$(StructLayout {
             wgsl: $wgsl,
@@ -80,7 +79,6 @@ macro_rules! layouts {
 }
 
 layouts! {
-    /// Input parameters of a time step.
     struct Params = "Params" {
         spheres: u32,
         b_offset: u32,
@@ -114,7 +112,6 @@ layouts! {
         used: [u32; SIZE_CLASSES / 32],
     }
 
-    /// Positions of the spheres' values in the application's GPU buffers.
     struct SourceLayout = "SourceLayout" {
         center: [u32; 2],
         radius: [u32; 2],
@@ -130,7 +127,6 @@ layouts! {
         unused: u32,
     }
 
-    /// A touching pair in the GPU's list of pairs.
     struct CaromCollision = "CaromCollision" {
         a: u32,
         b_and_grazing: u32,
@@ -138,7 +134,6 @@ layouts! {
         depth: f32,
     }
 
-    /// Results of a time step on the GPU.
     struct CaromResults = "CaromResults" {
         status: u32,
         pairs: u32,
@@ -170,7 +165,6 @@ layouts! {
         unused_too: f32,
     }
 
-    /// Values measured for one sphere of the sample.
     struct Sampled = "Sampled" {
         log_distance: [f32; 2],
         radius: f32,
@@ -229,7 +223,6 @@ layouts! {
         unused: [u32; 2],
     }
 
-    /// The grids of a time step, and the grid of each size class of spheres.
     struct GpuPlan = "Plan" {
         levels: u32,
         slots: u32,
@@ -270,20 +263,17 @@ layouts! {
         unused: u32,
     }
 
-    /// Arguments of an indirect dispatch: number of workgroups along each axis.
     struct DispatchArguments = "DispatchArguments" {
         x: u32,
         y: u32,
         z: u32,
     }
 
-    /// Earliest impact of a sphere: float32 bits of the time, and index of the other sphere.
     struct GpuEarliest = "Earliest" {
         toi: u32,
         partner: u32,
     }
 
-    /// A pair with its two spheres, in the application's units.
     struct Gathered = "Gathered" {
         a: u32,
         b_and_grazing: u32,

@@ -15,7 +15,6 @@ use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
 use crate::gpu::{Status, WGSL};
 
-/// Returns the name and the text of each WGSL file with entry points.
 fn files() -> BTreeMap<&'static str, &'static str> {
     all().map(|kernel| (kernel.file, kernel.text)).collect()
 }
@@ -46,7 +45,6 @@ fn every_shader_is_valid_with_no_capabilities() {
     all().for_each(|kernel| drop(module(kernel)));
 }
 
-/// Checks that the table of kernels lists every entry point of every shader file, and no others.
 #[test]
 fn every_entry_point_is_a_kernel() {
     for (file, text) in files() {
@@ -99,7 +97,6 @@ fn every_shader_becomes_spirv_msl_and_hlsl() {
     }
 }
 
-/// Returns the WGSL name of a type, without `atomic`.
 fn name_of(module: &Module, handle: Handle<Type>) -> String {
     let kind = &module.types[handle];
     let scalar = |scalar: naga::Scalar| match scalar.kind {
@@ -115,7 +112,6 @@ fn name_of(module: &Module, handle: Handle<Type>) -> String {
     }
 }
 
-/// A buffer binding, as the WGSL parser naga reads it.
 #[derive(Debug, PartialEq)]
 struct Declared {
     index: u32,
@@ -288,7 +284,6 @@ fn every_file_imports_exactly_the_items_that_it_uses() {
             .filter(|&word| needed.contains(word) || !bound.contains(word))
             .collect();
         check(&needed, &expected, "needs");
-        // An item must be imported from the shared file that declares it.
         for directive in directives(text).unwrap_or_default() {
             if let Directive::Import { part, items: names } = directive {
                 let mut strays = names.iter().filter(|&item| items.get(item) != Some(&part));
@@ -479,7 +474,6 @@ fn workgroups_are_small_enough_for_every_device() {
     }
 }
 
-/// Returns the size of a WGSL structure, and the names and byte offsets of its members.
 fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) {
     for module in modules {
         let mut layouter = naga::proc::Layouter::default();

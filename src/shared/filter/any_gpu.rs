@@ -13,7 +13,6 @@ use crate::shared::sorted::SortedProxy;
 
 pub(super) struct AnyGpu {
     rng: Rng,
-    /// Whether results are rounded up rather than down. `None`: at random.
     up: Option<bool>,
     flushes: bool,
     fuses: bool,

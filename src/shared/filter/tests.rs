@@ -28,7 +28,6 @@ struct Seen {
     touching: u64,
     grazing: u64,
     by_integers: u64,
-    /// Largest error of the filter's margin, as a fraction of the error bound.
     error: f64,
     /// Largest distance from tangency of a pair that the filter leaves open, in ulps of the sum of
     /// the relative coordinates and the radii.
@@ -48,11 +47,8 @@ impl Seen {
     }
 }
 
-/// Converts a pair to the units of the grids. Returns the two spheres, the duration of the step,
-/// and the factor for lengths.
 fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     let [one, other] = pair.spheres;
-    // The factor for lengths is read from a third sphere, whose radius is the extent of the world.
     let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
     let units = Units::new(pair.dt, pair.extent);
     let scale = units.scale(pair.dt);
@@ -78,14 +74,10 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     ([proxy(0), proxy(1)], scale.dt, unit)
 }
 
-/// Compares the filter's margin and error bound of a pair, and the result of `impact`, with exact
-/// arithmetic.
 fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [f32; 2]) -> Seen {
     let [margin, bound] = found.map(f64::from);
     let [a, b] = &pair.spheres;
     let truth = Exact::new(a, b);
-    // Exact margin r² − d², where r is the sum of the radii and d the least distance of the
-    // centres.
     let true_margin = truth.margin(pair.dt.into()) * unit * unit;
     let touches = truth.collide(pair.dt.into());
     let error = (margin - true_margin).abs() - f64::from(EPSILON) * margin.abs();
@@ -116,7 +108,6 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let terms = relative(i.center, j.center) + r;
     let d = (r * r - true_margin).max(0.0).sqrt();
     let slow = relative(i.velocity, j.velocity) < 2.0 * f64::from(SLOW).sqrt();
-    // Below this limit, underflow instead of rounding dominates the error.
     let least = 2_f64.powi(if slow { -14 } else { -40 });
     let mut farthest = 0.0;
     if grazing && terms > least {
@@ -151,7 +142,6 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     }
 }
 
-/// Checks the filter on `count` pairs of each kind, on a GPU and in simulated arithmetic.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
     let gpu = filter_on_gpu::adapter();
@@ -216,7 +206,6 @@ fn no_certain_verdict_on_ten_million_pairs_near_tangency_is_wrong() {
     filter_is_right(10_000_000_usize.div_ceil(KINDS.len()));
 }
 
-/// Compares the certain results of `sweep`, the float64 test of the CPU, with exact arithmetic.
 #[test]
 fn certain_results_of_the_paired_test_are_correct() {
     let mut rng = Rng::with_seed(1);
