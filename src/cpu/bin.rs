@@ -23,8 +23,8 @@ use crate::{Error, Sphere};
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     pub(crate) slot: u32,
-    /// In open space the index of the proxy's sphere, in a periodic domain a word of
-    /// [`ProxySpace`].
+    /// Name of the proxy (a sphere or time segment): in open space the index of its sphere, in a
+    /// periodic domain a word of [`ProxySpace`].
     pub(crate) word: u32,
     /// Level and time segment of the proxy, packed by [`make_tag`]. The flag [`INSIDE`] is set if
     /// all cells that the proxy searches in its level have a table entry each.

@@ -230,7 +230,7 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the contents of the cells from `x[0]` to `x[1]` with these y and z: one range of the
+    /// Visits the spheres in the cells from `x[0]` to `x[1]` with these y and z: one range of the
     /// sorted spheres if each cell has its own table entry, otherwise one range per cell.
     fn for_each_piece(
         &self,

@@ -122,8 +122,8 @@ impl Cpu {
         };
         let stages = &mut self.stages;
         images.clear();
-        // The number of proxies decides whether the remaining stages use several threads, because
-        // few spheres may be cut into many time segments.
+        // Whether the remaining stages use several threads depends on the number of time segments,
+        // because few spheres may be cut into many segments.
         let counts = match cell {
             None => {
                 let found = &mut self.open;

@@ -50,8 +50,8 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // The first slot begins at 0, and each other slot where the slot before it ends. So the table
-    // continues with the ends of the slots.
+    // In the table of cells, the first slot begins at 0, and each other slot where the slot before
+    // it ends. So the table continues with the ends of the slots.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,

@@ -12,7 +12,7 @@ pub(crate) struct SortedProxies {
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// Level (grid) and time segment in one word, with the flag
+    /// Level (grid) and time segment of each sorted proxy in one word, with the flag
     /// [`INSIDE`](crate::shared::tag::INSIDE) where it applies.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,

@@ -72,7 +72,8 @@ pub(crate) fn ownership(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative error of `p` is at most ε. Otherwise any segment may report the pair.
+    /// Whether the relative error of the position `p` is at most ε = 2⁻²³. Otherwise any time
+    /// segment may report the pair.
     pub(crate) certain: bool,
 }
 
@@ -80,7 +81,7 @@ pub(crate) struct Displaced {
 pub(crate) enum Ownership {
     Own,
     Other,
-    /// Rounding leaves open which segments report the pair. All that may do so report it, and the
-    /// stage `decide` removes the repeats.
+    /// Rounding leaves open which time segments report the pair. All that may do so report it, and
+    /// the stage `decide` removes the repeats.
     Shared,
 }

@@ -22,10 +22,12 @@ use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
 use crate::shared::units::Scale;
 
 const FRACTION_BITS: u32 = 32;
-/// Margin of [`Cell::are_inside`], in units of an edge.
+/// Margin for rounding in the test whether a sphere stays inside the cell of a periodic domain, in
+/// units of an edge of the cell.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Further margin of [`Cell::are_inside`], as a fraction of the terms of a coordinate, which covers
-/// the rounding of the terms and of their sum to float32.
+/// Further margin of the test whether a sphere stays inside the cell of a periodic domain, as a
+/// fraction of the terms of a coordinate. It covers the rounding of the terms and of their sum to
+/// float32.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +36,8 @@ pub(crate) struct Cell {
     origin: DVec3,
     drift: DVec3,
     dt: f64,
-    /// Duals of the lattice, bounds of their components, their lengths, and the coordinates of the
-    /// frame's origin, for [`are_inside`](Self::are_inside).
+    /// Duals of the lattice of the periodic domain, bounds of their components, their lengths, and
+    /// the coordinates of the frame's origin.
     duals: [[f32; 3]; 3],
     bounds: [[f32; 3]; 3],
     lengths: [f32; 3],
@@ -43,8 +45,8 @@ pub(crate) struct Cell {
     margins: [f32; 3],
 }
 
-/// A point by its coordinates along the edges of the lattice, relative to the cell, in units of
-/// 2^-[`FRACTION_BITS`] edges.
+/// A point relative to the cell of a periodic domain, by its coordinates along the edges of the
+/// lattice, in units of 2^-[`FRACTION_BITS`] edges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
@@ -55,10 +57,11 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the smallest and the largest image, along edge `k`, that reach into the cell.
+    /// Returns the smallest and the largest image, along edge `k`, of a time segment that reach
+    /// into the cell of a periodic domain.
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
-        // The cell reaches from 0 to 1, so image n reaches into it if the box has a coordinate from
-        // −n to 1 − n.
+        // In units of an edge, the cell of the domain reaches from 0 to 1. So image n reaches into
+        // it if the sphere's extent has a coordinate from −n to 1 − n.
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
@@ -78,9 +81,10 @@ impl LatticeBox {
 }
 
 impl LatticePoint {
-    /// For two time segments that touch with image `between` of the second one, returns the image
-    /// of the first one in the pair of entries that reports them: the pair for which the lower
-    /// corner of the intersection of the two boxes lies in the cell.
+    /// Selects which of several periodic copies of a pair reports it: the copy for which the lower
+    /// corner of the intersection of the boxes of both time segments lies in the cell of the
+    /// domain. Returns the image of the first segment in this copy. `between` is the image of the
+    /// second segment relative to the first.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -94,7 +98,7 @@ impl Cell {
     pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // Half way through the step, the cell is where the domain is.
+        // Half way through the step, the moving cell is where the periodic domain is.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -118,15 +122,15 @@ impl Cell {
     }
 
     /// Returns the coordinates of a point along the edges of the lattice, relative to the moving
-    /// cell, at `time` after the start of the step.
+    /// cell of the domain, at `time` after the start of the step.
     #[inline(always)]
     fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
         self.lattice
             .coordinates(point - self.drift * (time - 0.5 * self.dt))
     }
 
-    /// Returns a bit mask of the spheres that certainly stay inside the cell during the step, so
-    /// that no other image of them reaches into it.
+    /// Returns a bit mask of the spheres that certainly stay inside the cell of the periodic domain
+    /// during the step, so that no other image of them reaches into it.
     #[inline(always)]
     pub(crate) fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
         let middle = paths.at(f32x4::splat(0.5));
@@ -162,8 +166,9 @@ impl Cell {
             corner,
             ..
         } = &self.lattice;
-        // Rounding errors of the coordinates. Errors of the lattice add up over the cells between
-        // the sphere and the domain. Errors of the position are relative to the position.
+        // Rounding errors of a sphere's coordinates along the lattice. Errors of the lattice add up
+        // over the cells between the sphere and the domain. Errors of the position are relative to
+        // the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = (0..*count).map(|k| {
             (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edges[k].length())
@@ -180,7 +185,7 @@ impl Cell {
                 length * of_lattice + 64.0 * f64::EPSILON * self.lattice.dual_bound(k).dot(far);
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
-            // The conversions saturate. The range is checked later.
+            // Conversions to integers saturate here. The range is checked later.
             lattice_box.low.0[k] = fixed(at[k] - half).floor() as i64;
             lattice_box.high.0[k] = fixed(at[k] + half).ceil() as i64;
         }
@@ -194,7 +199,7 @@ impl Cell {
             .to_array()
     }
 
-    /// Returns an upper bound of the error of [`center`](Self::center) for all images of a sphere,
+    /// Returns an upper bound of the error of the computed centres of all images of a sphere,
     /// without the rounding to float32. `all` is the extent of the whole path.
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
@@ -209,7 +214,8 @@ impl Cell {
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the size of the time segments of a sphere, for any image of it.
+    /// Returns the number and size of the time segments of a sphere, valid for each image of the
+    /// sphere.
     pub(crate) fn proxy_size(
         &self,
         sphere: &ScaledSphere,
@@ -226,7 +232,8 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // Images change a position only along the edges. This is its part across the edges.
+        // Images of a sphere differ only along the periodic edges. The part of a position across
+        // the edges is the same for all.
         let across = |point: DVec3| {
             let away = point - corner;
             let along = (0..*count).map(|k| edges[k] * duals[k].dot(away));
@@ -237,8 +244,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // Only images that reach into the cell are used, so a centre is at most half an extent
-            // away from it.
+            // Only images that reach into the cell of the domain are used, so the centre of an
+            // image is at most half its extent away from the cell.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -248,8 +255,8 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
-    /// Returns the path of the image of a sphere with its middle in the cell half way through the
-    /// step. Only estimates use it.
+    /// Returns the path of the image of a sphere that is in the cell of the periodic domain half
+    /// way through the step. Only estimates use it.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -260,8 +267,8 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the relative position of two spheres, the second displaced by an image in reduced
-    /// edges.
+    /// Returns the relative position of two spheres, the second displaced by an image in edges of
+    /// the reduced lattice.
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -279,8 +286,8 @@ impl Cell {
         }
     }
 
-    /// Returns a box that contains the images in the cell of everything in the box from `low` to
-    /// `high`. Only estimates use it.
+    /// Returns a box that contains all points in the box from `low` to `high`, each moved into the
+    /// cell of the periodic domain. Only estimates use it.
     pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2]) -> [Vec3; 2] {
         let [least, most] = self.bounds();
         for axis in 0..3 {
@@ -299,8 +306,8 @@ impl Cell {
         })
     }
 
-    /// Returns a box that contains the cell half way through the step, in the frame. It has length
-    /// 0 along an axis along which nothing repeats.
+    /// Returns a box around the cell of the periodic domain half way through the step, relative to
+    /// the frame (the moving origin). It has length 0 along an axis along which nothing repeats.
     fn bounds(&self) -> [Vec3; 2] {
         let lattice = &self.lattice;
         let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
@@ -338,8 +345,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// A point at rest in a slab between two periodic edges is inside its box, however far it is
-    /// from the slab's plane through the origin.
+    /// A point at rest in a slab between two periodic edges is inside its computed extent, however
+    /// far it is from the slab's plane through the origin.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);
@@ -348,8 +355,8 @@ mod tests {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
             let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
             if rng.bool() {
-                // The dual of one edge is parallel to z only because terms along x and y cancel, of
-                // such different sizes that float64 rounds their sums.
+                // The dual vector of one edge is parallel to z only because terms along x and y
+                // cancel. Their sizes are so different that float64 rounds their sums.
                 let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
                 let [p, q, height] = [0, 1, 2].map(number);
                 let q = q / 2_f32.powi(rng.i32(0..16));

@@ -7,7 +7,7 @@ use glam::DVec3;
 use crate::shared::units::Scale;
 use crate::{Domain, Error};
 
-/// Largest number of cells between the cell of a domain and a coordinate of a sphere.
+/// Largest number of cells between the cell of a periodic domain and a sphere, along an edge.
 const MAX_CELLS: i32 = 1 << 20;
 /// Largest multiple of an edge of the domain in the sum that makes an edge of the reduced lattice.
 const MAX_COMBINED: i64 = 1 << 26;
@@ -21,15 +21,15 @@ pub(crate) struct Lattice {
     pub(super) edges: [DVec3; 3],
     pub(super) edge_error: [f64; 3],
     combined: [[i64; 3]; 3],
-    /// Vectors d with d·edge = 1 for one edge and 0 for the others, so that d·x is the coordinate
-    /// of a point x along this edge.
+    /// Dual vectors: d·edge = 1 for one edge of the lattice and 0 for the others, so d·x is the
+    /// coordinate of a point x along this edge.
     pub(super) duals: [DVec3; 3],
-    /// Along each axis, the largest magnitude of an edge's component, as a fraction of the edge's
-    /// length.
+    /// Along each axis, the largest magnitude of a component of a lattice edge, as a fraction of
+    /// the edge's length.
     spread: DVec3,
     pub(super) corner: DVec3,
-    /// Largest number of cells between the cell of the domain and a coordinate of a sphere, such
-    /// that the components of images fit in an `i32`.
+    /// Largest number of cells between the cell of the periodic domain and a sphere, such that the
+    /// components of images fit in an `i32`.
     pub(super) max_cells: i32,
 }
 
@@ -63,8 +63,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // An edge that is hardly longer than its rounding error would be 0 in exact arithmetic, or
-        // is not determined by the float32 edges.
+        // A lattice edge that is hardly longer than its rounding error would be 0 in exact
+        // arithmetic, or is not determined by the float32 edges of the domain.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -93,22 +93,22 @@ impl Lattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges, in units of the edges, from the origin
-    /// of the domain.
+    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges,
+    /// from the origin of the domain.
     #[inline(always)]
     pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns for each axis a bound of |d|, for the dual d of edge `k`. The rounding error of d is
-    /// at most 8 units in the last place of this bound, however far the spheres are along an axis
-    /// along which nothing repeats (docs/exact.md, Lemma 5.2).
+    /// Returns for each axis a bound of |d| for the dual vector d of lattice edge `k`. The rounding
+    /// error of d is at most 8 units in the last place of this bound, however far the spheres are
+    /// along an axis along which nothing repeats (docs/exact.md, Lemma 5.2).
     pub(super) fn dual_bound(&self, k: usize) -> DVec3 {
         16.0 * self.duals[k].length() * self.spread
     }
 
-    /// Returns the displacement of an image that is given in reduced edges.
+    /// Returns the displacement of an image (a vector of integers) in edges of the reduced lattice.
     #[inline(always)]
     pub(super) fn displacement(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);
@@ -120,8 +120,8 @@ impl Lattice {
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts an image from reduced edges to edges of the domain. Components wrap around beyond
-    /// 32 bits, which does not happen for pairs that touch.
+    /// Converts an image (a vector of integers) from edges of the reduced lattice to edges of the
+    /// domain. Components wrap around beyond 32 bits, which does not happen for pairs that touch.
     #[inline(always)]
     pub(super) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -139,22 +139,23 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     i32::try_from(images).map_or(MAX_CELLS, |images| images.min(MAX_CELLS))
 }
 
-/// Makes edges as short as possible by adding whole multiples of edges to one another. `combined`
-/// has for each edge the multiples of the given edges, and `sum` returns their sum.
+/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
+/// another. `combined` has for each edge the multiples of the given edges, and `sum` returns their
+/// sum.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
 fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes an edge shorter. In two dimensions (Gauss's algorithm), the number of rounds
-    // grows with the logarithm of the ratio of the lengths.
+    // Each round makes an edge of the lattice shorter. In two dimensions (Gauss's algorithm), the
+    // number of rounds grows with the logarithm of the ratio of the lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Tries all combinations of multiples of the other edges, rounded to whole numbers, and
-            // one more or less of each, which finds the shortest edge and not only a shorter one.
+            // Tries all combinations of multiples of the other lattice edges, rounded to whole
+            // numbers, and one more or less of each, so that the shortest edge is found.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];
@@ -200,8 +201,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // Sums of the edges, unlike cross products, are exactly 0 along each axis along which
-            // the edges are.
+            // Duals computed as sums of the lattice edges, unlike cross products, are exactly 0
+            // along each axis along which the edges are.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

@@ -21,16 +21,19 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the word of a proxy: the word is the index of an [`Imaged`], not of a sphere.
+/// Flag in the 32-bit name of a proxy (an entry of the grids): the name is the index of an
+/// [`Imaged`], not of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
+/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell of the
+/// periodic domain.
 const SEVERAL: u32 = 1 << 31;
 
-/// An image of a sphere or time segment, or one of several images of it in the cell.
+/// An image of a sphere or time segment, or one of several images of it in the cell of the periodic
+/// domain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imaged {
     sphere: u32,
-    /// Image, in edges of the reduced lattice.
+    /// Image (a vector of integers), in edges of the reduced lattice.
     pub(super) image: [i32; 3],
     center: [f32; 3],
     slack: f32,
@@ -48,8 +51,9 @@ impl Imaged {
         path.displaced(self.center, self.slack)
     }
 
-    /// Returns whether this pair of entries reports the touch of two time segments, which may
-    /// appear several times, displaced by vectors of the lattice.
+    /// Returns whether this pair of entries reports the touch of two time segments. The grids may
+    /// have several copies of a touch, displaced by vectors of the lattice, and one of them reports
+    /// it.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {
@@ -71,12 +75,12 @@ struct Further {
     word: u32,
 }
 
-/// The proxies of a step in a periodic domain. With N spheres, proxy number k < N is the first one
-/// of sphere k.
+/// The proxies (entries of the grids) of a step in a periodic domain. With N spheres, proxy number
+/// k < N is the first one of sphere k.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
-    /// For each sphere, the word of its first proxy: the index of the sphere, or [`IMAGED`] and an
-    /// index into `imaged`.
+    /// For each sphere, the name of its first proxy (entry of the grids): the index of the sphere,
+    /// or [`IMAGED`] and an index into `imaged`.
     first: Vec<u32>,
     further: Vec<Further>,
     pub(super) imaged: Vec<Imaged>,
@@ -114,8 +118,8 @@ impl ImageList {
             + self.imaged.capacity() * size_of::<Imaged>()
     }
 
-    /// Lists all proxies of a step. The size classes of the spheres (`class_of`) tell the numbers
-    /// of time segments.
+    /// Lists all images that reach into the cell of the periodic domain. The size classes of the
+    /// spheres (`class_of`) tell the numbers of time segments.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -199,8 +203,8 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Lists the images of some spheres, the first of which has the index `begin`. Writes the word
-    /// of the first proxy of each sphere to `words`.
+    /// Lists the images of some spheres, the first of which has the index `begin`. Writes the name
+    /// of the first proxy (entry of the grids) of each sphere to `words`.
     fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
         let mut part = Part::default();
         let inputs = spheres.iter().zip(class_of);
@@ -223,7 +227,7 @@ impl Lister<'_> {
     }
 
     /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
-    /// word of the sphere's first proxy.
+    /// name of the sphere's first proxy (entry of the grids).
     fn list_images(
         &self,
         index: u32,
@@ -263,9 +267,9 @@ impl Lister<'_> {
 }
 
 impl Part {
-    /// Adds all images of a time segment that reach into the cell. The first image of segment 0 is
-    /// the first proxy of its sphere, and `first` becomes its word. `center` returns the centre of
-    /// an image in the frame and a bound of its error.
+    /// Adds all images of a time segment that reach into the cell of the periodic domain. The first
+    /// image of segment 0 is the first proxy (entry of the grids) of its sphere, and `first`
+    /// becomes its name. `center` returns the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,

@@ -50,11 +50,12 @@ pub(crate) trait ProxySpace: Copy + Sync {
         words: [u32; LANES],
     ) -> SpherePath<f32x4>;
 
-    /// Returns the image of the second proxy relative to that of the first, in edges of the domain.
+    /// Returns the image of the second proxy (entry of the grids) relative to that of the first, in
+    /// edges of the periodic domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// Returns the indices of the spheres of two proxies, and the image of the second one, as the
-    /// list of collisions names them.
+    /// Returns the indices of the spheres of two entries of the grids, and the image of the second
+    /// one, as the list of collisions names them.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], <Self::Listed as Listed>::Image);
 
     fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
@@ -62,21 +63,21 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both proxies are spheres at their own places, of which no other image is a
-    /// proxy.
+    /// Returns whether both entries of the grids are spheres at their own places, without other
+    /// images among the entries.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts two proxies in the order of the list of collisions. Returns `None` if they are the same
-    /// image of one sphere.
+    /// Puts two entries of the grids in the order of the list of collisions. Returns `None` if they
+    /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether this pair of proxies reports the touch of two time segments, which may
-    /// appear several times, displaced by vectors of the lattice. The proxies are in the order of
-    /// the list.
+    /// Returns whether this pair of entries reports the touch of two time segments. The grids may
+    /// have several copies of a touch, displaced by vectors of the lattice, and one of them reports
+    /// it. The two entries are in the order of the list.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the relative position of two proxies, if it is not the difference of the centres of
-    /// their spheres.
+    /// Returns the relative position of two entries of the grids, if it is not the difference of
+    /// the centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
@@ -173,7 +174,7 @@ pub(crate) struct PeriodicSpace<'a> {
 }
 
 impl PeriodicSpace<'_> {
-    /// Returns the image of a proxy, in edges of the reduced lattice.
+    /// Returns the image of an entry of the grids, in edges of the reduced lattice.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         if word & IMAGED == 0 {
@@ -288,7 +289,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the greater image is the second.
+            // A pair of two images of one sphere has the greater image second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

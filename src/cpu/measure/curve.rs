@@ -166,8 +166,8 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
         // half that distance, so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres in one place are within every distance of one another, so the curve does not
-            // fall off.
+            // Spheres in one place are within every distance of one another, so the curve of
+            // neighbours by distance does not fall off.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

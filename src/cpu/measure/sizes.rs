@@ -85,7 +85,7 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A segment that is longer than the cell has many images in it.
+    // A time segment that is longer than the cell of the periodic domain has many images in it.
     let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
     let (histogram, proxies) = loop {
         let sizer = Sizer {
@@ -100,13 +100,13 @@ pub(crate) fn measure_sizes<'a>(
         if proxies <= max_proxies || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
-        // A length of 0 would stay 0 when doubled.
+        // A segment length of 0 would stay 0 when doubled.
         length = (2.0 * length).max(f32::MIN_POSITIVE);
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // Images in use lie at most half an extent beyond the cell.
+        // Images in use lie at most half their extent beyond the cell of the periodic domain.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;

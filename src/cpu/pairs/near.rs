@@ -48,7 +48,7 @@ impl NearPairs {
         }
     }
 
-    /// Returns whether there is room for `more` further pairs, and four places more, because pairs
+    /// Returns whether the list of pairs has room for `more` pairs, and four more, because pairs
     /// are written in blocks.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
@@ -81,9 +81,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes the spheres in `range` that have bounding spheres which meet `probe` to `found`, from
-    /// index `end` on, and returns the new end. Even for an empty range one block is tested, so
-    /// that a short range takes a single branch.
+    /// Writes to `found`, from index `end` on, the spheres in `range` with bounding spheres that
+    /// meet `probe`, and returns the new end. Even for an empty range one block is tested, so that
+    /// a short range takes a single branch.
     #[inline(always)]
     fn add(
         &mut self,
@@ -116,7 +116,7 @@ impl NearPairs {
         let Some(balls) = balls.get(block) else {
             return end;
         };
-        // Writes four entries, of which the first `count` are valid. A branch for each entry would
+        // Writes four pairs, of which the first `count` are valid. A branch for each pair would
         // often be mispredicted.
         let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
         let first = (block * LANES) as u32;

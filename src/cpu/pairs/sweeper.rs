@@ -66,8 +66,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             return;
         }
         self.pairs.resize(begin + room, S::Listed::default());
-        // For an odd number of pairs, the last swept test reads one entry beyond them. It has to
-        // contain valid indices.
+        // For an odd number of pairs, the last swept test reads one entry beyond the list, which
+        // has to contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
@@ -124,8 +124,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let are_plain = space.are_plain(words[0]) && space.are_plain(words[1]);
         if just != 0 {
             if self.asks_whose() || !are_plain {
-                // `decide_open` decides pairs that just touch. It counts a pair as grazing only if
-                // these two time segments own (report) it.
+                // `decide_open` decides pairs that just touch. It counts such a pair as grazing
+                // only if these two time segments own (report) it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -147,10 +147,11 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 }
             }
         }
-        // Writes both pairs, whether they touch or not, because a branch for each would often be
-        // mispredicted.
+        // The results of both swept tests are written, whether the spheres touch or not, because a
+        // branch for each would often be mispredicted.
         for lane in 0..2 {
-            // Two proxies that are the same image of one sphere are no pair, and are removed below.
+            // Two entries of the grids that are the same image of one sphere are no pair, and are
+            // removed below.
             let ([a, b], image) = space.named(words[lane]);
             let Impact { toi, depth } = swept.impacts[lane];
             let pair = Collision {

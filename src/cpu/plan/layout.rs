@@ -166,8 +166,8 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box gets one cell more on each side than it needs, so that most
-                // neighbourhoods lie within it.
+                // The box of cells with their own table entries gets one cell more on each side
+                // than it needs, so that most neighbourhoods lie within it.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }

@@ -11,8 +11,8 @@ use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 /// run of ranges. Dynamic programming finds the best division, because the cost of a grid depends
 /// on the number of smaller segments, but not on how they are divided.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // For each possible end of a grid: the least cost of all grids up to it, and the start of the
-    // last one.
+    // For each possible end of a grid in the list of size ranges: the least cost of all grids up to
+    // this end, and the start of the last one.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();

@@ -70,8 +70,8 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the levels (grids) in the order of the sizes in them. Table entries are counted from 0
-/// in each.
+/// Returns the levels (grids) in the order of the sizes of their spheres. The table entries of each
+/// level are counted from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],

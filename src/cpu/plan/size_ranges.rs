@@ -16,7 +16,8 @@ pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments per sphere, or the least one of several merged runs.
+    /// log₂ of the number of time segments per sphere, or the least one of several merged runs of
+    /// size classes.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,

@@ -44,7 +44,7 @@ parts![
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
-    /// A line begins with `#` but is neither `#import` nor `#needs`.
+    /// A line of a shader file begins with `#` but is neither `#import` nor `#needs`.
     Directive(String),
     /// An `#import` line names a file that is not in `shaders/shared/`.
     Part(String),
