@@ -282,9 +282,9 @@ layouts! {
 }
 
 impl Params {
-    /// Returns the parameters of a step, with all capacities, limits and the serial number set to
-    /// 0. For spheres in GPU buffers of the application, pass 0 for `spheres`: the shader
-    /// `load_params` sets their number.
+    /// Returns the parameters of a step. All capacities, limits and the serial number are 0. For
+    /// spheres in GPU buffers of the application, pass 0 for `spheres`: the shader `load_params`
+    /// sets their number.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {
