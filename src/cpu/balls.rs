@@ -1,6 +1,5 @@
-//! The ball test, the CPU's first test of a pair: do the bounding spheres (balls) of two time
-//! segments meet, or does the path of one sphere meet the ball of the other? It is cheap, and
-//! discards pairs before the swept test of the moving spheres.
+//! The ball test, the CPU's first and cheapest test of a pair: do the bounding spheres (balls) of
+//! two time segments meet, or does the path of one sphere meet the ball of the other?
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -10,33 +9,29 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// The sphere's centre half way through the time segment, relative to the frame (the moving
-    /// origin of the cells).
+    /// Centre of the sphere half way through the time segment, relative to the frame (the moving
+    /// origin).
     pub(crate) middle: [f32; 3],
     pub(crate) reach: f32,
 }
 
-/// Margin for rounding of a bounding sphere, in the same unit as [`MARGIN`], the margin along one
-/// axis. Three axes need √3 times as much, and the rest covers the rounding of the ball test.
+/// Rounding margin of a bounding sphere, in the unit of [`MARGIN`], the margin along one axis.
+/// Three axes need √3 times as much, and the rest covers the rounding of the ball test.
 /// docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Margin for rounding of a path that is tested against bounding spheres. Its unit is that of
-/// [`MARGIN`].
+/// Rounding margin of a path that is tested against bounding spheres, in the unit of [`MARGIN`].
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// Four bounding spheres side by side: x, y and z of their centres, then their radii. They fill one
-/// cache line.
+/// Four bounding spheres in one cache line: x, y and z of their centres, then their radii.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
 
 impl Balls {
-    /// Computes the bounding sphere of one time segment of each of four paths. `cuts` selects the
-    /// segments.
     #[inline(always)]
     pub(crate) fn new(paths: &SpherePath<f32x4>, cuts: [Cut; LANES]) -> Self {
         let [x, y, z] = paths.at(f32x4::from(four(cuts, Cut::middle)));
@@ -55,7 +50,6 @@ impl Balls {
     }
 }
 
-/// A shape that is tested against many balls (bounding spheres).
 pub(crate) trait Probe {
     fn meets(&self, balls: &Balls) -> usize;
 }
@@ -80,21 +74,19 @@ impl Probe for BallProbe {
     }
 }
 
-/// The path of a sphere during one time segment, which is tested against many balls (bounding
-/// spheres). The ball of a long segment would meet many balls that the sphere does not come near.
-/// docs/exact.md (lemma 2.7) proves that no touching pair is lost.
+/// The path of a sphere during one time segment. Unlike the ball of a long segment, it meets few
+/// balls that the sphere does not come near. docs/exact.md (lemma 2.7) proves that no touching pair
+/// is lost.
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// Reciprocal of the squared length of `to_end`, or 0 if the square underflows. The time
-    /// segment is then treated as a point, and `reach` includes half its length.
+    /// Reciprocal of the squared length of `to_end`, or 0 if the square underflows. The segment
+    /// then counts as a point, and `reach` includes half its length.
     inverse: f32x4,
     reach: f32x4,
 }
 
 impl PathProbe {
-    /// `middle` is the middle of the time segment, and `half` is half its length as a fraction of
-    /// the path.
     #[inline(always)]
     pub(crate) fn new(path: &SpherePath, middle: [f32; 3], half: f32) -> Self {
         let to_end = path.half_segment(half);
@@ -118,8 +110,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Finds the point of the segment that is nearest to the centre of the ball. Its parameter
-        // is −1 at the start of the segment and 1 at its end.
+        // The point of the segment nearest to the centre of the ball has the parameter −1 at the
+        // start of the segment and 1 at its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

@@ -1,5 +1,5 @@
 //! `bin`: computes the grid cell of each proxy (a sphere or one time segment of its path), and the
-//! slot of this cell in the table of cells. Twin of `shaders/bin.wgsl`.
+//! cell's index (slot) in the table of cells. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,13 +22,12 @@ use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
-    /// Index of the grid cell in the table of cells.
     pub(crate) slot: u32,
-    /// The word of the proxy in its [`ProxySpace`]: in open space the index of its sphere.
+    /// Name of the proxy (a sphere or time segment): in open space the index of its sphere, in a
+    /// periodic domain a word of [`ProxySpace`].
     pub(crate) word: u32,
-    /// Tag of the proxy: its level and its time segment, packed by [`make_tag`]. The flag
-    /// [`INSIDE`] is set if all cells that the proxy searches in its own level lie within the
-    /// level's box, where each cell has a slot of its own.
+    /// Level and time segment of the proxy, packed by [`make_tag`]. The flag [`INSIDE`] is set if
+    /// all cells that the proxy searches in its level have a table entry each.
     pub(crate) tag: u32,
 }
 

@@ -1,6 +1,6 @@
-//! Copies spheres into the buckets before `scatter` sorts each bucket. The copy goes chunk by chunk
-//! through the input, because a chunk fits in the cache. The spheres of a bucket may come from all
-//! over memory.
+//! Copies spheres into the buckets before `scatter` sorts each bucket, because the spheres of a
+//! bucket may come from all over memory. The copy goes through the input chunk by chunk, because a
+//! chunk fits in the cache.
 
 use std::ops::Range;
 
@@ -14,7 +14,6 @@ use super::sorted_sphere::SortedSphere;
 use crate::Sphere;
 use crate::limits::CHUNK;
 
-/// Writes the spheres of all proxies to `brought`, bucket after bucket.
 pub(super) fn bring_to_buckets(
     spheres: &[Sphere],
     space: impl ProxySpace,
@@ -28,8 +27,8 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, space, binned, chunks, piece, &mut unfilled);
 }
 
-/// Copies the spheres of some chunks (parts) of the input to their sort buckets, in which
-/// `unfilled` is the free space. More than `piece` chunks are halved, for two parallel tasks.
+/// Copies the spheres of some chunks of the input to their sort buckets, in which `unfilled` is the
+/// free space. More than `piece` chunks are halved, for two parallel tasks.
 fn bring_chunks(
     spheres: &[Sphere],
     space: impl ProxySpace,
@@ -41,8 +40,8 @@ fn bring_chunks(
     if chunks.len() > piece {
         let middle = chunks.start.midpoint(chunks.end);
         let [before, after] = [chunks.start..middle, middle..chunks.end];
-        // The tasks receive this array by reference. Moving it would copy it on the stack, which is
-        // small for the threads of some pools.
+        // The tasks receive this array by reference, because a copy might not fit on the small
+        // stacks of some thread pools.
         let mut first = ArrayVec::<_, MAX_BUCKETS>::new();
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let chunks = before.clone();
@@ -56,8 +55,8 @@ fn bring_chunks(
         return;
     }
     for chunk in chunks {
-        // Prefetches the spheres of the chunk by reading them in order, a pattern that the
-        // processor predicts. A cache line holds two spheres, so every second sphere is read.
+        // Prefetches the spheres of the chunk by reading one per cache line in order, a pattern
+        // that the processor predicts. A cache line holds two spheres.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));

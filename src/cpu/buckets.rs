@@ -1,6 +1,6 @@
 //! Sorts in two passes that stay in the cache. The first pass sorts each chunk of the input into
-//! buckets by the high bits of the keys. The second pass, in `scatter` and `list`, sorts each
-//! bucket. No chunk or bucket depends on another, so the threads need no atomics.
+//! buckets by the high bits of the keys. The second, in `scatter` and `list`, sorts each bucket.
+//! Chunks and buckets are independent, so the threads need no atomics.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,29 +21,25 @@ const WHAT: &str = "the buckets to sort by";
 /// Largest number of buckets. The sort writes to all buckets in turn, so one cache line of each has
 /// to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
-/// Intended number of items per bucket. With [`MAX_BUCKETS`] buckets, there may be more.
 const ITEMS_PER_BUCKET: usize = 2048;
 
-/// Items sorted into buckets by the high bits of their keys. Keys are numbers below `range`.
+/// Items sorted into buckets by the high bits of their keys, which are numbers below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
-    /// Number of chunks in use. The vector `chunks` may have more, left over from earlier steps.
     used: usize,
-    /// For each bucket, the index where it would end if all buckets lay one behind the other.
+    /// For each bucket, the index of its end if all buckets lay one behind the other.
     ends: ReusedVec<usize>,
     pub(crate) count: usize,
-    /// Number of low bits of a key that have no influence on the bucket of its item.
+    /// Number of low bits of a key that do not affect the bucket.
     shift: u32,
     range: usize,
     unsorted: ScratchPool<T>,
 }
 
-/// One part of the input, with its items sorted by bucket.
 #[derive(Debug)]
 struct Chunk<T> {
     items: ReusedVec<T>,
-    /// For each bucket, the index in `items` where the items of the bucket end.
     ends: ReusedVec<u32>,
 }
 
@@ -63,8 +59,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // There is room for the largest number of buckets from the start. The number varies from
-        // step to step, and would cause later allocations.
+        // Allocates room for the largest number of buckets, because a number that varies from step
+        // to step would cause later allocations.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
@@ -100,7 +96,7 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces all items by the items of `chunks` new chunks. `make` writes the items of the chunk
+    /// Replaces all items by those of `chunks` new chunks. `make` writes the items of the chunk
     /// with a given number. The number of buckets depends on `items`, the approximate number of
     /// items.
     pub(crate) fn fill(
@@ -172,8 +168,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.used
     }
 
-    /// Returns the mean number of chunks (parts of the input) from which the items of a non-empty
-    /// bucket come.
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);
@@ -185,7 +179,6 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         pieces / used.count().max(1)
     }
 
-    /// Returns the items of a bucket that are in chunk number `chunk`.
     pub(crate) fn items_of(&self, chunk: usize, bucket: usize) -> &[T] {
         let chunk = &self.chunks[chunk];
         &chunk.items[chunk.range(bucket)]

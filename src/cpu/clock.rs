@@ -10,8 +10,6 @@ pub(super) struct StageClock {
 }
 
 impl StageClock {
-    /// Starts the clock at the beginning of the first stage. The memory of the vector `times` is
-    /// reused.
     pub(super) fn start(mut times: StageTimes) -> Self {
         times.clear();
         Self {
@@ -20,7 +18,6 @@ impl StageClock {
         }
     }
 
-    /// Records the end of the stage named `stage`, and with it the beginning of the next stage.
     pub(super) fn lap(&mut self, stage: &'static str) {
         let now = Instant::now();
         self.times.push((stage, now - self.begin));

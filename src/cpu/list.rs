@@ -134,8 +134,8 @@ fn sort_row_with_images(row: &mut [Collision], images: &mut [[i32; 3]]) {
     }
 }
 
-/// Sorts distinct pairs that all have the same index a, which are called a row, by their index b.
-/// The function is inlined, because most rows have at most one pair.
+/// Sorts distinct pairs with the same index a by their index b. Inlined, because there is mostly at
+/// most one pair.
 #[inline(always)]
 fn sort_row(row: &mut [Collision]) {
     match row.len() {
@@ -152,15 +152,15 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Returns whether some pairs are already sorted by their index b, as is common if the spheres lie
-/// in memory as they lie in space. A branch for each pair would cost more.
+/// Returns whether a few pairs are already sorted by their index b, as is common if neighbouring
+/// spheres are close in memory. A branch for each pair would cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
-/// Sorts a few pairs by their index b. The place of a pair is the number of pairs that come before
-/// it. Counting them takes more comparisons than other algorithms, but no branches that may be
+/// Sorts a few pairs by their index b. The place of a pair is the number of pairs before it.
+/// Counting them takes more comparisons than other algorithms, but no branches that may be
 /// mispredicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
@@ -175,8 +175,7 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // Where the comparison is true, its result is −1, so the subtraction adds 1 to the
-            // rank.
+            // A true comparison has the result −1, so the subtraction adds 1 to the rank.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }

@@ -18,9 +18,9 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
 const RANGES_AT_ONCE: usize = 16;
 
-/// Neighbouring cells along x, in one grid and one time slab (part of the step), for which a range
-/// of the sorted entries was looked up. Where cells share table entries by a hash, the range may
-/// belong to other cells, too.
+/// Neighbouring cells along x, in one grid and one time slab (part of the step). If cells share
+/// table entries by a hash, the range of sorted spheres found for these cells may also have spheres
+/// of other cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -32,8 +32,6 @@ pub(crate) struct CellRow {
 }
 
 impl CellRow {
-    /// Returns whether a sphere or time segment lies in these cells, and not in others with the
-    /// same hash.
     pub(crate) fn holds(&self, found: &SortedCell) -> bool {
         let [x, y, z] = found.cell;
         level_of(found.tag) == self.level
@@ -46,13 +44,12 @@ impl CellRow {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
-    /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: &'a [Level],
     /// For each level (grid), a bit mask of the other levels that its spheres search for
     /// neighbours.
     pub(crate) searched: &'a [u64],
-    /// For each cell in the table of cells, the index where its entries begin among the sorted
-    /// proxies (spheres and time segments).
+    /// For each cell in the table of cells, the index of its first entry among the sorted spheres
+    /// and time segments.
     pub(crate) starts: &'a [u32],
     pub(crate) sets: Sets,
 }
@@ -60,16 +57,11 @@ pub(crate) struct Grids<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searcher {
     pub(crate) index: usize,
-    /// Index of the searching sphere's cell in the table of cells.
     pub(crate) slot: u32,
-    /// The grid and the time segment of the proxy, with the flag [`INSIDE`] where it applies.
     pub(crate) tag: u32,
-    /// Middle of the time segment, relative to the frame (the moving origin of the cells).
     pub(crate) middle: [f32; 3],
 }
 
-/// Returns the time slabs that a proxy's time segment spans, in a grid that divides the step into
-/// 2^`time_power` slabs.
 #[inline(always)]
 fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
     let segment = segment_of(tag);
@@ -83,10 +75,9 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of the sorted proxies (spheres and time segments) that a proxy
-    /// searches in its own grid. Returns `None` if some of these cells have no table entries of
-    /// their own, or if the step has two sets. If all have, they lie at fixed distances from the
-    /// proxy's cell in the table.
+    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid. If
+    /// each searched cell has a table entry, the entries are at fixed distances from the sphere's
+    /// own. Returns `None` if some have none, or if the step has two sets.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -108,9 +99,9 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits half the neighbourhood of a sphere or time segment in its own grid, where some cells
-    /// share table entries by a hash. It visits the rest of its own cell, the next cell along x,
-    /// and four rows of cells that come after them in y and z.
+    /// Visits half the neighbourhood of a sphere in its own grid, where some cells share table
+    /// entries by a hash: the rest of its own cell, the next cell along x, and the four rows of
+    /// cells that come after them in y and z.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -135,8 +126,6 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells in reach of a sphere or time segment in all other grids that it has to
-    /// search.
     pub(crate) fn search_others(
         &self,
         searcher: &Searcher,
@@ -158,9 +147,9 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // If `boxed` is false, each cell in reach is looked up by itself. There are few such
-            // cells, because a grid searches another one with smaller cells only if all cells in
-            // use there have table entries of their own (`coarse_searches_fine`).
+            // Cells that share table entries are looked up one by one. They are few, because a grid
+            // searches one with smaller cells only if all used cells there have table entries of
+            // their own (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -172,8 +161,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells from `low` to `high` of one time slab (part of the step), which all have
-    /// table entries of their own. Cells with equal y and z are one range of the sorted entries.
+    /// Visits the cells from `low` to `high` of one time slab (part of the step), which have a
+    /// table entry each. Cells with equal y and z are one range of the sorted spheres.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -189,7 +178,6 @@ impl Grids<'_> {
         }
         let first = level.slot_in_box(low, slab);
         let [row, plane] = level.strides();
-        // Collects the ranges that are not empty, without a branch for each range.
         let mut found = [const { 0..0 }; RANGES_AT_ONCE];
         let mut count = 0;
         for plane_slot in (first..).step_by(plane).take(planes) {
@@ -206,8 +194,8 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the cells from `low` to `high` of one time slab, some of which may share table
-    /// entries by a hash.
+    /// Visits the cells from `low` to `high` of one time slab (part of the step), of which some may
+    /// share table entries by a hash.
     fn visit_rows(
         &self,
         number: u32,
@@ -225,9 +213,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Clips the range of cells from `low` to `high` to the grid's box, the block of cells with
-    /// their own table entries. Returns false if there are spheres outside the box, which forbid
-    /// the clipping.
+    /// Clips the range of cells from `low` to `high` to the grid's box, in which each cell has a
+    /// table entry. Returns false if spheres outside the box forbid this.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -243,9 +230,8 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the contents of the cells from `x[0]` to `x[1]` with these y and z. They are one
-    /// range of the sorted entries if each cell has its own table entry, otherwise one range per
-    /// cell.
+    /// Visits the spheres in the cells from `x[0]` to `x[1]` with these y and z: one range of the
+    /// sorted spheres if each cell has its own table entry, otherwise one range per cell.
     fn for_each_piece(
         &self,
         number: u32,

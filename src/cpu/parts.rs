@@ -6,12 +6,11 @@ use rayon::prelude::*;
 
 use crate::Error;
 
-/// Splits off and returns the first `count` items of `rest`, or nothing if `rest` has fewer items.
 pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// Calls `work` with the number and the contents of each part, on all threads. The contents lie one
+/// Calls `work` on all threads with the number and the contents of each part. The contents lie one
 /// behind the other in `all`, and `take` splits off a range of parts from its front.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,

@@ -27,18 +27,15 @@ use crate::step::CheckedStep;
 use crate::threads::Threads;
 use crate::{Collision, Error};
 
-/// The CPU backend. It keeps memory from step to step, but no results.
+/// The CPU backend. It keeps memory, but no results, from step to step.
 #[derive(Default)]
 pub(crate) struct Cpu {
     space: SpaceMemory,
     sizes: SizesMemory,
     level_of_class: ReusedVec<u8>,
-    /// The proxies of a step in a periodic domain.
     images: ImageList,
     stages: StageMemory,
-    /// Pairs of steps in open space.
     open: PairMemory<Collision>,
-    /// Pairs of steps in periodic domains.
     periodic: PairMemory<ImageCollision>,
     /// Pairs with images of such a step, sorted into buckets by index a.
     sorted_images: Buckets<ImageCollision>,
@@ -48,14 +45,11 @@ pub(crate) struct Cpu {
 struct StageMemory {
     binned: Buckets<Binned>,
     sorted: SortedProxies,
-    /// Scratch memory of the `list` stage.
     ends: ScratchPool<u32>,
 }
 
-/// Memory for the pairs of a step, kept from step to step.
 struct PairMemory<L: Listed> {
     found: FoundPairs<L>,
-    /// Pairs that the `decide` stage has found to touch.
     decided: ReusedVec<L>,
 }
 
@@ -68,7 +62,6 @@ impl<L: Listed> Default for PairMemory<L> {
     }
 }
 
-/// Input of the stages that come after `plan`.
 struct Planned<'a, S> {
     step: CheckedStep<'a>,
     limits: Limits,
@@ -78,14 +71,13 @@ struct Planned<'a, S> {
     sizes: &'a Sizes<'a>,
     plan: &'a Plan<'a>,
     proxy_space: S,
-    /// Number of proxies.
     proxies: usize,
 }
 
 impl Cpu {
-    /// Runs all stages and fills `pairs` with the pairs that touch, and in a periodic domain
-    /// `images` with the image of sphere b of each pair. `times` is a vector for the
-    /// durations of the stages, whose memory is reused.
+    /// Runs all stages. Fills `pairs` with the pairs that touch and, in a periodic domain, `images`
+    /// with the image of sphere b of each pair. The memory of `times`, for the durations of the
+    /// stages, is reused.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -130,8 +122,8 @@ impl Cpu {
         };
         let stages = &mut self.stages;
         images.clear();
-        // Whether the remaining stages use several threads depends on the number of proxies, not of
-        // spheres, because few spheres may be cut into many time segments.
+        // Whether the remaining stages use several threads depends on the number of time segments,
+        // because few spheres may be cut into many segments.
         let counts = match cell {
             None => {
                 let memory = &mut self.open;
@@ -188,7 +180,6 @@ impl Cpu {
 }
 
 impl<L: Listed> PairMemory<L> {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     fn bytes(&self) -> usize {
         self.found.bytes() + self.decided.bytes()
     }
@@ -201,7 +192,6 @@ impl StageMemory {
 }
 
 impl<'a, S> Planned<'a, S> {
-    /// Returns the same input with other proxies.
     fn in_space<T>(self, proxy_space: T) -> Planned<'a, T> {
         let Self {
             step,
@@ -238,8 +228,8 @@ impl<S: ProxySpace> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // Counting the candidate pairs is usually not needed, because a cheap upper bound of their
-        // number is below the limit.
+        // Mostly, a cheap upper bound of the number of candidate pairs is below the limit, and
+        // counting them is not needed.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
             clock.lap("tally");
@@ -258,7 +248,7 @@ impl<S: ProxySpace> Planned<'_, S> {
     }
 
     /// Sorts all proxies (spheres and time segments) by grid cell. Returns the largest number of
-    /// proxies in one table entry.
+    /// them in one table entry.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..
@@ -276,7 +266,6 @@ impl<S: ProxySpace> Planned<'_, S> {
         Ok(fullest)
     }
 
-    /// Returns the input of the search for pairs in the filled grids.
     fn search<'a>(&'a self, sorted: &'a SortedProxies) -> PairSearch<'a, S> {
         PairSearch {
             grids: Grids {

@@ -29,8 +29,9 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// If the proxies of a bucket come from more chunks of the input than this, on average, their
-/// spheres are copied to the buckets first. With fewer chunks, most spheres are still in the cache.
+/// Limit of the mean number of chunks of the input from which the proxies of a bucket come. Above
+/// it, their spheres are copied to the buckets first. Below it, most spheres are still in the
+/// cache.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(
@@ -49,8 +50,8 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // The first slot begins at 0, and each other slot begins where the slot before it ends. So the
-    // table continues with the ends of the slots.
+    // In the table of cells, the first slot begins at 0, and each other slot where the slot before
+    // it ends. So the table continues with the ends of the slots.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,
@@ -82,11 +83,8 @@ pub(crate) fn scatter(
     Ok(fullest.into_inner())
 }
 
-/// The part of the sorted spheres and time segments that lies in a range of buckets.
 struct BucketPart<'a> {
     before: u32,
-    /// For each slot (table entry of a cell) in these buckets, the index where its contents end in
-    /// sorted order.
     ends: &'a mut [u32],
     spheres: &'a mut [SortedSphere],
     tags: &'a mut [u32],
@@ -107,11 +105,11 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the proxies of a bucket by slot. Writes where each slot of the bucket ends, the slot
-    /// of each proxy, and `order`. For each sorted proxy, `order` has the index to read its sphere
-    /// from, the word of the proxy, and the tag. If the spheres were copied to the buckets
-    /// (`brought`), the index to read from is a place in the bucket. Otherwise it is the index of
-    /// the sphere. Returns the number of proxies in the fullest slot.
+    /// Sorts the proxies (spheres and time segments) of a bucket by slot, and returns their number
+    /// in the fullest slot. Writes where each slot ends, the slot of each proxy, and `order`. For
+    /// each sorted proxy, `order` has the index to read its sphere from, its word, and its tag. The
+    /// index is a place in the bucket if the spheres were copied to the buckets (`brought`),
+    /// otherwise the index of the sphere.
     fn sort(
         &mut self,
         bucket: usize,
@@ -137,9 +135,8 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres in sorted order, and with them their packed level and segment. For each
-    /// sorted entry, `order` has the index in `source` of its sphere, the sphere's index in the
-    /// step, and the packed word.
+    /// Writes the spheres and tags (packed level and segment) in sorted order. For each, `order`
+    /// has the index in `source` of its sphere, the word and the tag.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {
@@ -165,8 +162,8 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may have fewer than four spheres. The rest of its contents does not
-            // matter.
+            // The last block may have fewer than four spheres. Copies of the last sphere fill it
+            // up.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let words = from_fn(|k| spheres[lane(k)].word);
             let paths = space.paths(scale, frame, from_fn(|k| &spheres[lane(k)]), words);

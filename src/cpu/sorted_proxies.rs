@@ -5,21 +5,19 @@ use super::sorted_sphere::SortedSphere;
 use crate::lanes::LANES;
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The sorted spheres and time segments. The vectors may be longer than needed, because they are
-/// reused.
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
-    /// For each cell in the table of cells, the index where its contents begin in sorted order. The
-    /// last entry is where the last cell ends.
+    /// For each table entry of a cell, the sorted index of its first sphere. One more entry marks
+    /// the end of the last cell.
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// Grid and time segment of each entry, packed into one word, with the flag
+    /// Level (grid) and time segment of each sorted proxy in one word, with the flag
     /// [`INSIDE`](crate::shared::tag::INSIDE) where it applies.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket. For each proxy in sorted order: the index to read its
-    /// sphere from, the word of the proxy, and the tag.
+    /// Scratch memory for sorting a bucket: for each sorted proxy, the index to read its sphere
+    /// from, its word and its tag.
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

@@ -4,22 +4,21 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The sphere of a proxy, in the caller's units. Even if the proxy is only one time segment, these
-/// values describe the motion of the whole sphere, so that all segments of two spheres give the
-/// same test result.
+/// The sphere of a proxy, in the caller's units. The values describe the motion of the whole sphere
+/// even if the proxy is one time segment, so that all segments of two spheres give the same test
+/// result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
-    /// The word of the proxy in its [`ProxySpace`](super::images::ProxySpace): in open space the
-    /// index of the sphere.
+    /// Word of the proxy in its [`ProxySpace`](super::images::ProxySpace): in open space the index
+    /// of the sphere.
     pub(crate) word: u32,
 }
 
 impl SortedSphere {
-    /// Copies a sphere and attaches the word of a proxy.
     #[inline(always)]
     pub(crate) fn new(sphere: &impl MovingSphere, word: u32) -> Self {
         Self {

@@ -5,7 +5,6 @@ use glam::DVec3;
 /// The exact result for two spheres that touch, rounded to the nearest float32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Impact {
-    /// Time of impact, from 0 to `dt`.
     pub(crate) toi: f32,
     /// Penetration depth at the start of the step, or 0 if the spheres do not overlap then.
     pub(crate) depth: f32,
@@ -21,7 +20,6 @@ pub(crate) enum Arithmetic {
 /// The first touch of two spheres in float64, correct except for the last bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
-    /// Time of the first touch, which may be after the end of the step.
     pub(crate) time: f64,
     pub(crate) normal: DVec3,
     /// Speed at which the spheres approach each other along `normal`.

@@ -15,21 +15,20 @@ use crate::{Collision, Domain, Error, Sphere};
 /// segments may report it.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair whose touch is to be decided. Both indices refer to the list of all spheres, with the
-/// second of two sets after the first, and a < b.
+/// A pair whose touch is to be decided. Its indices are list indices with a < b, where the second
+/// of two sets follows the first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
     pub(crate) a: u32,
-    /// Index of the second sphere, combined with the flag [`GRAZING`] where it applies.
     pub(crate) b: u32,
 }
 
-/// Counts of the pairs that the filter on a GPU or the sweep on the CPU could not decide.
+/// Counts of the pairs that the filter of a GPU or the swept test of the CPU could not decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
     pub(crate) all: u64,
-    /// Number of pairs that float64 could not decide either, so that integers had to.
+    /// Number of pairs that float64 could not decide either.
     pub(crate) by_integers: u64,
 }
 
@@ -49,7 +48,6 @@ impl Grazing {
 
 const TASK: usize = 4096;
 
-/// Placeholder for a pair that does not touch. No sphere has these indices.
 const MISS: Collision = Collision {
     a: u32::MAX,
     b: u32::MAX,
@@ -59,8 +57,7 @@ const MISS: Collision = Collision {
 
 /// Decides the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted
 /// and without repeats. The second sphere of a pair is displaced in `domain` by the image of its
-/// report. `spheres` returns the two spheres of a pair. Pairs for which it returns
-/// `None` are left out.
+/// report. `spheres` returns the two spheres of a pair, or `None` to leave the pair out.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -70,9 +67,8 @@ pub(crate) fn decide_reported_with<R: Report>(
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // Several reports of one pair may differ in the flag [`GRAZING`]. `sort` keeps an arbitrary one
-    // of them. This affects only the count of grazing pairs, because every pair is decided below in
-    // any case.
+    // Reports of one pair may differ in the flag [`GRAZING`], and `sort` keeps an arbitrary one.
+    // This affects only the count of grazing pairs, because every pair is decided below.
     sort(reported, |report| {
         let ReportedPair { a, b } = report.pair();
         (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
@@ -114,15 +110,13 @@ pub(crate) fn decide_reported_with<R: Report>(
     Ok(grazing)
 }
 
-/// Logs that the filter of a GPU called a pair a certain hit although it does not touch.
-/// docs/exact.md proves this impossible. The list is correct nevertheless.
+/// Logs that the filter of a GPU called a pair a certain hit although it does not touch, which
+/// docs/exact.md proves impossible. The list is correct nevertheless.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
 }
 
-/// Decides the reported pairs of a step whose spheres are on the host. See
-/// [`decide_reported_with`].
 pub(crate) fn decide_reported<R: Report>(
     step: &CheckedStep<'_>,
     reported: &mut Vec<R>,

@@ -1,10 +1,10 @@
 //! Decides a pair in float64. An error bound is computed along with each number, and a result is
-//! returned only if the bound leaves no doubt about it.
+//! returned only if the bound leaves no doubt.
 //!
-//! Comments give the rounding errors of a quantity in units of `U`, the error of one operation. The
-//! code uses a bound of 8 `U` for up to 6 errors and of 16 `U` for up to 14, to cover second-order
-//! terms too. No product overflows or underflows, because the inputs are float32. docs/exact.md
-//! (section 4) has the proof.
+//! Comments count rounding errors in units of `U`, the error of one operation. The code uses a
+//! bound of 8 `U` for up to 6 errors and of 16 `U` for up to 14, which covers second-order terms.
+//! No product overflows or underflows, because the inputs are float32. docs/exact.md (section 4)
+//! has the proof.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -29,7 +29,7 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Compares the true number with 0. Returns `None` if the error bound leaves its sign open.
+    /// Compares the true number with 0, or returns `None` if the error bound leaves its sign open.
     fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -39,7 +39,7 @@ impl Bounded {
     }
 
     /// Rounds the true number, which must be within `range`, to the nearest float32. Returns `None`
-    /// if the error bound leaves open which float32 is the nearest.
+    /// if the error bound leaves the nearest float32 open.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -57,8 +57,8 @@ pub(super) struct Float64 {
     r: f64,
     /// p·p with 5 rounding errors, and r² with 3.
     squares: [f64; 2],
-    /// Bound of the error of p beyond its 1 rounding error. It is 0 unless the second sphere is
-    /// displaced in a periodic domain.
+    /// Bound of the error of p beyond 1 rounding error: 0 unless the second sphere is displaced in
+    /// a periodic domain.
     off: DVec3,
 }
 
@@ -81,13 +81,11 @@ impl Float64 {
         }
     }
 
-    /// Bound of the error of p·p that comes from `off`.
     fn square_off(&self) -> f64 {
         self.off.dot(2.0 * self.p.abs() + self.off)
     }
 
-    /// c = p·p − r², for the relative position p and the sum r of the radii. It is positive when
-    /// the spheres are apart at the start of the step.
+    /// Returns p·p − r², which is positive when the spheres are apart at the start.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -96,8 +94,8 @@ impl Float64 {
         }
     }
 
-    /// Returns −p·v, for the relative position p and velocity v. It is positive when the spheres
-    /// approach each other at the start. It has 5 rounding errors.
+    /// Returns −p·v with 5 rounding errors. It is positive when the spheres approach each other at
+    /// the start.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -105,10 +103,9 @@ impl Float64 {
         }
     }
 
-    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact. It
-    /// is computed as r²·v·v − |p × v|², an equal expression that cancels only near tangency.
-    /// r²·v·v has 9 rounding errors, and each component of p × v has 4 `U` times the magnitudes of
-    /// its two products.
+    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact,
+    /// computed as r²·v·v − |p × v|², which cancels only near tangency. r²·v·v has 9 rounding
+    /// errors, and each component of p × v has 4 `U` times the magnitudes of its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -124,7 +121,7 @@ impl Float64 {
 
     /// Returns q·q − r², where q = p + v·dt is the relative position at the end of the step. It is
     /// positive when the spheres are apart then. Each component of q has an error of 4 `U` times
-    /// the magnitudes of its two terms.
+    /// the magnitudes of its terms.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -154,13 +151,12 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the time of impact if the error of its divisor may be half of the divisor or
-        // more.
+        // Rejects the time if the error of its divisor may be half of the divisor or more.
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// Returns the impact of spheres that overlap at the start. The depth r − |p|, sum of radii
-    /// minus distance, is computed as (r² − p·p) / (r + |p|), which avoids cancellation.
+    /// Returns the impact of spheres that overlap at the start. Computing the depth r − |p| as (r²
+    /// − p·p) / (r + |p|) avoids cancellation.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -177,7 +173,7 @@ impl Float64 {
     }
 
     /// Decides the pair in a step of duration `dt`. Returns `Some(None)` if the spheres do not
-    /// touch, and `None` if the error bounds leave something open.
+    /// touch, and `None` if the error bounds leave this open.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
         let outside = self.outside();
@@ -188,8 +184,7 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // −(p + v·dt)·v, for the relative position p and velocity v. It is positive when the
-        // closest approach is after the end of the step.
+        // The closest approach is after the end of the step if −(p + v·dt)·v is positive.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -207,8 +202,7 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// Estimates the time of impact, or the penetration depth if the spheres overlap at the start,
-    /// without an error bound.
+    /// Estimates the time of impact, or the depth of spheres that overlap, without an error bound.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -218,8 +212,8 @@ impl Float64 {
         }
     }
 
-    /// Returns the first touch at any time from the start of the step on. Returns `None` if the
-    /// spheres never touch, or if the relative error may exceed 10⁻⁹.
+    /// Returns the first touch from the start of the step on, or `None` if the spheres never touch
+    /// or the relative error may exceed 10⁻⁹.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let (p, v) = (self.p, self.v);
         if self.outside().sign()? != Ordering::Greater {
@@ -232,10 +226,9 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // The normal is the sum of two parts. The part perpendicular to the relative velocity v
-        // does not change with time. The part parallel to v has the length √discriminant / |v| at
-        // the first touch. Computing p + v·time instead would add an error proportional to the
-        // distance travelled.
+        // The part of the normal perpendicular to the relative velocity v is constant. The part
+        // parallel to v has the length √discriminant / |v| at the first touch. Computing p + v·time
+        // instead would add an error proportional to the distance travelled.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

@@ -10,16 +10,15 @@ use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
 /// Returns the time of impact and the depth of two spheres in a step of duration `dt`, or `None` if
-/// they do not touch. `shift` displaces the second sphere. Also returns the arithmetic by which the
-/// pair was decided.
+/// they do not touch, and the arithmetic that decided. `shift` displaces the second sphere.
 pub(crate) fn impact<S: MovingSphere>(
     a: &S,
     b: &S,
     shift: impl Shift,
     dt: f32,
 ) -> (Option<Impact>, Arithmetic) {
-    // This test comes first because arithmetic with an error bound cannot prove that two spheres
-    // just touch. Only pairs that certainly just touch pass this test.
+    // This test comes first because arithmetic with an error bound cannot prove that spheres just
+    // touch.
     if just_touch([[a, b]; 2], [shift; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }
@@ -33,8 +32,6 @@ pub(crate) fn impact<S: MovingSphere>(
     }
 }
 
-/// The first touch of two spheres at any time from the start of the step on; `None` if they never
-/// touch. `shift` displaces the second sphere.
 pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<Touch> {
     let pair = Float64::new(a, b, shift);
     pair.first_touch()

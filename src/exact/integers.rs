@@ -1,7 +1,7 @@
-//! Decides a pair in integers, without any rounding. Every float32 is an integer times a power of
-//! two, so every decision is the sign of a polynomial of integers.
+//! Decides a pair in integers, without rounding. Every float32 is an integer times a power of two,
+//! so every decision is the sign of a polynomial of integers.
 //!
-//! Integers of up to 128 bits, which suffice for most inputs, are stored without allocating memory.
+//! Integers of up to 128 bits, enough for most inputs, need no allocated memory.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -48,7 +48,7 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// Returns the exponent n of the largest power of two 2ⁿ of which all given numbers are multiples.
+/// Returns the largest n for which all numbers are multiples of 2ⁿ.
 fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
@@ -84,7 +84,6 @@ pub(super) struct Integers {
     length: i32,
     v: [IBig; 3],
     speed: i32,
-    /// p·p − r², for the relative position p and the sum r of the radii.
     outside: IBig,
 }
 
@@ -129,13 +128,11 @@ impl Integers {
         }
     }
 
-    /// Returns the state of the two spheres at a given time. The first value is `Greater` when they
-    /// are apart, `Equal` when they just touch, and `Less` when they overlap. The second value
-    /// compares the time with that of their closest approach.
+    /// Returns the state of two spheres at a given time. The first value is `Greater` when they are
+    /// apart, `Equal` when they just touch, and `Less` when they overlap. The second compares the
+    /// time with that of their closest approach.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
-        // The relative position p + v·time and the sum r of the radii are computed in the finer of
-        // the units of p and of v·time.
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -145,8 +142,6 @@ impl Integers {
         [sign(&(dot(&q, &q) - &r * &r)), sign(&dot(&q, &self.v))]
     }
 
-    /// Returns whether the spheres touch at their closest approach, even if that is after the end
-    /// of the step.
     fn ever_touch(&self) -> bool {
         let closing = dot(&self.p, &self.v);
         let speed = dot(&self.v, &self.v);
@@ -163,8 +158,7 @@ impl Integers {
         }
     }
 
-    /// Compares the penetration depth at the start of the step with a length. The depth is r − |p|,
-    /// for the sum r of the radii and the relative position p.
+    /// Compares the depth r − |p| at the start with a length.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -178,8 +172,7 @@ impl Integers {
     }
 
     /// Returns the impact in a step of duration `dt`, or `None` if the spheres do not touch.
-    /// `guess` estimates the time of impact, or the depth of spheres that overlap at the start. It
-    /// affects only how fast the result is found.
+    /// `guess` estimates the time of impact or the depth. It affects only the speed.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
         match sign(&self.outside) {
             Less => {
@@ -208,8 +201,8 @@ impl Integers {
         })
     }
 
-    /// Returns the first touch at any time from the start of the step on, or `None` if the spheres
-    /// never touch. Two points that meet later have a normal opposite to their relative velocity.
+    /// Returns the first touch from the start of the step on, or `None` if the spheres never touch.
+    /// Two points that meet later have a normal opposite to their relative velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
@@ -231,7 +224,7 @@ impl Integers {
         let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
         let root = float(&discriminant).max(0.0).sqrt();
         let normal = floats(&cross(&across, &self.v)) - v * root;
-        // The normal is scaled so that the square of its length does not overflow.
+        // Scaling the normal avoids overflow of the square of its length.
         let normal = normal / normal.abs().max_element();
         let r = float(&self.r);
         Some(if r > 0.0 {
@@ -262,7 +255,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// Bisects for the least number from `low` to `high` for which `has` is true. `has` must be true
-/// for `high`, and for every number above the least one for which it is true.
+/// for `high`, and stay true above that number.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -276,14 +269,14 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
 }
 
 /// Rounds an unknown number between 0 and `most` to the nearest float32, ties to even. `compare`
-/// compares the unknown number with its argument. From the estimate `guess`, steps of doubling size
-/// enclose the number.
+/// compares the number with its argument. From the estimate `guess`, steps of doubling size enclose
+/// the number.
 fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // Non-negative floats have the same order as their bits read as integers.
+    // Non-negative floats are ordered like their bits read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // `low` and `high` always enclose the bits of the least float32 that is not less than the
-    // unknown number.
+    // `low` and `high` enclose the bits of the least float32 that is not less than the unknown
+    // number.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {
@@ -327,10 +320,8 @@ mod tests {
     use super::*;
     use crate::Sphere;
 
-    /// The exact times and depths in this test are halfway between two float32 numbers.
     #[test]
     fn ties_go_to_the_even_number() {
-        // Two spheres with the same centre: the depth is the sum of the radii, 2²⁴ + 1 or 2²⁴ + 3.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let [a, b] = [16_777_216.0, less].map(|radius| Sphere::new([0.0; 3], radius));
             let found = Integers::new(&a, &b, ()).impact(1.0, 0.0);
@@ -340,8 +331,6 @@ mod tests {
             };
             assert_eq!(found, Some(expected));
         }
-        // A point with velocity −1 meets a point at a distance of 2²⁴ + 1 or 2²⁴ + 3, which is also
-        // the time of impact.
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);

@@ -7,35 +7,24 @@ use super::decide::ReportedPair;
 use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
 
-/// An entry of a list of collisions.
 pub(crate) trait Listed: Pod + Default + Send + Sync {
-    /// The image of the second sphere; `()` in open space.
+    /// Image of the second sphere in a periodic domain; `()` in open space.
     type Image: Copy + Default + Send + Sync;
-    /// Displacement of the second sphere to its image.
     type Shift: Shift;
-    /// A report of such a pair, not decided yet.
     type Report: Report<Listed = Self>;
 
-    /// Makes an entry for image `image` of sphere b.
     fn new(pair: Collision, image: Self::Image) -> Self;
-    /// Returns the entry without its image.
     fn pair(&self) -> &Collision;
 }
 
-/// A pair that waits for the stage `decide`.
+/// A report of a pair that waits for the stage `decide`.
 pub(crate) trait Report: Pod + Send + Sync {
-    /// The entry of the list that this report becomes if the spheres touch.
     type Listed: Listed;
 
-    /// Makes a report for image `image` of sphere b.
     fn new(pair: ReportedPair, image: <Self::Listed as Listed>::Image) -> Self;
-    /// Returns the report without its image.
     fn pair(&self) -> ReportedPair;
-    /// Returns the image of sphere b.
     fn image(&self) -> <Self::Listed as Listed>::Image;
-    /// Returns the displacement of sphere b to its image.
     fn shift(&self, domain: &Domain) -> <Self::Listed as Listed>::Shift;
-    /// Returns the components of the image, by which reports of two spheres are sorted.
     fn order(&self) -> [i32; 3];
 }
 
@@ -101,7 +90,6 @@ impl Listed for ImageCollision {
     }
 }
 
-/// A report of a pair with an image of sphere b, in a periodic domain.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct ReportedImage {

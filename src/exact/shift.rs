@@ -6,11 +6,9 @@ use glam::DVec3;
 
 use crate::Domain;
 
-/// The displacement of the second sphere of a pair: `()` in open space, where there is none, or
-/// [`Translation`] in a periodic domain. In open space, the compiler removes all code that depends
-/// on it.
+/// The displacement of the second sphere of a pair: `()` in open space, where the compiler removes
+/// all code for it, or [`Translation`] in a periodic domain.
 pub(crate) trait Shift: Copy {
-    /// Returns the displacement, or `None` in open space.
     fn translation(&self) -> Option<&Translation>;
 }
 
@@ -29,25 +27,21 @@ impl Shift for Translation {
 }
 
 /// A vector of the lattice of a periodic domain: the sum of its three edges, each times a component
-/// of an image.
+/// of an image (a vector of integers).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translation {
     edges: [[f32; 3]; 3],
     image: [i32; 3],
-    /// The vector in float64.
     pub(super) by: [f64; 3],
-    /// Whether `by` is exact.
     pub(super) exact: bool,
-    /// Along each axis, the sum of the magnitudes of the terms of `by`.
+    /// Sum of the magnitudes of the terms of `by`, along each axis.
     pub(super) terms: [f64; 3],
 }
 
-/// Largest magnitude of a component of an image. The product of such a number and a float32 is
-/// exact in float64.
+/// Largest magnitude of a component of an image. Its product with a float32 is exact in float64.
 pub(crate) const MAX_IMAGE: i32 = 1 << 28;
 
 impl Translation {
-    /// Returns the displacement of image `image` in `domain`.
     pub(crate) fn new(domain: &Domain, image: [i32; 3]) -> Self {
         let edges = from_fn(|k| {
             if domain.periodic()[k] {
@@ -76,14 +70,13 @@ impl Translation {
         }
     }
 
-    /// Returns the products of edges and components whose sum is the displacement along `axis`.
     pub(super) fn products(&self, axis: usize) -> [(f32, i32); 3] {
         from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
 
     /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
-    /// Returns the sum, and a bound of its error that is 0 along each axis on which the addition is
-    /// the only operation that may have rounded.
+    /// Returns the sum and a bound of its error, which is 0 along each axis on which no operation
+    /// but this addition may have rounded.
     pub(super) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {
@@ -96,7 +89,6 @@ impl Translation {
     }
 }
 
-/// Whether `sum`, the float64 nearest to `x` + `y`, is their exact sum.
 fn is_exact(x: f64, y: f64, sum: f64) -> bool {
     let of_y = sum - x;
     (x - (sum - of_y)) + (y - of_y) == 0.0

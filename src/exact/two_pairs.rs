@@ -1,4 +1,4 @@
-//! The swept test of the CPU. It tests two pairs of moving spheres side by side in float64, and
+//! The swept test of the CPU: tests two pairs of moving spheres side by side in float64, and
 //! decides most pairs at little cost.
 
 #![allow(
@@ -15,14 +15,13 @@ use super::shift::Shift;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The results of the swept test for two pairs. In each mask, bit 0 is for the first pair and bit 1
-/// for the second. A pair that is neither in `hits` nor in `misses` needs more precise arithmetic.
+/// Results of the swept test for two pairs. In each mask, bit 0 is for the first pair and bit 1 for
+/// the second. A pair in neither `hits` nor `misses` needs more precise arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs whose spheres just touch at the start of the step. Only two such pairs
-    /// together are recognized.
+    /// Mask of the pairs that just touch at the start. Only two such pairs together are recognized.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
@@ -30,33 +29,29 @@ pub(crate) struct Swept {
     pub(crate) grazing: usize,
 }
 
-/// The sign of a difference, p·p − r² or the discriminant, is certain if its magnitude is at least
-/// this fraction of the sum of its terms. p is the relative position of two spheres, r the sum of
-/// their radii.
+/// The sign of p·p − r² or of the discriminant is certain if its magnitude is at least this
+/// fraction of the sum of its terms. p is the relative position of two spheres, r the sum of their
+/// radii.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// A computed time or depth is precise enough if the differences in it, p·p − r² and the
-/// discriminant, are at least this fraction of the sums of their terms. p is the relative position,
-/// r the sum of the radii.
+/// A computed time or depth is precise enough if p·p − r² and the discriminant are at least this
+/// fraction of the sums of their terms. p is the relative position, r the sum of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound on the relative error of a computed time of impact or depth, if its terms do not nearly
-/// cancel ([`VALUE`]).
+/// Bound on the relative error of a computed time of impact or depth that meets the limit
+/// [`VALUE`].
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// Terms of the tests of two pairs, one pair in each half of a vector. p and v are the position and
-/// the velocity of the second sphere relative to the first, and r is the sum of the radii.
+/// Terms of the tests of two pairs, one in each half of a vector. p and v are the relative position
+/// and velocity, and r is the sum of the radii.
 struct Terms {
     r: f64x2,
     pp: f64x2,
     vv: f64x2,
-    /// p·p − r², which is positive when the spheres are apart at the start.
     outside: f64x2,
     sum: f64x2,
-    /// −p·v, which is positive when the spheres approach each other.
     closing: f64x2,
-    /// Discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact.
     discriminant: f64x2,
-    /// Mask of the pairs for which p has more than one rounding error. The bounds of the swept test
-    /// do not hold for them.
+    /// Mask of the pairs for which p has more than one rounding error, so that the bounds of the
+    /// swept test do not hold.
     inexact: usize,
 }
 
@@ -88,8 +83,8 @@ impl Terms {
     }
 }
 
-/// Adds the displacements `shifts` to the differences `away` of the positions of two pairs. Also
-/// returns a mask of the pairs for which another operation than this addition has rounded.
+/// Adds the displacements `shifts` to the relative positions `away` of two pairs. Also returns a
+/// mask of the pairs for which an operation other than this addition has rounded.
 #[inline(always)]
 fn displaced<T: Shift>(
     positions: [f32x4; 3],
@@ -102,7 +97,7 @@ fn displaced<T: Shift>(
     let mut off = f64x2::splat(0.0);
     let p = from_fn(|axis| {
         let [from, to] = sides(positions[axis]);
-        // The rounding error of `away` by Knuth's two-sum.
+        // Rounding error of `away`, by Knuth's two-sum.
         let part = away[axis] - to;
         off |= (to - (away[axis] - part)) - (from + part);
         away[axis] + f64x2::new([one.by[axis], next.by[axis]])
@@ -113,9 +108,8 @@ fn displaced<T: Shift>(
 }
 
 /// Applies the swept test to two pairs in a step of duration `dt`. `shifts` displaces the second
-/// sphere of each pair. The constants [`SIGN`],
-/// [`VALUE`] and [`OFF`] replace error bounds that would be computed for each pair. docs/exact.md
-/// (section 4) has the proof.
+/// sphere of each pair. [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds for each pair.
+/// docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     pairs: [[&S; 2]; 2],
@@ -127,9 +121,8 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let later = terms.outside.simd_gt(zero);
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
-    // Two spheres that are apart at the start never touch if the discriminant is negative, or if
-    // they move apart. A discriminant that is certainly 0 means that their relative velocity is 0,
-    // so they never touch either.
+    // Spheres that are apart at the start never touch if the discriminant is negative, or if they
+    // move apart. A discriminant that is certainly 0 means no relative velocity.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -138,9 +131,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In worlds where spheres just touch, most pairs of spheres do. So this test recognizes two
-    // such pairs at once. If only one of the two pairs just touches, it is left to `impact`,
-    // because recognizing it here would slow down all other pairs.
+    // In worlds where spheres just touch, most pairs of spheres do. So two such pairs at once are
+    // recognized here. A single one is left to `impact`, because a test for it would slow down all
+    // other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -153,20 +146,16 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     terms.verdict(later, misses, uncertain, dt)
 }
 
-/// Returns a mask with one bit per pair, which is set where a comparison is true.
 #[inline(always)]
 fn bits(lanes: f64x2) -> usize {
     lanes.to_bitmask() as usize
 }
 
-/// Returns the result of a comparison that is true for both pairs.
 #[inline(always)]
 fn all_bits() -> f64x2 {
     f64x2::splat(f64::from_bits(u64::MAX))
 }
 
-/// Returns whether the magnitude of a difference is at least the fraction `part` of `sum`, the sum
-/// of its terms.
 #[inline(always)]
 fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
     difference.abs().simd_ge(f64x2::splat(part) * sum)
@@ -175,13 +164,13 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 impl Terms {
     /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
     /// error leaves no doubt about the nearest float32. `later` selects the pairs that are apart at
-    /// the start. `uncertain` selects those too close to tangency for a decision.
+    /// the start, `uncertain` those too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-        // The time of impact c / (−p·v + √discriminant) if the spheres are apart at the start,
-        // otherwise the depth −c / (r + |p|), where c = p·p − r².
+        // The time of impact c / (−p·v + √discriminant) of spheres that are apart at the start, or
+        // the depth −c / (r + |p|) of others, where c = p·p − r².
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -193,7 +182,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // Both the time and the depth are computed, because a branch would often be mispredicted.
+        // A branch would often be mispredicted, so both the time and the depth are computed.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -210,17 +199,16 @@ impl Terms {
     }
 }
 
-/// Returns a mask of the pairs that just touch at the start, which means that p·p = r² for the
-/// relative position p and the sum r of the radii. A pair is recognized only if no sum or square in
-/// it is rounded. This is common for coordinates of similar magnitude, because float64 has room for
-/// their digits.
+/// Returns a mask of the pairs that just touch at the start: p·p = r² for the relative position p
+/// and the sum r of the radii. It holds only pairs without any rounding, which are common for
+/// coordinates of similar magnitude, because float64 has room for their digits.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
-    // Mask of the bits of a float64 beyond its first 26 digits. The square of a number with at most
-    // 26 digits has at most 52 digits and is exact.
+    // The bits of a float64 beyond its first 26 digits. The square of a number with at most 26
+    // digits is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // The combined rounding errors of all sums (Knuth's two-sum): 0 if all sums are exact.
+    // Combined rounding errors of all sums, by Knuth's two-sum: 0 if all sums are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;
@@ -251,16 +239,13 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     (is(0) | is(1)) & !inexact
 }
 
-/// Transposes the spheres of two pairs: the result has one vector for each 32-bit word of a sphere.
-/// The first half of a vector is for the first spheres of both pairs, the second half for the
-/// second spheres.
+/// Transposes the spheres of two pairs into one vector for each 32-bit word. Its first half is for
+/// the first spheres of both pairs, its second half for the second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])
 }
 
-/// Splits a vector from [`side_by_side`] into its half for the first spheres of both pairs and its
-/// half for the second spheres.
 #[inline(always)]
 fn sides(x: f32x4) -> [f64x2; 2] {
     let [a, c, b, d] = x.to_array();

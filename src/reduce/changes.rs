@@ -27,10 +27,8 @@ pub struct Changes {
     pub ended_images: Vec<[i32; 3]>,
 }
 
-/// A list of pairs, with the image of sphere b of each pair in a periodic domain.
 pub(crate) type Pairs<'a> = (&'a [Collision], &'a [[i32; 3]]);
 
-/// Returns the changes from the list `previous` to the later list `pairs`.
 pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     let periodic = !previous.1.is_empty() || !pairs.1.is_empty();
     let [before, now] = [previous, pairs].map(in_order);
@@ -64,8 +62,7 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     changes
 }
 
-/// Returns the indices `[a, b]` of the pairs and their images, sorted and without repeats. The pairs
-/// are already sorted, unless the caller has altered the list.
+/// Returns pairs and images, sorted and without repeats, even if the caller has altered the list.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

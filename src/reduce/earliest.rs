@@ -10,17 +10,16 @@ use crate::shared::sets::Sets;
 pub struct Earliest {
     /// Time of impact, as in [`Collision::toi`].
     pub toi: f32,
-    /// Index of the sphere that is touched at the time `toi`. With two sets, it is an index into
-    /// the other set. If several spheres are touched at this time, it is the smallest of their
-    /// indices.
+    /// Index of the sphere that is touched at the time `toi`: the smallest one if there are
+    /// several. With two sets, it is an index into the other set.
     pub partner: u32,
-    /// Image of the partner that is touched, in a periodic domain. Of several images of the partner
-    /// that are touched at this time, it is the smallest one. In open space it is `[0, 0, 0]`.
+    /// Image of the partner, in a periodic domain: the smallest one of those that are touched at
+    /// this time. In open space it is `[0, 0, 0]`.
     pub image: [i32; 3],
 }
 
-/// Returns the first impact of each of `spheres` spheres, or `None` for a sphere without an impact.
-/// The pairs may be in any order. Pairs with a sphere that does not exist are skipped.
+/// Returns the first impact of each of `spheres` spheres, or `None` for a sphere without one. The
+/// pairs may be in any order. Pairs with a sphere that does not exist are skipped.
 pub(crate) fn earliest(
     pairs: &[Collision],
     images: &[[i32; 3]],

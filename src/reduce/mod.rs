@@ -1,5 +1,5 @@
-//! Results that are computed from the list of pairs (reductions). This code runs on the host, and
-//! is the reference for the shaders of the same names.
+//! Reductions on the host: results that are computed from the list of pairs. They are the reference
+//! for the shaders of the same names.
 
 pub(crate) mod changes;
 pub(crate) mod contacts;

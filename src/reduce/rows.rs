@@ -3,8 +3,8 @@
 use crate::Collision;
 use crate::shared::sets::Sets;
 
-/// Returns the indices of a pair's spheres among all `spheres` spheres of the step, where the
-/// second of two sets follows the first. Returns `None` if one of the spheres does not exist.
+/// Returns the indices of a pair's spheres among all `spheres` spheres, where the second of two
+/// sets follows the first, or `None` if one of them does not exist.
 pub(crate) fn rows(pair: &Collision, spheres: usize, sets: Sets) -> Option<[usize; 2]> {
     let rows = [
         pair.a as usize,

@@ -4,7 +4,6 @@
 
 use rayon::prelude::*;
 
-/// Sorts pairs by their keys and removes repeats, which have equal keys.
 pub(crate) fn sort<T: Send, K: Ord>(pairs: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
     pairs.par_sort_unstable_by_key(&key);
     pairs.dedup_by_key(|pair| key(pair));

@@ -1,8 +1,8 @@
 //! Levels (uniform grids), and the cells of spheres. Twin of `shaders/shared/grid.wgsl`.
 //!
-//! A *proxy*, which is an uncut sphere or one time segment of a sphere's path, is an entry of
-//! exactly one cell of one grid: the cell that contains its middle. No proxy is wider than a cell.
-//! So two proxies of one grid that touch are in the same cell or in neighbouring cells.
+//! A *proxy* is an uncut sphere or one time segment of a sphere's path. It is an entry of one cell
+//! of one grid: the cell that contains its middle. No proxy is wider than a cell, so two proxies of
+//! one grid that touch are in the same cell or in neighbouring cells.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,19 +14,17 @@ use wide::{f32x4, i32x4};
 
 use crate::lanes::three;
 
-/// Multiplier of the time slab (a part of the step) in the hash of a grid cell.
 pub(crate) const SLAB_HASH: u32 = 0x27d4_eb2f;
 pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
-/// Multiplier of the mixed bits of time slab, y and z in the hash of a grid cell.
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Cell coordinates are clamped to ±2³⁰. No sphere is in a cell that far away, but a search for
-/// neighbours in a grid with tiny cells may extend beyond it.
+/// Limit of cell coordinates. No sphere is that far away, but a search in a grid with tiny cells
+/// may reach beyond it.
 const FAR: f32 = (1_u32 << 30) as f32;
 
-/// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1
-/// `f32::floor` is a slow call to the C library.
+/// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
+/// `f32::floor` would be a slow call to the C library.
 #[inline(always)]
 pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
     let point = f32x4::from([x, y, z, 0.0]);
@@ -34,44 +32,36 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
         .fast_max(f32x4::splat(-FAR))
         .fast_min(f32x4::splat(FAR));
     let whole = point.fast_trunc_int();
-    // Where the comparison is true, all bits are set, which is −1 as an integer.
+    // The result of a true comparison has all bits set, which is −1 as an integer.
     let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
     let [x, y, z, _] = (whole + above).to_array();
     [x, y, z]
 }
 
-/// One uniform grid, and its part of the table of cells (the slot table).
+/// One uniform grid, and its part of the table of cells.
 ///
-/// Each cell within the grid's box has a slot (table entry) of its own. The slots of neighbouring
-/// cells along x are consecutive, so the contents of three such cells are one range of the sorted
-/// proxies (spheres and time segments). All other cells share slots: a hash of time slab, y and z,
-/// plus x, selects the slot.
+/// Each cell within the grid's box has a slot (table entry) of its own. Neighbouring cells along x
+/// have consecutive slots, so the contents of three such cells are one range of the sorted proxies
+/// (spheres and time segments). All other cells share slots: a hash of time slab, y and z, plus x,
+/// selects the slot.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
-    /// The cell in the lowest corner of the box, the block of cells that have a table entry each.
+    /// Lowest cell of the box of cells that have a table entry each.
     pub(crate) origin: [i32; 3],
-    /// Table index of the first cell that has an entry of its own, in the first time slab (part of
-    /// the step).
     pub(crate) first_slot: u32,
-    /// Number of cells along each axis of the box, in which each cell has its own table entry. Any
-    /// of the three numbers may be 0.
     pub(crate) dims: [u32; 3],
-    /// First table index for the cells that share entries by a hash.
     pub(crate) first_hashed: u32,
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
-    /// Number of table entries for the cells that share entries by a hash, minus 1.
     pub(crate) hash_mask: u32,
-    /// log₂ of the number of time slabs: equal parts of the step, each with cells of its own. No
-    /// proxy spans more than one slab, so a fast sphere forms candidate pairs only with spheres
-    /// that are near it at the same time.
+    /// log₂ of the number of time slabs: equal parts of the step, each with cells of its own. So a
+    /// fast sphere forms candidate pairs only with spheres that are near it at the same time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half the extent of the largest sphere or time segment, in units of the cell's edge, with a
+    /// Half the extent of the largest sphere or time segment in the grid, in cell edges, with a
     /// margin for rounding. It is at most 0.5, apart from rounding.
     pub(crate) reach: f32,
-    /// Padding to the size of the struct in WGSL.
     pub(crate) unused: [u32; 2],
 }
 
@@ -82,8 +72,6 @@ impl Level {
         floor(three(point, |x| x * self.inverse_cell))
     }
 
-    /// Returns whether the cells from x0 to x1 with these y and z all have table entries of their
-    /// own.
     #[inline(always)]
     pub(crate) fn in_box(&self, x0: i32, x1: i32, y: i32, z: i32) -> bool {
         let within =
@@ -91,15 +79,13 @@ impl Level {
         within(x0, 0) && within(x1, 0) && within(y, 1) && within(z, 2)
     }
 
-    /// Returns whether all cells that are searched for the neighbours of a sphere in this cell have
-    /// table entries of their own.
     #[inline(always)]
     pub(crate) fn is_around_in_box(&self, [x, y, z]: [i32; 3]) -> bool {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index of a cell in a time slab (part of the step). The cell must have a
-    /// table entry of its own.
+    /// Returns the table index, in a time slab (part of the step), of a cell with a table entry of
+    /// its own.
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -108,15 +94,13 @@ impl Level {
         (self.first_slot + slot) as usize
     }
 
-    /// Returns the distance in the slot table from a cell to its neighbour along y, and to its
-    /// neighbour along z, if these cells have table entries of their own.
     pub(crate) fn strides(&self) -> [usize; 2] {
         let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
         [x, x * y]
     }
 
-    /// Returns the table index (slot) of a cell in a time slab. The result may differ from that of
-    /// the shader, because no table is used by both.
+    /// Returns the table index of a cell in a time slab (part of the step). It may differ from the
+    /// shader's, because the CPU and the GPU share no table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

@@ -12,20 +12,21 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Error bound of the time of closest approach t as a fraction of the step, in units of ε·(P /
-/// (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ|, for the relative position p
+/// Error bound of the time of closest approach t, as a fraction of the step, in units of ε·(P /
+/// (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ| of the relative position p
 /// and velocity v of two spheres.
 pub(crate) const TIME: f32 = 8.0;
-/// Below this relative motion, the first time segments of two spheres always own (report) the pair.
-/// The motion is the largest one along any axis, in units of ε·max|pₖ|, where p is the relative
-/// position. The rounding margin of the cells ensures that the first segments find each other.
+/// Largest relative motion along any axis, in units of ε·max|pₖ| for the relative position p, at
+/// which two spheres count as at rest. Their first time segments then always report the pair. The
+/// rounding margin of the cells ensures that the first segments find each other.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Whether two time segments own the pair of their spheres. `tags` has the tags of their proxies.
-/// `displaced` is the relative position of the spheres if it is not the difference of their centres.
-/// The owners are the two segments that contain the time of closest approach. If the spheres touch
-/// at all, they touch at that time, so the grid finds the proxies of these segments. docs/exact.md
-/// (section 3) has the proof.
+/// Returns whether two time segments own (report) the pair of their spheres: both contain the time
+/// of closest approach. Spheres that touch at all touch at that time, so the grid finds these
+/// segments. docs/exact.md (section 3) has the proof.
+///
+/// `tags` has the tags of the two segments. `displaced` is the relative position of the spheres if
+/// it is not the difference of their centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -39,7 +40,6 @@ pub(crate) fn ownership(
     let p = displaced.p;
     let v = Vec3::from(j.velocity) - Vec3::from(i.velocity);
     let a = v.length_squared();
-    // Duration of the step, in units of the shortest possible time segment.
     let finest = (1_u32 << SEGMENT_BITS) as f32;
     let speed = v.abs().max_element();
     let (low, high) = if !displaced.certain {
@@ -47,8 +47,7 @@ pub(crate) fn ownership(
     } else if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // The relative velocity is too small to compute the time of closest approach, so this time
-        // may be anywhere in the step.
+        // The relative velocity is too small to compute the time of closest approach.
         (0.0, finest)
     } else {
         let at = (-p.dot(v) / a).max(0.0).min(dt) / dt;
@@ -70,22 +69,19 @@ pub(crate) fn ownership(
     ownership
 }
 
-/// The relative position of two spheres of which the second one is displaced in a periodic domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative error of `p` is at most ε. Otherwise all segments may own the pair.
+    /// Whether the relative error of the position `p` is at most ε = 2⁻²³. Otherwise any time
+    /// segment may report the pair.
     pub(crate) certain: bool,
 }
 
-/// Whether the two time segments that form a candidate own the pair of their spheres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// Only these two segments report the pair.
     Own,
-    /// Other segments report the pair.
     Other,
-    /// Rounding leaves open which segments own the pair. All that may own it report it, and the
-    /// stage `decide` removes the repeats.
+    /// Rounding leaves open which time segments report the pair. All that may do so report it, and
+    /// the stage `decide` removes the repeats.
     Shared,
 }

@@ -12,12 +12,10 @@ pub(crate) struct ScaledSphere {
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
-    /// Padding to the 32 bytes of a [`MovingSphere`].
     unused: u32,
 }
 
 impl ScaledSphere {
-    /// Makes a sphere from numbers that are already in the units of the grids.
     #[inline(always)]
     pub(crate) fn new(center: [f32; 3], radius: f32, velocity: [f32; 3]) -> Self {
         Self {

@@ -11,21 +11,21 @@ use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, four, largest, three};
 
 /// Rounding margin of the half extent h of a time segment, in units of ε·(W + h), where W is the
-/// largest coordinate that the sphere may reach. It covers the rounding of cells and pairs with
-/// hardly any relative motion ([`STILL`](super::ownership::STILL)). So cells are wider than 2⁻¹⁹ W,
-/// and cell coordinates stay exact in float32. docs/exact.md (section 2) adds up the errors.
+/// largest coordinate that the sphere may reach. It covers the rounding of cells, and pairs with
+/// hardly any relative motion ([`STILL`](super::ownership::STILL)). It makes cells wider than 2⁻¹⁹
+/// W, so cell coordinates are exact in float32. docs/exact.md (section 2) adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// The moving origin from which cells are counted. It is in the middle of the spheres and moves
-/// with them, so that coordinates and velocities stay small and keep their digits in float32.
+/// The moving origin from which cells are counted. It moves in the middle of the spheres, so that
+/// coordinates and velocities stay small and keep their digits in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) origin: Vec3,
     pub(crate) drift: Vec3,
 }
 
-/// The motion of one sphere, or of four, during the step, relative to the frame (the moving origin
-/// of the cells).
+/// The motion of one sphere, or of four, during the step, relative to the frame (the moving
+/// origin).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
@@ -43,20 +43,17 @@ impl SpherePath {
 }
 
 impl SpherePath {
-    /// Returns the same path with another centre at the start of the step, and with its radius
-    /// enlarged by `slack`.
+    /// Returns the path with another centre at the start, and with its radius enlarged by `slack`.
     pub(crate) fn displaced(mut self, center: [f32; 3], slack: f32) -> Self {
         self.center = center;
         self.radius += slack;
         self
     }
 
-    /// Returns the displacement of the sphere during the step.
     pub(crate) fn shift(&self) -> [f32; 3] {
         self.shift
     }
 
-    /// Places the paths of [`LANES`] spheres side by side.
     pub(crate) fn side_by_side(paths: [Self; LANES]) -> SpherePath<f32x4> {
         let all = |of: fn(&Self) -> f32| f32x4::from(four(paths, |path| of(&path)));
         SpherePath {
@@ -82,8 +79,6 @@ impl SpherePath {
 }
 
 impl SpherePath<f32x4> {
-    /// Computes the paths of four spheres, which are in the units of the grids and transposed by
-    /// [`rows`](crate::lanes::rows).
     #[inline(always)]
     pub(crate) fn of_rows(
         [[x, y, z, radius], [u, v, w, _]]: [[f32x4; LANES]; 2],
@@ -109,20 +104,18 @@ impl<T: Real> SpherePath<T> {
         }
     }
 
-    /// Radius of the sphere.
     #[inline(always)]
     pub(crate) fn radius(&self) -> T {
         self.radius
     }
 
-    /// Largest displacement of the sphere during the step along any axis.
     #[inline(always)]
     pub(crate) fn extent(&self) -> T {
         largest(three(self.shift, T::abs))
     }
 
-    /// Returns the Euclidean length of the path. The constant 2⁻¹²⁶ is added to its square, so that
-    /// a motion whose square underflows is not lost.
+    /// Returns the length of the path. Adding 2⁻¹²⁶ to its square keeps motions with squares that
+    /// underflow.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
@@ -130,7 +123,7 @@ impl<T: Real> SpherePath<T> {
 
     /// Returns the half extent h of a time segment plus the rounding margin `margin`·ε·(W + h),
     /// where W is the largest coordinate that the sphere may reach. `length` is the length of the
-    /// path, and `half` is half the length of the segment as a fraction of the path.
+    /// path, and `half` half that of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -143,14 +136,13 @@ impl<T: Real> SpherePath<T> {
         three(self.shift, |shift| shift * half)
     }
 
-    /// Returns the half extents of a time segment along the three axes, with a margin for rounding.
     #[inline(always)]
     pub(crate) fn reaches(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Returns the position of the sphere's centre, relative to the frame, after the fraction
-    /// `part` of the step.
+    /// Returns the centre of the sphere, relative to the frame, after the fraction `part` of the
+    /// step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -158,8 +150,6 @@ impl<T: Real> SpherePath<T> {
     }
 }
 
-/// Half extent of a time segment, plus a margin for rounding: see [`SpherePath::reach`], for which
-/// `far` is W, the largest coordinate that the sphere may pass.
 #[inline(always)]
 fn reach<T: Real>(far: T, radius: T, length: T, half: T, margin: f32) -> T {
     let half = radius + length * half;
@@ -167,22 +157,18 @@ fn reach<T: Real>(far: T, radius: T, length: T, half: T, margin: f32) -> T {
     reach.max(T::of(0.5 * SMALLEST_CELL))
 }
 
-/// One of the 2^`power` time segments into which a path is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     pub(crate) power: u32,
-    /// Number of the segment within its path, counted from 0.
     pub(crate) segment: u32,
 }
 
 impl Cut {
-    /// The whole path.
     pub(crate) const WHOLE: Self = Self {
         power: 0,
         segment: 0,
     };
 
-    /// The time segment of the proxy with this tag.
     pub(crate) fn of_tag(tag: u32) -> Self {
         Self {
             power: segment_power(tag),
@@ -190,42 +176,34 @@ impl Cut {
         }
     }
 
-    /// Returns the duration of half a segment, as a fraction of the step: 2^−(power + 1).
     #[inline(always)]
     pub(crate) fn half(self) -> f32 {
-        // The exponent bits of the float32 2^−(power + 1), whose other bits are 0.
         f32::from_bits((126 - self.power) << 23)
     }
 
-    /// Returns the time of the middle of the segment, as a fraction of the step.
     #[inline(always)]
     pub(crate) fn middle(self) -> f32 {
         (2 * self.segment + 1) as f32 * self.half()
     }
 }
 
-/// A time segment of a sphere's path. The list of segments leaves out the first one of each sphere.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Number of the time segment within its path: 1 or more, because the list leaves out each
-    /// first segment, number 0.
+    /// Number of the time segment within its path. Lists of segments leave out number 0.
     pub(crate) number: u32,
 }
 
-/// The number of time segments of a sphere, and the size of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProxySize {
     pub(crate) power: u32,
-    /// Half the edge of the smallest cell that a segment fits: its half extent with a margin for
-    /// rounding.
     pub(crate) half_cell: f32,
 }
 
 impl ProxySize {
-    /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along no axis may a
-    /// segment be longer than the diameter of the sphere or `length`, whichever is greater.
+    /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along each axis, a
+    /// segment is at most as long as the diameter of the sphere or `length`, whichever is greater.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -241,8 +219,8 @@ impl ProxySize {
         }
     }
 
-    /// Returns the size of the proxies of a path like [`new`](Self::new), if the sphere may pass
-    /// coordinates of up to `far` in the frame, and rounding may enlarge its radius by `slack`.
+    /// Returns the size of the time segments of a path like [`new`](Self::new), if coordinates of
+    /// the sphere may reach `far`, and rounding may enlarge its radius by `slack`.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();
@@ -252,8 +230,8 @@ impl ProxySize {
         }
     }
 
-    /// The half cells of [`LANES`] spheres, as [`ProxySize::new`] computes them. `None` if any of
-    /// the spheres is cut when segments may have at most the length `length`.
+    /// Returns the half cells of [`LANES`] spheres, as [`ProxySize::new`] computes them, or `None`
+    /// if a segment length of `length` cuts any of the spheres.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

@@ -3,12 +3,9 @@
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
-    /// All pairs of spheres count.
     One,
     /// Only pairs with one sphere from each set count.
     Two {
-        /// Number of spheres in the first set, which is also the list index of the second set's
-        /// first sphere.
         first: usize,
     },
 }
@@ -18,8 +15,8 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// Returns the number to add to index b of a pair to get a list index. With two sets, index b
-    /// is counted from the start of the second set.
+    /// Returns the number to add to index b of a pair to get a list index. With two sets, b counts
+    /// from the start of the second set.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,
@@ -27,8 +24,6 @@ impl Sets {
         }
     }
 
-    /// Returns the number of spheres in the first or only set. `spheres` is the number of all
-    /// spheres.
     pub(crate) fn first_len(self, spheres: usize) -> usize {
         match self {
             Self::One => spheres,

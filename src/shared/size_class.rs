@@ -8,27 +8,23 @@
 
 use super::tag::{POWER_BITS, POWERS};
 
-/// Smallest edge of a cell. This limit keeps the reciprocal of the edge in the range of float32,
-/// and makes errors from flushed subnormal coordinates negligible compared with a cell.
+/// Smallest edge of a cell. Its reciprocal is in the range of float32, and flushed subnormal
+/// coordinates are negligible compared with it.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Number of size classes of time segments. For each set and each number of segments per sphere,
-/// there are two classes per octave of size, starting at half of [`SMALLEST_CELL`].
+/// Number of size classes. For each set and each number of segments per sphere, there are two
+/// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Number of low bits of a size class's number that hold the half octave of size. The next
-/// [`POWER_BITS`] bits hold log₂ of the number of time segments, and the bit above them holds the
-/// set.
+/// Number of low bits of a size class that hold the half octave of size. The next [`POWER_BITS`]
+/// bits hold log₂ of the number of time segments, and the bit above them the set.
 pub(crate) const SIZE_BITS: u32 = 8;
-/// Right shift that turns the bits of a float32 size into the number of its half octave.
 pub(crate) const SIZE_SHIFT: u32 = 22;
-/// Number of the half octave of the smallest size, which is half of [`SMALLEST_CELL`].
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// Flag beside the size class of a sphere, used on the CPU only: images of the sphere may reach into
-/// the cell of a periodic domain.
+/// Flag beside the size class of a sphere on the CPU: images of the sphere may reach into the cell
+/// of a periodic domain.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
 
-/// The power of the spheres of a size class: n, if they are cut into 2ⁿ segments.
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS
 }
@@ -38,7 +34,7 @@ pub(crate) fn class_set(class: usize) -> u32 {
 }
 
 /// Returns the size class of a sphere of set `set` (0 or 1) that is cut into 2^`power` time
-/// segments. `half_cell` is half the edge of the smallest cell that such a segment fits.
+/// segments. `half_cell` is half the edge of the smallest cell that a segment fits.
 #[inline(always)]
 pub(crate) fn size_class_of(half_cell: f32, power: u32, set: u32) -> u32 {
     let size = (half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;

@@ -3,8 +3,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// The sphere of a sorted proxy. Even if the proxy is only one time segment, these values describe
-/// the motion of the whole sphere, so that all segments of two spheres give the same test result.
+/// The sphere of a sorted proxy (sphere or time segment). The values describe the motion of the
+/// whole sphere, so that all segments of two spheres give the same test result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
@@ -19,7 +19,5 @@ pub(crate) struct SortedProxy {
 pub(crate) struct SortedCell {
     /// The grid cell, counted from the frame's origin (the moving origin of the cells).
     pub(crate) cell: [i32; 3],
-    /// The level (grid) and the time segment of the proxy, packed by
-    /// [`make_tag`](super::tag::make_tag).
     pub(crate) tag: u32,
 }

@@ -10,16 +10,15 @@ use crate::sphere::MAX_MAGNITUDE;
 pub(crate) struct Space {
     pub(crate) spheres: f32,
     /// The correlation curve (Grassberger and Procaccia, 1983). Entry i is log₂ of the mean number
-    /// of other spheres in the cube of half edge 2^(i − 127) around a sphere. Because it is
-    /// measured around spheres, outliers and empty regions do not distort it.
+    /// of other spheres in the cube of half edge 2^(i − 127) around a sphere. Outliers and empty
+    /// regions do not distort it, because it is measured around spheres.
     pub(crate) log_others: [f32; OCTAVES],
-    /// The length of time segments that is expected to cost least.
     pub(crate) segment: f32,
-    /// The moving origin of the cells: the median position of the sample, which moves with its
-    /// median velocity.
+    /// Moving origin of the cells: the median position of the sample, which moves with its median
+    /// velocity.
     pub(crate) frame: Frame,
-    /// Lower and upper corner, relative to the frame's origin, of a box that contains most of the
-    /// spheres, but no distant outliers.
+    /// Corners, relative to the frame's origin, of a box that contains most of the spheres, but no
+    /// distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
@@ -34,9 +33,8 @@ impl Space {
         }
     }
 
-    /// Returns the expected number of other proxies (time segments) in the cube of half edge
-    /// `distance` around a proxy, if there are `proxies` proxies that are distributed as the
-    /// spheres are.
+    /// Returns the expected number of other proxies (spheres and time segments) in the cube of half
+    /// edge `distance` around one of `proxies` proxies.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -49,9 +47,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the spacing of `proxies` proxies (time segments) that are distributed as the spheres
-    /// are. The spacing is the edge of the cube around a proxy that is expected to contain one
-    /// other proxy.
+    /// Returns the spacing of `proxies` proxies (spheres and time segments): the edge of the cube
+    /// around a proxy that is expected to contain one other proxy.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -64,8 +61,8 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the edge of the cells of a grid for `proxies` proxies (time segments). It is as
-    /// small as the half extent `half_cell` of the largest proxy allows, but at least
+    /// Returns the edge of the cells of a grid for `proxies` proxies (spheres and time segments).
+    /// It is as small as the half extent `half_cell` of the largest proxy allows, but at least
     /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)

@@ -1,20 +1,16 @@
 //! The *tag* of a proxy (an entry of a grid): its level and its time segment, packed into one word.
 //! Twin of `shaders/shared/tag.wgsl`.
 
-/// Number of bits of a tag that hold the number of the time segment. A path is cut into at most 2¹⁵
-/// segments.
+/// Number of bits for the number of the time segment: a path is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
-/// Number of bits of a tag that hold the *power*: log₂ of the number of time segments of the
-/// sphere.
+/// Number of bits for log₂ of the number of time segments of a sphere.
 pub(crate) const POWER_BITS: u32 = 4;
 pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
-/// Largest number of levels (grids) of a step.
 pub(crate) const MAX_LEVELS: usize = 64;
-/// Number of low bits of a packed tag that hold the number of the level (grid).
 pub(crate) const LEVEL_BITS: u32 = 6;
 
-/// Packs the level (grid) and the segment of a proxy into a tag. The sphere is cut into 2^`power`
-/// segments.
+/// Packs the level (grid) and the segment of a proxy into one word. The sphere is cut into
+/// 2^`power` segments.
 pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
 }
@@ -23,22 +19,20 @@ pub(crate) fn level_of(tag: u32) -> u32 {
     tag & ((1 << LEVEL_BITS) - 1)
 }
 
-/// Returns log₂ of the number of time segments of the proxy's sphere.
 pub(crate) fn segment_power(tag: u32) -> u32 {
     tag >> LEVEL_BITS & POWERS
 }
 
-/// Returns the number of the proxy's time segment, counted from 0.
 pub(crate) fn segment_of(tag: u32) -> u32 {
     (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// Flag in a tag on the CPU: each cell that a search for neighbours visits in the same grid has a
-/// table entry of its own, as is so for most spheres.
+/// Flag in a tag on the CPU: each cell that the proxy searches in its own grid has a table entry of
+/// its own.
 pub(crate) const INSIDE: u32 = 1 << 31;
 
-/// Returns the time slab that contains the proxy's time segment, in a grid of 2^`time_power` slabs
-/// (equal parts of the step).
+/// Returns the time slab that contains the proxy's time segment, in a grid that divides the step
+/// into 2^`time_power` slabs.
 pub(crate) fn slab_of(tag: u32, time_power: u32) -> u32 {
     segment_of(tag) >> (segment_power(tag) - time_power)
 }

@@ -4,21 +4,17 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// One in this many spheres is sampled in a large world, but at least [`MIN_SAMPLE`] and at most
-/// [`MAX_SAMPLE`] spheres.
+/// One in this many spheres is sampled in a large world, within [`MIN_SAMPLE`] and [`MAX_SAMPLE`].
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// One in this many spheres is sampled in a small world, where this gives fewer than [`MIN_SAMPLE`]
-/// spheres.
+/// One in this many spheres is sampled in a small world, up to [`MIN_SAMPLE`] spheres.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
-/// Largest number of spheres in a sample. Examining all pairs of so few spheres takes a negligible
-/// part of a step.
+/// Largest number of sampled spheres. Examining all of their pairs takes a negligible part of a
+/// step.
 pub(crate) const MAX_SAMPLE: usize = 2048;
-/// Smallest number of spheres in the sample of a large world: enough to measure the spacing within
+/// Smallest number of sampled spheres in a large world: enough to measure the spacing within
 /// clusters of some thousands of spheres.
 pub(crate) const MIN_SAMPLE: usize = 512;
-/// Smallest number of spheres in the sample of a small world, unless it has fewer spheres.
 pub(crate) const MIN_SMALL_SAMPLE: usize = 128;
-/// Multipliers of the hash that picks a sphere for the sample.
 pub(crate) const SAMPLE_HASH: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
 
 pub(crate) fn sample_size(spheres: usize) -> usize {
@@ -27,96 +23,77 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
     large.min(spheres)
 }
 
-/// Number of octaves of distance by which pairs are counted: one for each exponent of a float32.
+/// Number of octaves of distance: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// The curve of neighbours by distance is measured only at distances within which the sample has
-/// this many ordered pairs. Fewer pairs would be a matter of chance, so the curve is extrapolated
-/// there.
+/// Smallest number of ordered pairs of the sample within a distance for which the curve of
+/// neighbours by distance is measured. With fewer pairs, chance would dominate, so the curve is
+/// extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
-/// The spacing of the spheres is computed from the distances of sampled spheres to two neighbours.
-/// In order of distance, the nearer one is number [`NEAR_RANK`], the farther one number
-/// [`FAR_RANK`].
+/// Ranks, by distance, of the two neighbours of a sphere that determine the spacing of the spheres.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// The box around the sample leaves out one in this many spheres at each end of each axis, so that
-/// outliers do not stretch it.
+/// One in this many spheres at each end of each axis is left out of the box around the sample, so
+/// that outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
-/// The box around the sample is widened on each side by this fraction of its extent.
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
-/// Lower bound of the measured dimension of the region that the spheres fill. A line has dimension
-/// 1, a sheet 2.
+/// Lower bound of the measured dimension of the region that the spheres fill: 1 for a line, 2 for a
+/// sheet.
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
-/// Upper bound of the measured dimension of the region that the spheres fill.
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// Smallest slope of the extrapolated curve of neighbours by distance, in octaves per octave.
+/// Smallest slope of the extrapolated curve of neighbours by distance.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
-/// Value of the curve of neighbours by distance, which is a log₂, where no pair has been measured.
+/// Value of the curve of neighbours by distance, which is a log₂, where no pair was measured.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
-/// grid. Smaller cells would save tests, but they enlarge the slot table, and searches from other
-/// grids would visit more cells.
+/// grid. Smaller cells would save tests, but need more table entries and more searches from other
+/// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
-/// Number of lengths of time segments whose expected costs are compared. Each is twice the one
-/// before, except the last one, at which no sphere is cut.
+/// Number of compared lengths of time segments. Each is twice the previous one, except the last
+/// one, at which no sphere is cut.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
-/// Smallest length of time segments, as a fraction of the world's extent.
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
-/// Largest number of sampled spheres for which the costs of different segment lengths are computed.
+/// Largest number of sampled spheres by which lengths of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
-/// Cost of searching one range of the sorted proxies, in units of one test of two spheres.
+/// Cost of searching one range of the sorted spheres, in units of one test of two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
-/// Cost of searching one range of the sorted proxies that is found by a hash, and so is likely to
-/// be a cache miss. The unit is one test of two spheres.
+/// Cost of searching one range of the sorted spheres that is found by a hash, and so is likely a
+/// cache miss, in units of one test of two spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in its own grid.
+/// Number of ranges of the sorted spheres that a sphere searches in its own grid.
 pub(crate) const OWN_RANGES: f32 = 5.0;
-/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in its own grid,
-/// if cells share table entries by a hash.
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in a grid with
-/// larger cells.
+/// Number of ranges of the sorted spheres that a sphere searches in a grid with larger cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
-/// Number of ranges of the sorted spheres that a sphere (or time segment) searches in a grid with
-/// larger cells, if cells share table entries by a hash.
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
-/// log₂ of the number of size classes in the longest possible size range (a run of size classes).
-/// So all size classes fit in [`MAX_LEVELS`] ranges.
+/// log₂ of the largest number of size classes in one size range (a run of size classes), so that
+/// all size classes fit in [`MAX_LEVELS`] ranges.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
 /// log₂ of the largest number of time slabs (parts of the step) that a time segment searches in
-/// another grid. With more slabs, one shader invocation would keep all others waiting.
+/// another grid. With more slabs, one shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// Fraction of the slot table that is divided among the grids. The remaining entries absorb
-/// rounding.
+/// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Smallest fraction of a grid's table entries that is kept for the cells outside its box, if there
-/// are spheres outside.
+/// Smallest fraction of a grid's table entries that is kept for cells outside its box, if spheres
+/// are there.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of shared table entries that a grid has, for cells without an entry of their
-/// own.
+/// Smallest number of table entries that a grid has for cells without an entry of their own.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
-/// Factor by which the edge of a grid's cells grows, repeatedly, until the grid has enough table
-/// entries for its cells.
+/// Factor by which the edge of a grid's cells grows until the grid has enough table entries.
 pub(crate) const CELL_GROWTH: f32 = 1.125;
-/// Largest number of cell edges that are tried for a grid. Each is [`CELL_GROWTH`] times the one
-/// before.
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
-/// Number of cells that a sphere (or time segment) searches in its own grid: its own cell, and half
-/// of the 26 neighbouring cells.
+/// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 around
+/// it.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
-/// Largest number of cells that a sphere (or time segment) searches in a grid with larger cells: 4
-/// along each axis.
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
-/// Largest number of table entries per sphere or time segment on the CPU. The limit is generous,
-/// because the CPU allocates only what the plan needs: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and
-/// more in a world of clusters.
+/// Largest number of table entries per sphere or time segment on the CPU, which allocates only what
+/// the plan needs: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries per sphere or time segment on a GPU, whose table is allocated before the
-/// first plan. With the smallest cells, a grid has about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 cells
-/// for each.
+/// Number of table entries per sphere or time segment on a GPU, which allocates the table before
+/// the first plan: about 1 / [`MIN_CELL_PER_SPACING`]³.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

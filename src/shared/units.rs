@@ -9,13 +9,11 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// The grids have their own unit of length if the largest length of the step is less than this
-/// limit. They have their own unit of time if the duration of the step is less than this limit, or
-/// greater than its reciprocal.
+/// Limit below which a number counts as unusually small. The grids have their own unit of length if
+/// the largest length of the step is below the limit, and their own unit of time if the duration is
+/// below the limit or above its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
-/// The units of the grids. The unit of time is 2^`time_power` times the caller's unit of time, and
-/// the unit of length is 2^`length_power` times the caller's unit of length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Units {
     pub(crate) time_power: i32,
@@ -28,7 +26,6 @@ fn octave(x: f32) -> i32 {
     i32::try_from(f64::from(x).to_bits() >> 52 & 0x7ff).unwrap_or(0) - 1023
 }
 
-/// Returns `x` · 2^`power`, rounded if it is subnormal.
 fn times_power(x: f32, power: i32) -> f32 {
     times(x, f64::from(power).exp2())
 }
@@ -43,18 +40,15 @@ fn times(x: f32, scale: f64) -> f32 {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Factors for lengths and velocities. `None` if the units of the grids are the caller's units.
     factors: Option<[f64; 2]>,
     pub(crate) dt: f32,
 }
 
 impl Scale {
-    /// Converts a length from the caller's units to the units of the grids.
     pub(crate) fn length(&self, x: f32) -> f64 {
         f64::from(x) * self.factors.map_or(1.0, |[length, _]| length)
     }
 
-    /// Converts a sphere from the caller's units to the units of the grids.
     #[inline(always)]
     pub(crate) fn sphere(&self, given: &impl MovingSphere) -> ScaledSphere {
         match self.factors {
@@ -68,8 +62,6 @@ impl Scale {
         SpherePath::new(&self.sphere(given), frame, self.dt)
     }
 
-    /// Returns the paths, in the units of the grids, of four spheres that are given in the caller's
-    /// units.
     #[inline(always)]
     pub(crate) fn paths<S: MovingSphere>(
         &self,
@@ -84,8 +76,8 @@ impl Scale {
     }
 }
 
-/// Converts four spheres to the units of the grids, and transposes them. Inlining this function
-/// would slow down the steps that need no conversion.
+/// Converts four spheres to the units of the grids, and transposes them. Inlining would slow down
+/// the steps that need no conversion.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -126,15 +118,14 @@ impl Units {
         times_power(dt, -self.time_power)
     }
 
-    /// Returns the unit of time of the grids, in the caller's units.
     #[cfg(feature = "gpu")]
     pub(crate) fn time(self) -> f32 {
         times_power(1.0, self.time_power)
     }
 
     /// Returns the exponents of the powers of two by which lengths and velocities are multiplied.
-    /// In a step of duration 0, velocities have no effect, but converted ones might overflow. So
-    /// the exponent for velocities then turns them into 0.
+    /// In a step of duration 0, velocities are turned into 0: they have no effect, but might
+    /// overflow.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000

@@ -17,7 +17,6 @@ fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
     let mut vector = |scale: f32| Vec3::from([0; 3].map(|_| single())) * scale;
     let (center, drift) = (vector(1.0), vector(1.0));
     let (aside, motion) = (vector(1.0), vector(1.0));
-    // The sizes of the spheres go down to 2⁻⁷⁹, far below the smallest edge of a cell, 2⁻⁶⁰.
     let mut power = |most: i32| 2_f32.powi(most - rng.i32(0..80));
     let (far, size) = (power(10), power(0));
     let speed = size * 2_f32.powi(rng.i32(-30..12));
@@ -25,7 +24,7 @@ fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
     let velocity = frame.drift + drift * speed.min(1.0);
     let v = motion * speed;
     // At the closest approach, the offset between the centres is perpendicular to the relative
-    // velocity, and its length is the sum of the radii.
+    // velocity, and as long as the sum of the radii.
     let part = [0.0, 1.0, rng.f32()][rng.usize(0..3)];
     let across = aside - v * (aside.dot(v) / v.length_squared()).min(1e30);
     let across = across.try_normalize().unwrap_or(Vec3::X);
@@ -70,13 +69,9 @@ fn balls_of_touching_spheres_meet() {
             continue;
         }
         touching += 1;
-        // Makes the bounding sphere of the time segment that contains the time of closest approach.
-        // The sphere's path is cut into 2^`power` segments.
         let ball = |sphere: &Sphere, power: u32| {
             let segments = (1_u32 << power) as f64;
             let segment = (nearest * segments).min(segments - 1.0);
-            // The time of closest approach is so close to the end of a segment that rounding
-            // decides which segment contains it.
             if power > 0 && (segment - segment.round()).abs() < 1e-3 {
                 return None;
             }
@@ -131,8 +126,7 @@ fn the_ball_probe_finds_the_balls_that_it_meets() {
 
 #[test]
 fn the_path_probe_finds_the_balls_that_it_meets() {
-    // The tested segment goes from (−8, 0, 0) to (8, 0, 0), the middle half of a path from (−16, 0,
-    // 0) to (16, 0, 0).
+    // The tested segment, from (−8, 0, 0) to (8, 0, 0), is the middle half of the path.
     let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
     let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
     let path = PathProbe::new(&path, [0.0; 3], 0.25);

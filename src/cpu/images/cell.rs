@@ -1,8 +1,8 @@
 //! The cell of a periodic domain: which images of a sphere reach into it.
 //!
-//! The cell moves with the frame. Every image of a proxy that reaches into the cell becomes an entry
-//! of the grids. Two proxies that touch, touch at a point that has an image in the cell, and the
-//! images of both proxies that reach this point are entries.
+//! The cell moves with the frame (the moving origin). Every image of a sphere or time segment that
+//! reaches into the cell becomes an entry of the grids. If two of them touch, the point of contact
+//! has an image in the cell, and the images that meet there are entries.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,25 +21,23 @@ use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
 use crate::shared::units::Scale;
 
-/// Number of fraction bits of a coordinate in a [`LatticeBox`].
 const FRACTION_BITS: u32 = 32;
-/// Margin of [`Cell::are_inside`], in units of an edge.
+/// Margin for rounding in the test whether a sphere stays inside the cell of a periodic domain, in
+/// units of an edge of the cell.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Further margin of [`Cell::are_inside`], as a fraction of the terms of a coordinate. It covers the
-/// rounding of these terms and of their sum to float32.
+/// Further margin of the test whether a sphere stays inside the cell of a periodic domain, as a
+/// fraction of the terms of a coordinate. It covers the rounding of the terms and of their sum to
+/// float32.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// The cell of a periodic domain in the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) lattice: Lattice,
-    /// Origin of the frame at the start of the step.
     origin: DVec3,
-    /// Velocity of the frame, and so of the cell.
     drift: DVec3,
     dt: f64,
-    /// For [`are_inside`](Self::are_inside): the duals of the lattice, bounds of their components,
-    /// their lengths, and the coordinates of the frame's origin.
+    /// Duals of the lattice of the periodic domain, bounds of their components, their lengths, and
+    /// the coordinates of the frame's origin.
     duals: [[f32; 3]; 3],
     bounds: [[f32; 3]; 3],
     lengths: [f32; 3],
@@ -47,12 +45,11 @@ pub(crate) struct Cell {
     margins: [f32; 3],
 }
 
-/// A point by its coordinates along the edges of the lattice, relative to the cell, in units of
-/// 2^-[`FRACTION_BITS`] edges.
+/// A point relative to the cell of a periodic domain, by its coordinates along the edges of the
+/// lattice, in units of 2^-[`FRACTION_BITS`] edges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
-/// The extent of a proxy along each edge of the lattice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticeBox {
     pub(super) low: LatticePoint,
@@ -60,14 +57,14 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the smallest and the largest image, along edge `k`, that reach into the cell.
+    /// Returns the smallest and the largest image, along edge `k`, of a time segment that reach
+    /// into the cell of a periodic domain.
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
-        // The cell reaches from 0 to 1, so image n reaches into it if the box has a coordinate
-        // from −n to 1 − n.
+        // In units of an edge, the cell of the domain reaches from 0 to 1. So image n reaches into
+        // it if the sphere's extent has a coordinate from −n to 1 − n.
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
-    /// Returns the number of images that reach into the cell.
     pub(super) fn count(&self) -> u64 {
         let along = (0..3).map(|k| {
             let [first, last] = self.images(k);
@@ -76,7 +73,6 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Whether the box is at most `cells` cells away from the cell.
     pub(super) fn is_in_range(&self, cells: i32) -> bool {
         let limit = i64::from(cells) << FRACTION_BITS;
         let in_range = |x: &i64| (-limit..=limit).contains(x);
@@ -85,10 +81,10 @@ impl LatticeBox {
 }
 
 impl LatticePoint {
-    /// For two time segments that touch with image `between` of the second one, returns the image
-    /// of the first one in that pair of proxies which reports them: the pair for which the lower
-    /// corner of the intersection of the two boxes lies in the cell. The points are the lower
-    /// corners of the boxes.
+    /// Selects which of several periodic copies of a pair reports it: the copy for which the lower
+    /// corner of the intersection of the boxes of both time segments lies in the cell of the
+    /// domain. Returns the image of the first segment in this copy. `between` is the image of the
+    /// second segment relative to the first.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -99,11 +95,10 @@ impl LatticePoint {
 }
 
 impl Cell {
-    /// Makes the cell of a lattice in a frame. `dt` is the length of the step.
     pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // At half the step, the cell is where the domain is.
+        // Half way through the step, the moving cell is where the periodic domain is.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -127,15 +122,15 @@ impl Cell {
     }
 
     /// Returns the coordinates of a point along the edges of the lattice, relative to the moving
-    /// cell. `time` is the time since the start of the step.
+    /// cell of the domain, at `time` after the start of the step.
     #[inline(always)]
     fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
         self.lattice
             .coordinates(point - self.drift * (time - 0.5 * self.dt))
     }
 
-    /// Returns a bit mask of the lanes whose spheres certainly stay inside the cell during the
-    /// step, so that no other image of them reaches into the cell.
+    /// Returns a bit mask of the spheres that certainly stay inside the cell of the periodic domain
+    /// during the step, so that no other image of them reaches into it.
     #[inline(always)]
     pub(crate) fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
         let middle = paths.at(f32x4::splat(0.5));
@@ -171,8 +166,8 @@ impl Cell {
         inside.to_bitmask() as usize
     }
 
-    /// Returns the extent of a time segment of a sphere along the edges of the lattice, rounded
-    /// outwards by more than all rounding errors.
+    /// Returns the extent of a time segment along the edges of the lattice, rounded outwards by
+    /// more than all rounding errors.
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
             [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
@@ -189,8 +184,9 @@ impl Cell {
             corner,
             ..
         } = &self.lattice;
-        // Rounding errors of the coordinates. Those of the lattice add up over the cells between
-        // the sphere and the domain, and those of the position are relative to the position.
+        // Rounding errors of a sphere's coordinates along the lattice. Errors of the lattice add up
+        // over the cells between the sphere and the domain. Errors of the position are relative to
+        // the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = (0..*count).map(|k| {
             (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edge_lengths[k])
@@ -213,7 +209,6 @@ impl Cell {
         lattice_box
     }
 
-    /// Returns the centre of an image of a sphere, in the frame at the start of the step.
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
         let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
         (center + self.lattice.displacement(image))
@@ -221,8 +216,8 @@ impl Cell {
             .to_array()
     }
 
-    /// Returns an upper bound of the error of [`center`](Self::center) for all images of a sphere,
-    /// except for the rounding to float32. `all` is the extent of the whole path.
+    /// Returns an upper bound of the error of the computed centres of all images of a sphere,
+    /// without the rounding to float32. `all` is the extent of the whole path.
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let far = (center.abs() + self.origin.abs()).element_sum();
@@ -236,7 +231,8 @@ impl Cell {
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the size of the proxies of a sphere any image of which may be an entry.
+    /// Returns the number and size of the time segments of a sphere, valid for each image of the
+    /// sphere.
     pub(crate) fn proxy_size(
         &self,
         sphere: &ScaledSphere,
@@ -253,7 +249,8 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // The part of a position that images do not change, because it lies across the edges.
+        // Images of a sphere differ only along the periodic edges. The part of a position across
+        // the edges is the same for all.
         let across = |point: DVec3| {
             if *count == 3 {
                 return DVec3::ZERO;
@@ -267,8 +264,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // An image is an entry if it reaches into the cell, so its centre is at most half its
-            // extent away from the cell.
+            // Only images that reach into the cell of the domain are used, so the centre of an
+            // image is at most half its extent away from the cell.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -278,8 +275,8 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
-    /// Returns the path of the image of a sphere that has its middle in the cell half way through
-    /// the step. Only estimates use it.
+    /// Returns the path of the image of a sphere that is in the cell of the periodic domain half
+    /// way through the step. Only estimates use it.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -290,8 +287,8 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the relative position of two spheres of which the second one is displaced by an
-    /// image in reduced edges.
+    /// Returns the relative position of two spheres, the second displaced by an image in edges of
+    /// the reduced lattice.
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -309,8 +306,8 @@ impl Cell {
         }
     }
 
-    /// Returns a box that contains the images in the cell of everything in the box from `low` to
-    /// `high`. Only estimates use it.
+    /// Returns a box that contains all points in the box from `low` to `high`, each moved into the
+    /// cell of the periodic domain. Only estimates use it.
     pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2]) -> [Vec3; 2] {
         let [least, most] = self.bounds();
         for axis in 0..3 {
@@ -322,14 +319,13 @@ impl Cell {
         [low, high]
     }
 
-    /// Returns the smallest distance between two opposite faces of the cell.
     pub(crate) fn width(&self) -> f32 {
         let lengths = self.lattice.dual_lengths[..self.lattice.count].iter();
         lengths.fold(f32::MAX, |width, length| width.min((1.0 / length) as f32))
     }
 
-    /// Returns a box in the frame, half way through the step, that contains the cell. Along an axis
-    /// along which nothing repeats, its length is 0.
+    /// Returns a box around the cell of the periodic domain half way through the step, relative to
+    /// the frame (the moving origin). It has length 0 along an axis along which nothing repeats.
     fn bounds(&self) -> [Vec3; 2] {
         let lattice = &self.lattice;
         let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
@@ -369,7 +365,6 @@ mod tests {
     use crate::shared::units::Units;
     use crate::{Domain, Sphere};
 
-    /// Scales a number to an integer. The numbers of this test are multiples of 2⁻⁴⁰.
     fn whole(x: DVec3) -> [BigInt; 3] {
         x.to_array().map(|x| {
             let scaled = x * f64::from(1 << 20) * f64::from(1 << 20);
@@ -382,8 +377,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// In a slab between two periodic edges of any directions, a point at rest is inside its box,
-    /// however far it is from the slab's plane through the origin.
+    /// A point at rest in a slab between two periodic edges is inside its computed extent, however
+    /// far it is from the slab's plane through the origin.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);
@@ -392,8 +387,8 @@ mod tests {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
             let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
             if rng.bool() {
-                // The dual of one edge is parallel to z, but only because terms along x and y
-                // cancel. They differ so much in size that float64 rounds their sums.
+                // The dual vector of one edge is parallel to z only because terms along x and y
+                // cancel. Their sizes are so different that float64 rounds their sums.
                 let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
                 let [p, q, height] = [0, 1, 2].map(number);
                 let q = q / 2_f32.powi(rng.i32(0..16));
@@ -420,8 +415,6 @@ mod tests {
             let lattice = Lattice::new(&domain, &scale).ok().flatten().unwrap();
             let cell = Cell::new(lattice, &Frame::default(), 1.0);
             let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
-            // The reduced edges are whole multiples of the given ones, and float64 holds them
-            // exactly.
             let edges = [0, 1].map(|k| whole(lattice.edges[k]));
             let point = whole(DVec3::from(center.map(f64::from)));
             let [aa, ab, bb] = [(0, 0), (0, 1), (1, 1)].map(|(i, j)| product(&edges[i], &edges[j]));

@@ -7,26 +7,22 @@ use glam::DVec3;
 use crate::shared::units::Scale;
 use crate::{Domain, Error};
 
-/// Largest number of cells between the cell of a domain and a coordinate of a sphere.
+/// Largest number of cells between the cell of a periodic domain and a sphere, along an edge.
 const MAX_CELLS: i32 = 1 << 20;
-/// Largest number of edges that an edge of the reduced lattice may combine, per edge of the domain.
+/// Largest multiple of an edge of the domain in the sum that makes an edge of the reduced lattice.
 const MAX_COMBINED: i64 = 1 << 26;
 
-/// The lattice of a periodic domain in the units of the grids. Its edges are *reduced*: they span
-/// the same lattice as the periodic edges of the domain, but are as short and as perpendicular as
-/// possible. In a skewed domain, this avoids many images that the cell of the domain would have.
+/// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same
+/// lattice as the periodic edges of the domain, but are as short and as perpendicular as possible.
+/// In a skewed domain, this avoids many images.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
-    /// Number of edges: the number of periodic edges of the domain.
     pub(super) count: usize,
-    /// The reduced edges. Edges from `count` on are 0.
     pub(super) edges: [DVec3; 3],
-    /// Bound of the rounding error of each reduced edge.
     pub(super) edge_error: [f64; 3],
-    /// For each reduced edge, how many of each edge of the domain it combines.
     combined: [[i64; 3]; 3],
-    /// Vectors d with d·edge = 1 for one of the edges and 0 for the others. d·x is the coordinate
-    /// of a point x along this edge.
+    /// Dual vectors: d·edge = 1 for one edge of the lattice and 0 for the others, so d·x is the
+    /// coordinate of a point x along this edge.
     pub(super) duals: [DVec3; 3],
     /// The lengths of the duals.
     pub(super) dual_lengths: [f64; 3],
@@ -40,13 +36,12 @@ pub(crate) struct Lattice {
     pub(super) along: Option<[Option<usize>; 3]>,
     /// The origin of the domain.
     pub(super) corner: DVec3,
-    /// Largest number of cells between the cell of the domain and a coordinate of a sphere. Within
-    /// it, the components of an image fit in an `i32`.
+    /// Largest number of cells between the cell of the periodic domain and a sphere, such that the
+    /// components of images fit in an `i32`.
     pub(super) max_cells: i32,
 }
 
 impl Lattice {
-    /// Returns the reduced lattice of a domain, or `None` in open space.
     pub(crate) fn new(domain: &Domain, scale: &Scale) -> Result<Option<Self>, Error> {
         if domain.is_open() {
             return Ok(None);
@@ -76,8 +71,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // A reduced edge that is hardly longer than its rounding error is one that would be 0 in
-        // exact arithmetic, or that the float32 edges do not determine.
+        // A lattice edge that is hardly longer than its rounding error would be 0 in exact
+        // arithmetic, or is not determined by the float32 edges of the domain.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -118,8 +113,8 @@ impl Lattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges, in units of the edges. They are 0 at the
-    /// origin of the domain.
+    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges,
+    /// from the origin of the domain.
     #[inline(always)]
     pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
@@ -133,14 +128,13 @@ impl Lattice {
         self.edges[0] * x + self.edges[1] * y + self.edges[2] * z
     }
 
-    /// Returns the displacement that brings a point into the cell.
     pub(crate) fn wrapping(&self, point: DVec3) -> DVec3 {
         let [x, y, z] = self.coordinates(point).map(f64::floor);
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts an image from reduced edges to edges of the domain. The components wrap around
-    /// beyond 32 bits, which does not happen for pairs that touch.
+    /// Converts an image (a vector of integers) from edges of the reduced lattice to edges of the
+    /// domain. Components wrap around beyond 32 bits, which does not happen for pairs that touch.
     #[inline(always)]
     pub(super) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -152,31 +146,29 @@ impl Lattice {
     }
 }
 
-/// Returns the largest number of cells between the cell of the domain and a coordinate of a sphere.
-/// Images of spheres that are farther away might not fit in an `i32`, if an edge combines many edges
-/// of the domain.
 fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     let largest = combined.as_flattened().iter().map(|n| n.abs()).max();
     let images = (1 << 28) / (3 * largest.unwrap_or(1).max(1));
     i32::try_from(images).map_or(MAX_CELLS, |images| images.min(MAX_CELLS))
 }
 
-/// Makes edges as short as possible by adding whole multiples of edges to one another. `combined`
-/// has for each edge how many of each given edge it combines, and `sum` returns the edge.
+/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
+/// another. `combined` has for each edge the multiples of the given edges, and `sum` returns their
+/// sum.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
 fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes an edge shorter. Gauss's algorithm in two dimensions takes a number of
-    // rounds that grows with the logarithm of the ratio of the lengths.
+    // Each round makes an edge of the lattice shorter. In two dimensions (Gauss's algorithm), the
+    // number of rounds grows with the logarithm of the ratio of the lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Every combination of multiples of the other edges, each rounded to a whole number.
-            // Adding one more or less of each finds the shortest edge, not only a shorter one.
+            // Tries all combinations of multiples of the other lattice edges, rounded to whole
+            // numbers, and one more or less of each, so that the shortest edge is found.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];
@@ -226,7 +218,7 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // The volume of a reduced cell is at least 1/√2 of the product of its edges.
+    // A reduced cell has at least 1/√2 of the volume of a box with the same edge lengths.
     let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),
@@ -235,8 +227,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // As sums of the edges, and not as cross products, the duals are exactly 0 along each
-            // axis along which the edges are.
+            // Duals computed as sums of the lattice edges, unlike cross products, are exactly 0
+            // along each axis along which the edges are.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

@@ -1,5 +1,5 @@
-//! Lists the proxies of a periodic step: every image of every time segment that reaches into the
-//! cell.
+//! Lists the proxies of a step in a periodic domain: every image of every time segment that reaches
+//! into the cell.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,42 +21,40 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the word of a proxy: the word is not the index of a sphere but of an [`Imaged`].
+/// Flag in the 32-bit name of a proxy (an entry of the grids): the name is the index of an
+/// [`Imaged`], not of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
 /// Largest number of images that a task lists before it adds them to the sum over all tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 /// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
 const SEVERAL: u32 = 1 << 31;
 
-/// A proxy that is an image of its sphere, or that is one of several proxies for one time segment.
+/// An image of a sphere or time segment, or one of several images of it in the cell of the periodic
+/// domain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imaged {
-    /// Index of the sphere, with the flag [`SEVERAL`] where it applies.
     sphere: u32,
-    /// The image, in edges of the reduced lattice.
+    /// Image (a vector of integers), in edges of the reduced lattice.
     pub(super) image: [i32; 3],
-    /// Centre of the image in the frame at the start of the step, and a bound of its error.
     center: [f32; 3],
     slack: f32,
-    /// Lower corner of the extent of the time segment along the edges of the lattice.
     low: LatticePoint,
 }
 
 impl Imaged {
-    /// Returns the index of the sphere.
     #[inline(always)]
     pub(super) fn sphere(&self) -> u32 {
         self.sphere & !SEVERAL
     }
 
-    /// Returns the path of the image. `path` is the path of the sphere itself.
     #[inline(always)]
     pub(super) fn path(&self, path: SpherePath) -> SpherePath {
         path.displaced(self.center, self.slack)
     }
 
-    /// Whether, of all pairs of proxies for this pair of images of two time segments, this one
-    /// reports it.
+    /// Returns whether this pair of entries reports the touch of two time segments. The grids may
+    /// have several copies of a touch, displaced by vectors of the lattice, and one of them reports
+    /// it.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {
@@ -66,34 +64,31 @@ impl Imaged {
         self.low.owner(&other.low, between) == self.image
     }
 
-    /// Whether several images of the time segment reach into the cell.
     #[inline(always)]
     fn is_one_of_several(&self) -> bool {
         self.sphere & SEVERAL != 0
     }
 }
 
-/// A proxy that is not the first one of its sphere.
 #[derive(Clone, Copy, Debug)]
 struct Further {
     segment: Segment,
     word: u32,
 }
 
-/// The proxies of a periodic step. Proxy k is the first one of sphere k if there are more than k
-/// spheres.
+/// The proxies (entries of the grids) of a step in a periodic domain. With N spheres, proxy number
+/// k < N is the first one of sphere k.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
     /// For each sphere with the flag [`OUTSIDE`], the word of its first proxy: the index of the
     /// sphere, or [`IMAGED`] and an index into `imaged`. The other entries have no meaning, because
     /// such a sphere is its own first proxy.
     first: Vec<u32>,
-    /// The other proxies.
     further: Vec<Further>,
     pub(super) imaged: Vec<Imaged>,
 }
 
-/// The images that one task has listed. Indices into `imaged` count from the first one of the task.
+/// The images that one task has listed. Indices into `imaged` count from the task's first image.
 #[derive(Default)]
 struct Part {
     further: Vec<Further>,
@@ -103,12 +98,10 @@ struct Part {
 }
 
 impl ImageList {
-    /// Returns the number of proxies.
     pub(crate) fn len(&self) -> usize {
         self.first.len() + self.further.len()
     }
 
-    /// Returns the time segment and the word of proxy number `proxy`.
     #[inline(always)]
     pub(super) fn get(&self, class_of: &[u16], proxy: usize) -> (Segment, u32) {
         match class_of.get(proxy) {
@@ -128,15 +121,14 @@ impl ImageList {
         }
     }
 
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.first.capacity() * size_of::<u32>()
             + self.further.capacity() * size_of::<Further>()
             + self.imaged.capacity() * size_of::<Imaged>()
     }
 
-    /// Lists all proxies of a step. `class_of` has the size classes of the spheres, which tell into
-    /// how many time segments a sphere is cut.
+    /// Lists all images that reach into the cell of the periodic domain. The size classes of the
+    /// spheres (`class_of`) tell the numbers of time segments.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -214,21 +206,17 @@ impl ImageList {
     }
 }
 
-/// Lists the images of chunks of the spheres.
 struct Lister<'a> {
     scale: &'a Scale,
     cell: &'a Cell,
-    /// Largest number of images.
     limit: u64,
-    /// Number of images that all tasks have found so far.
     count: AtomicU64,
-    /// Whether a sphere is too far from the cell.
     any_is_far: AtomicBool,
 }
 
 impl Lister<'_> {
-    /// Lists the images of a chunk of the spheres, of which the first one has the index `begin`.
-    /// Writes the word of the first proxy of each sphere to `words`.
+    /// Lists the images of some spheres, the first of which has the index `begin`. Writes the name
+    /// of the first proxy (entry of the grids) of each sphere to `words`.
     fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
         let mut part = Part::default();
         let several = |&k: &usize| {
@@ -261,7 +249,7 @@ impl Lister<'_> {
     }
 
     /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
-    /// word of the sphere's first proxy.
+    /// name of the sphere's first proxy (entry of the grids).
     fn list_images(
         &self,
         index: u32,
@@ -307,9 +295,9 @@ impl Lister<'_> {
 }
 
 impl Part {
-    /// Adds all images of a time segment that reach into the cell. The first one of segment 0 is
-    /// the first proxy of its sphere, and `first` becomes its word. `center` returns the centre of
-    /// an image in the frame and a bound of its error.
+    /// Adds all images of a time segment that reach into the cell of the periodic domain. The first
+    /// image of segment 0 is the first proxy (entry of the grids) of its sphere, and `first`
+    /// becomes its name. `center` returns the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,
@@ -353,12 +341,10 @@ impl Part {
     }
 }
 
-/// Returns the largest number of images of `spheres` spheres, including the spheres themselves.
 fn most_images(spheres: usize) -> u64 {
     (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
 }
 
-/// Returns the error that names the first sphere that is too far from the cell.
 fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {
     let is_far = |sphere: &Sphere| {
         !cell

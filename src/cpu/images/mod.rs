@@ -1,9 +1,9 @@
-//! `images`: in a periodic domain, finds the images of all proxies that reach into the cell. They
-//! become the entries of the grids, which know nothing of the domain.
+//! `images`: in a periodic domain, finds the images of all spheres and time segments that reach
+//! into the cell. They become the entries of the grids, which know nothing of the domain.
 //!
 //! [`lattice`] makes the edges of the domain as short as possible. [`cell`](mod@cell) tells which
-//! images of a time segment reach into the cell. [`list`] lists them. [`space`] is the view of the
-//! other stages: [`ProxySpace`] says which sphere and which image a proxy is.
+//! images reach into the cell. [`list`] lists them. [`space`] tells the other stages which sphere
+//! and image each entry is ([`ProxySpace`]).
 
 mod cell;
 mod lattice;

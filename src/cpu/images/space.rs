@@ -1,4 +1,4 @@
-//! What a proxy is, in open space and in a periodic domain.
+//! The meaning of a proxy (an entry of the grids), in open space and in a periodic domain.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,25 +21,19 @@ use crate::shared::segments::{Frame, Segment, SpherePath};
 use crate::shared::units::Scale;
 use crate::{Collision, Domain};
 
-/// A report of a pair for the stage `decide`, in space `S`.
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
-/// The space of a step: which spheres and images the proxies are. A proxy is named by a *word*,
-/// which is the index of its sphere in open space.
+/// The space of a step: which spheres and images the proxies (entries of the grids) are. A proxy is
+/// named by a *word*, which is the index of its sphere in open space.
 pub(crate) trait ProxySpace: Copy + Sync {
-    /// An entry of the list of collisions.
     type Listed: Listed;
 
-    /// Returns the number of proxies.
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    /// Returns the time segment and the word of proxy number `proxy`.
     fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32);
 
-    /// Returns the index of the sphere of the proxy with the word `word`.
     fn sphere(&self, word: u32) -> u32;
 
-    /// Returns the path of a proxy: that of its sphere, displaced to its image.
     fn path<S: MovingSphere>(
         &self,
         scale: &Scale,
@@ -48,7 +42,6 @@ pub(crate) trait ProxySpace: Copy + Sync {
         word: u32,
     ) -> SpherePath;
 
-    /// Returns the paths of [`LANES`] proxies.
     fn paths<S: MovingSphere>(
         &self,
         scale: &Scale,
@@ -57,38 +50,37 @@ pub(crate) trait ProxySpace: Copy + Sync {
         words: [u32; LANES],
     ) -> SpherePath<f32x4>;
 
-    /// Returns the image of the second of two proxies that is next to the first one, in edges of
-    /// the domain.
+    /// Returns the image of the second proxy (entry of the grids) relative to that of the first, in
+    /// edges of the periodic domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
     /// Returns the indices of the spheres of two proxies of which at least one is an image, and the
     /// image of the second one, as the list of collisions names them.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
-    /// Applies the swept test to two pairs of proxies.
     fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
     -> Swept;
 
-    /// Returns the displacement that belongs to [`image`](Self::image).
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Whether both proxies are spheres at their own places, of which no other image is a proxy.
+    /// Returns whether both entries of the grids are spheres at their own places, without other
+    /// images among the entries.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts the two proxies of a pair in the order in which the list of collisions names them.
-    /// Returns `None` if they are the same image of one sphere.
+    /// Puts two entries of the grids in the order of the list of collisions. Returns `None` if they
+    /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Whether, of all pairs of proxies for a pair of images of two time segments, this pair
-    /// reports it. The proxies are in the order of the list.
+    /// Returns whether this pair of entries reports the touch of two time segments. The grids may
+    /// have several copies of a touch, displaced by vectors of the lattice, and one of them reports
+    /// it. The two entries are in the order of the list.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the relative position of two proxies, if it is not the difference of the centres of
-    /// their spheres.
+    /// Returns the relative position of two entries of the grids, if it is not the difference of
+    /// the centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
-/// Open space: a proxy is a time segment of a sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenSpace;
 
@@ -181,7 +173,7 @@ pub(crate) struct PeriodicSpace<'a> {
 }
 
 impl PeriodicSpace<'_> {
-    /// Returns the image of a proxy, in edges of the reduced lattice.
+    /// Returns the image of an entry of the grids, in edges of the reduced lattice.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         if word & IMAGED == 0 {
@@ -191,7 +183,6 @@ impl PeriodicSpace<'_> {
         }
     }
 
-    /// Returns the difference of the images of two proxies, in edges of the reduced lattice.
     #[inline(always)]
     fn between(&self, words: [u32; 2]) -> [i32; 3] {
         let [first, second] = two(words, |word| self.image_of(word));
@@ -294,7 +285,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the second one is the one with the greater image.
+            // A pair of two images of one sphere has the greater image second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

@@ -29,7 +29,7 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of the sampled spheres that the shortest possible time segments would cut.
+    /// Paths of the sampled spheres that the shortest time segments would cut.
     cut: ReusedVec<SpherePath>,
 }
 
@@ -43,7 +43,6 @@ impl SpaceMemory {
     }
 }
 
-/// Estimates from a sample how the spheres lie in space.
 pub(crate) fn measure_space(
     spheres: &[Sphere],
     scale: &Scale,
@@ -64,8 +63,8 @@ pub(crate) fn measure_space(
         lattice.map_or(sphere, |lattice| wrapped(&sphere, lattice, dt))
     });
     let sample = &*sample.refill(of_sample);
-    // The positions half way through the step represent the whole step. If the spheres burst apart
-    // or rush together, they are much denser at its start or its end.
+    // Positions half way through the step represent the whole step. Spheres that burst apart or
+    // rush together are much denser at its start or end.
     let half_way = |sphere: &ScaledSphere| {
         Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
     };
@@ -89,8 +88,7 @@ pub(crate) fn measure_space(
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
     // For fuzzing, the groups of the first sphere determine the length of time segments, because
-    // segments never pay in the small worlds of a fuzzer. The list of pairs must not depend on this
-    // length.
+    // segments never pay in the small worlds of a fuzzer. The list of pairs must not depend on it.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -98,8 +96,8 @@ pub(crate) fn measure_space(
     space
 }
 
-/// Returns the image of a sphere that is in the cell of a periodic domain half way through the step.
-/// Spheres that have diffused far apart would otherwise look less dense than they are.
+/// Returns the image of a sphere in the cell of a periodic domain, half way through the step.
+/// Without it, spheres that have diffused far apart would look less dense than they are.
 fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
@@ -107,8 +105,6 @@ fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     ScaledSphere::new(center.as_vec3().to_array(), sphere.radius, sphere.velocity)
 }
 
-/// Returns the frame, and the trimmed box. This is the box, in the frame, that contains most of the
-/// centres of the sample half way through the step.
 fn frame_and_box(
     sample: &[ScaledSphere],
     centers: &[Vec3],
@@ -121,8 +117,8 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median position half way through the step. At the start of the step, the
-        // origin was half a step's drift behind it.
+        // `middle` is the median position half way through the step. At the start, the origin was
+        // half a step's drift behind it.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -131,14 +127,13 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Returns the spacing: the edge of the cube that a sphere has to itself. It is a median over the
-/// `count` spheres of the sample, so a dense clump affects only the spheres within it. `spheres` is
-/// the number of all spheres.
+/// Returns the spacing: the edge of the cube that a sphere has to itself. As a median over the
+/// `count` sampled spheres, it is hardly affected by a dense clump. `spheres` is the number of all
+/// spheres.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
         ranks.map(|rank| median(values, (0..count).map(|i| octaves.log_distance(i, rank))));
-    // Dimension of the region that the spheres fill: 1 for a line, 2 for a sheet, 3 for space.
     let growth = (ranks[1] as f32 / ranks[0] as f32).log2();
     let apart = medians[1] - medians[0];
     let dimension = if apart > 0.0 {
@@ -171,8 +166,8 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
         // half that distance, so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres in one place are within every distance of one another, so the curve does not
-            // fall off.
+            // Spheres in one place are within every distance of one another, so the curve of
+            // neighbours by distance does not fall off.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

@@ -14,14 +14,13 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// The time segments of one or several size classes: their number, largest size and bounding box.
+/// Number, largest size and bounding box of the time segments of one or several size classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of proxies in the box that contains most of the sample. A proxy counts if the first
-    /// and the last time segment of its sphere are in the box.
+    /// Number of time segments in the box around most of the sample. A segment counts if the first
+    /// and the last segment of its sphere are in the box.
     pub(crate) inside: u32,
-    /// Half the edge of the smallest cell that is as wide as every time segment counted here.
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
 }
@@ -45,9 +44,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which time segments are being added. The first three numbers of `low` and
-/// `high` are the corners of their bounding box. The fourth number of `high` is half the edge of
-/// the smallest cell that fits all of them.
+/// A [`SizeClass`] to which time segments are being added. `low` and `high` begin with the corners
+/// of their bounding box. The fourth number of `high` is half the edge of the smallest cell that
+/// fits all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -88,11 +87,10 @@ impl HistogramMemory {
     }
 }
 
-/// Counts of the time segments in each class of size. It stores only the classes in use, because
-/// there are thousands, and most worlds use few.
+/// Counts of the time segments in each size class. Only classes in use are stored, because most
+/// worlds use few of thousands.
 pub(super) struct Histogram<'a> {
-    /// For each size class, its position in `classes`, counted from 1. `None` if the class is not
-    /// in use.
+    /// For each size class in use, its position in `classes`, counted from 1.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }

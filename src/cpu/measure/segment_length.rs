@@ -1,6 +1,5 @@
-//! Chooses the length of the time segments into which fast spheres are cut.
-//! `shaders/measure_curve.wgsl` differs in one point: it assumes that segments never search the
-//! grids of uncut spheres.
+//! Chooses the length of the time segments into which fast spheres are cut. Unlike this file,
+//! `shaders/measure_curve.wgsl` assumes that segments never search the grids of uncut spheres.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};
@@ -21,14 +20,13 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // A path that the shortest time segments do not cut costs the same at every segment length, so
-    // it is not compared.
+    // A path that the shortest segments do not cut costs the same at every segment length.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // The shortest segments cut no sphere of the sample. If they cut any other sphere, such
-        // spheres are rare, and segments of twice the length cost them least.
+        // The shortest segments cut no sphere of the sample. If they cut others, these are rare,
+        // and segments of twice the length cost them least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -45,7 +43,6 @@ pub(super) fn segment_length(
         if cost < best.0 {
             best = (cost, length);
         }
-        // This length cuts no sphere, so longer segments would not either.
         if !cuts_any {
             break;
         }
@@ -53,16 +50,14 @@ pub(super) fn segment_length(
     best.1
 }
 
-/// The sampled spheres by which several lengths of time segments are compared for cost.
 struct Weighing<'a> {
     space: &'a Space,
     /// Paths of the sampled spheres that the shortest segments cut.
     cut: &'a [SpherePath],
-    /// Number of sampled spheres that segments of no length cut.
     uncut: f32,
     all: f32,
-    /// Smallest edge that the plan may choose for cells: that in a grid with all spheres, if their
-    /// sizes did not matter.
+    /// Smallest cell edge that the plan may choose: that in a grid with all spheres, if their sizes
+    /// did not matter.
     least_edge: f32,
 }
 
@@ -75,9 +70,9 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the segments search the grids of the
-        // uncut spheres, and meet only those within reach (`coarse_searches_fine`). Otherwise all
-        // proxies are assumed to be in cells as wide as the segments.
+        // Fewer segments than uncut spheres search the grids of the uncut spheres, and meet only
+        // those within reach (`coarse_searches_fine`). Otherwise all are assumed to be in cells as
+        // wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -90,8 +85,8 @@ impl Weighing<'_> {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
             // Number of spheres in the cells that a segment searches in the grids of uncut spheres.
-            // Whole cells reach up to one cell farther on each side. The number is not halved like
-            // `in_cells`, because the uncut spheres do not search for the segment.
+            // Whole cells reach up to one cell farther on each side. Unlike `in_cells`, it is not
+            // halved, because the uncut spheres do not search for the segment.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

@@ -23,13 +23,12 @@ pub(super) struct Sizer<'a> {
     pub(super) space: &'a Space,
     pub(super) scale: &'a Scale,
     pub(super) length: f32,
-    /// The cell of a periodic domain; `None` in open space.
     pub(super) cell: Option<&'a Cell>,
 }
 
 impl Sizer<'_> {
-    /// Adds the time segments of `spheres`, which are all of set `set`, to the histogram of sizes.
-    /// Writes the size class of each sphere to `class_of`.
+    /// Adds the time segments of `spheres`, all of set `set`, to the histogram of sizes, and writes
+    /// the size class of each sphere to `class_of`.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -56,8 +55,8 @@ impl Sizer<'_> {
             .map_or((1 << LANES) - 1, |cell| cell.are_inside(paths))
     }
 
-    /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
-    /// `inside` tells whether the sphere stays inside the cell of a periodic domain.
+    /// Adds the time segments of one sphere of set `set` to the histogram, and returns their size
+    /// class. `inside` tells whether the sphere stays inside the cell of a periodic domain.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32, inside: bool) -> u16 {
         let mut path = self.scale.path(sphere, &self.space.frame);
         let mut size = ProxySize::new(&path, self.length);

@@ -43,22 +43,18 @@ pub(crate) struct Sizes<'a> {
     pub(crate) class_of: &'a [u16],
     /// The time segments of all spheres, except the first segment of each. With N spheres, proxy
     /// number k < N is sphere k or its first segment, and proxy number N + k is entry k of this
-    /// list. In a periodic domain the list is empty.
+    /// list. Empty in a periodic domain.
     pub(crate) segments: &'a [Segment],
-    /// Whether any sphere is cut into several time segments.
     pub(crate) cut: bool,
-    /// The size classes that have proxies, each with its number, in ascending order of the numbers.
     pub(crate) classes: &'a [(usize, SizeClass)],
 }
 
 impl Sizes<'_> {
-    /// Returns the size class of a sphere.
     #[inline(always)]
     pub(crate) fn class(&self, sphere: u32) -> usize {
         usize::from(self.class_of[sphere as usize] & !OUTSIDE)
     }
 
-    /// Returns the sphere and the time segment that proxy number `proxy` stands for.
     pub(crate) fn segment(&self, proxy: usize) -> Segment {
         match proxy.checked_sub(self.class_of.len()) {
             Some(further) => self.segments[further],
@@ -70,8 +66,8 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every sphere's path into time segments and counts the segments of each size class. Doubles
-/// the length of segments until there are at most `max_proxies` in all, or the length exceeds
+/// Cuts every path into time segments and counts the segments of each size class. Doubles the
+/// length of segments until there are at most `max_proxies`, or the length exceeds
 /// [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
@@ -89,7 +85,7 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A segment that is longer than the cell has many images in it.
+    // A time segment that is longer than the cell of the periodic domain has many images in it.
     let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
     let (histogram, proxies) = loop {
         let sizer = Sizer {
@@ -104,20 +100,19 @@ pub(crate) fn measure_sizes<'a>(
         if proxies <= max_proxies || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
-        // Without the lower bound, a length of 0 would stay 0 when doubled.
+        // A segment length of 0 would stay 0 when doubled.
         length = (2.0 * length).max(f32::MIN_POSITIVE);
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // Images just outside the cell lie at most half an extent beyond it.
+        // Images in use lie at most half their extent beyond the cell of the periodic domain.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;
         }
     }
     classes.sort_unstable_by_key(|&(number, _)| number);
-    // In a periodic domain, the images of all proxies are listed instead.
     let further = match cell {
         None => (proxies - spheres.len() as u64) as usize,
         Some(_) => 0,

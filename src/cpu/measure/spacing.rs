@@ -17,9 +17,8 @@ use crate::lanes::{LANES, each, largest};
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
-/// Returns sphere number `k` of a sample of `count` spheres. The input is divided into `count`
-/// stretches, and a hash chooses one sphere of each, so that a regular order of the spheres does
-/// not bias the sample.
+/// Returns sphere number `k` of a sample of `count` spheres. A hash chooses one sphere of each of
+/// `count` stretches of the input, so that a regular order of the spheres does not bias the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -30,16 +29,14 @@ pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
 }
 
 /// For each sphere of a sample, the number of other sampled spheres in each octave of distance. A
-/// distance is the largest difference of coordinates along any axis, and its octave is its exponent
-/// as a float32.
+/// distance is the largest difference of coordinates along any axis. Its octave is its float32
+/// exponent.
 #[derive(Debug)]
 pub(super) struct Octaves {
     count: usize,
-    /// For each octave of distance, a count of neighbours for each sphere of the sample.
     rows: ReusedVec<u16>,
     pub(super) pairs: [u32; OCTAVES],
     first: usize,
-    /// Centres of the sampled spheres, four side by side in each block.
     blocks: ReusedVec<[f32x4; 3]>,
     distances: ReusedVec<[f32; LANES]>,
 }
@@ -60,8 +57,6 @@ impl Default for Octaves {
 impl Octaves {
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        // Sphere centres are stored in blocks of four. Copies of the last centre fill up the last
-        // block, and are not counted.
         let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
             let lane = |k: usize| block[k.min(block.len() - 1)];
             from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
@@ -85,8 +80,7 @@ impl Octaves {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
                 // Interpolates the distance within the octave from the numbers of neighbours at
-                // both ends. The number is assumed to grow at most as it does where spheres fill
-                // space evenly.
+                // both ends. The number grows at most as in evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -101,8 +95,8 @@ impl Octaves {
 }
 
 /// Counts the pairs of a sample by octaves of distance, in `rows` with the layout of [`Octaves`].
-/// `distances` is scratch memory. Because the function is not inlined, the compiler can assume that
-/// the slices do not overlap.
+/// `distances` is scratch memory. Not inlined, so that the compiler assumes that the slices do not
+/// overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

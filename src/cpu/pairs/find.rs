@@ -1,5 +1,4 @@
-//! Finds all pairs that touch: divides the search among tasks, runs them on all threads, and joins
-//! their results.
+//! Finds all pairs that touch: divides the search among parallel tasks, and joins their results.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,7 +16,7 @@ use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
 /// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
-/// more than `limit` of them, or too many reports for the `decide` stage
+/// more than `limit` of them, or too many reports for the stage `decide`
 /// ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs<S: ProxySpace>(
     search: &PairSearch<'_, S>,

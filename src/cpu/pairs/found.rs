@@ -7,7 +7,6 @@ use crate::cpu::buckets::Buckets;
 use crate::exact::{Grazing, ImageCollision, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
-/// The pairs that the `pairs` stage has found. The memory is kept from step to step.
 pub(crate) struct FoundPairs<L: Listed> {
     /// Pairs of spheres at their own places, sorted into buckets by index a. In open space, these
     /// are all pairs.
@@ -16,7 +15,6 @@ pub(crate) struct FoundPairs<L: Listed> {
     pub(crate) images: ReusedVec<ImageCollision>,
     /// Reports for the `decide` stage, of pairs that several time segments may report.
     pub(crate) shared: ReusedVec<L::Report>,
-    /// Scratch memory for the reports of each task.
     pub(super) reports: ScratchPool<L::Report>,
     /// Scratch memory for the pairs with images of each task.
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,
@@ -35,7 +33,6 @@ impl<L: Listed> Default for FoundPairs<L> {
 }
 
 impl<L: Listed> FoundPairs<L> {
-    /// Returns the size in bytes of the memory that is kept from step to step.
     pub(crate) fn bytes(&self) -> usize {
         self.pairs.bytes()
             + self.images.bytes()
@@ -47,21 +44,20 @@ impl<L: Listed> FoundPairs<L> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of pairs that touch, without those that are left to the stage `decide`.
+    /// Number of pairs that touch, without those left to the stage `decide`.
     pub(crate) pairs: u64,
     pub(crate) candidates: u64,
-    /// Number of pairs that the swept test could not decide, without those that are left to the
-    /// stage `decide`.
+    /// Number of pairs that the swept test could not decide, without those left to the stage
+    /// `decide`.
     pub(crate) grazing: Grazing,
 }
 
-/// Counts of the pairs that all tasks have found so far. The tasks go on counting beyond the limit,
-/// so that an error can state the number of pairs.
+/// Counts of the pairs that all tasks have found so far. Counting goes on beyond the limit, so that
+/// an error can state the number of pairs.
 #[derive(Debug)]
 pub(super) struct Progress {
     limit: u64,
     pairs: AtomicU64,
-    /// Number of pairs left to the stage `decide` so far. A pair may count several times.
     shared: AtomicU64,
 }
 
@@ -74,7 +70,7 @@ impl Progress {
         }
     }
 
-    /// Adds pairs that touch (`pairs`) and pairs left to the stage `decide` (`shared`). Returns
+    /// Adds `pairs` pairs that touch, and `shared` reports left to the stage `decide`. Returns
     /// whether the sums are too large ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
@@ -82,9 +78,9 @@ impl Progress {
         self.exceeded(pairs, shared)
     }
 
-    /// Returns whether the number of touching pairs exceeds the limit, or the pairs left to the
-    /// stage `decide` need too much memory. Of the latter, eight times the limit and at least 2¹⁹
-    /// are allowed, because some do not touch and some are repeats.
+    /// Returns whether there are more touching pairs than the limit, or too many reports for the
+    /// stage `decide`. Eight times the limit, and at least 2¹⁹ reports are allowed, because some
+    /// pairs do not touch and some reports are repeats.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

@@ -1,10 +1,10 @@
 //! `pairs`: tests each proxy (a sphere or one time segment of its path) against its neighbours in
-//! the grids. The ball test compares bounding spheres. Pairs that pass it get the swept test of the
-//! moving spheres. Twin of `shaders/pairs.wgsl`.
+//! the grids: first by their bounding spheres (the ball test), then by the swept test of the moving
+//! spheres. Twin of `shaders/pairs.wgsl`.
 //!
-//! [`find`] divides the search among tasks. A [`task`] searches for neighbours, collects the pairs
-//! that pass the ball test in [`near`], and passes them to the [`sweeper`] for the swept test.
-//! [`tally`](mod@tally) only counts the candidate pairs.
+//! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs that pass the
+//! ball test, and the [`sweeper`] applies the swept test. [`tally`](mod@tally) only counts the
+//! candidate pairs.
 
 mod find;
 mod found;

@@ -10,11 +10,10 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Largest number of pairs that wait for the swept test. Collecting many pairs keeps the loops of
-/// the ball test and the swept test apart, so that neither has to wait for the other.
+/// Largest number of pairs that wait for the swept test. With many pairs, the ball test and the
+/// swept test run in separate loops, and neither waits for the other.
 pub(super) const MAX_NEAR: usize = 4096;
 
-/// For each mask of four bits: the indices of its set bits, and their number.
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     let mut patterns = [([0; LANES], 0); 1 << LANES];
     let mut mask = 0;
@@ -33,12 +32,9 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs of proxies (spheres or time segments) that have passed the ball test, as indices among the
-/// sorted proxies.
+/// Pairs that have passed the ball test, as indices among the sorted spheres and time segments.
 pub(super) struct NearPairs {
-    /// For each pair, the sphere or time segment whose neighbours were searched for.
     pub(super) searchers: [u32; MAX_NEAR],
-    /// For each pair, the neighbour that the search has found.
     pub(super) found: [u32; MAX_NEAR],
     pub(super) count: usize,
 }
@@ -52,16 +48,15 @@ impl NearPairs {
         }
     }
 
-    /// Returns whether there is room for `more` further pairs. Up to four more places may be
-    /// written, because pairs are written in blocks.
+    /// Returns whether the list of pairs has room for `more` pairs, and four more, because pairs
+    /// are written in blocks.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Adds a pair for each proxy in `ranges` whose bounding sphere meets `probe`, which is the
-    /// bounding sphere or the path of `searcher`. There has to be room for all proxies in the
-    /// ranges.
+    /// Adds a pair for each sphere in `ranges` that has a bounding sphere which meets `probe`, the
+    /// bounding sphere or path of `searcher`. There has to be room for all.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -74,8 +69,8 @@ impl NearPairs {
         let end = ranges
             .iter()
             .fold(begin, |end, range| self.add(end, probe, balls, range));
-        // Most searches find at most four neighbours. So four entries are always written, without a
-        // branch on the number of neighbours found.
+        // Most searches find at most four neighbours, so four entries are always written, without a
+        // branch on the number of neighbours.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
             own.fill(searcher);
@@ -86,9 +81,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes the proxies in `range` whose bounding spheres meet `probe` to `found`, from index
-    /// `end` on, and returns the new end. One block of bounding spheres is tested even if the range
-    /// is empty, so that a short range takes a single branch.
+    /// Writes to `found`, from index `end` on, the spheres in `range` with bounding spheres that
+    /// meet `probe`, and returns the new end. Even for an empty range one block is tested, so that
+    /// a short range takes a single branch.
     #[inline(always)]
     fn add(
         &mut self,
@@ -109,8 +104,6 @@ impl NearPairs {
         self.add_block(end, probe, balls, block, there & ((1 << rest) - 1))
     }
 
-    /// Does the work of `add` for one block. `there` is a bit mask of the bounding spheres that are
-    /// in the range to test.
     #[inline(always)]
     fn add_block(
         &mut self,
@@ -123,7 +116,7 @@ impl NearPairs {
         let Some(balls) = balls.get(block) else {
             return end;
         };
-        // Writes four entries, of which the first `count` are valid. A branch for each entry would
+        // Writes four pairs, of which the first `count` are valid. A branch for each pair would
         // often be mispredicted.
         let (lanes, count) = &PATTERNS[probe.meets(balls) & there & (PATTERNS.len() - 1)];
         let first = (block * LANES) as u32;

@@ -14,25 +14,18 @@ use crate::step::CheckedStep;
 
 /// The input of a search for all pairs: the grids, and the proxies in them.
 pub(crate) struct PairSearch<'a, S> {
-    /// The grids of the step, filled with its proxies.
     pub(crate) grids: Grids<'a>,
-    /// Which spheres and images the proxies are.
     pub(crate) space: S,
-    /// The frame: the moving origin from which cells are counted.
     pub(crate) frame: &'a Frame,
     pub(crate) sorted: &'a SortedProxies,
     pub(crate) proxies: usize,
-    /// The step in the caller's units. The sorted proxies have spheres in these units, too.
     pub(crate) step: CheckedStep<'a>,
     pub(crate) scale: &'a Scale,
     pub(crate) cut: bool,
-    /// Whether collision groups may exclude a pair.
     pub(crate) groups: bool,
 }
 
 impl<S: ProxySpace> PairSearch<'_, S> {
-    /// Returns the proxy that has this index among the sorted proxies, in the form that a search
-    /// for its neighbours needs. `ball` is the proxy's bounding sphere.
     #[inline(always)]
     pub(super) fn searcher(&self, index: usize, ball: &Ball) -> Searcher {
         Searcher {
@@ -43,7 +36,7 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a proxy's sphere if the proxy has to search other grids, which needs the
+    /// Returns the path of a proxy's sphere if the proxy searches other grids, which needs the
     /// path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
@@ -65,15 +58,13 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         self.proxies.div_ceil(self.task_size())
     }
 
-    /// Returns the indices of the sorted spheres or time segments whose neighbours one task
-    /// searches for.
     pub(super) fn of_task(&self, task: usize) -> Range<usize> {
         let begin = task * self.task_size();
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns the number of searches per task. Neighbouring spheres have many neighbours in
-    /// common, so one task handles many of them.
+    /// Returns the number of searches per task. It is large, because spheres near each other have
+    /// many neighbours in common.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

@@ -18,8 +18,8 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. One sphere of every pair of a block is prefetched before the swept
-/// test begins.
+/// Number of pairs in a block. One sphere of each pair is prefetched before the block's swept
+/// tests.
 const PREFETCHED: usize = 64;
 
 /// The lists that a task fills.
@@ -35,11 +35,9 @@ pub(super) struct TaskOutput<'a, S: ProxySpace> {
 /// Applies the swept test to pairs, and lists the pairs that touch.
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
-    /// Counts of the pairs and reports that all tasks have found so far.
     progress: &'a Progress,
     output: TaskOutput<'a, S>,
     grazing: Grazing,
-    /// `Ok`, or the error if memory for the pairs could not be allocated.
     memory: Result<(), Error>,
 }
 
@@ -64,8 +62,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         Ok(self.grazing)
     }
 
-    /// Applies the swept test to the pairs in `near`, lists the pairs that touch, and empties
-    /// `near`.
     #[inline(never)]
     pub(super) fn sweep(&mut self, near: &mut NearPairs) {
         let count = std::mem::take(&mut near.count);
@@ -92,7 +88,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         for block in (0..count).step_by(PREFETCHED) {
             let end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
-            // Prefetches one sphere of each pair of the block, so that the cache misses overlap.
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].word);
             std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -152,9 +147,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let are_plain = plain[0] && plain[1];
         if just != 0 {
             if self.asks_whose() || !are_plain {
-                // `decide_open` decides the pairs that just touch. It counts a pair as grazing only
-                // if the two proxies own it, which means that they are the segments at the closest
-                // approach.
+                // `decide_open` decides pairs that just touch. It counts such a pair as grazing
+                // only if these two time segments own (report) it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -176,8 +170,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 self.list_with_image(places[lane], words[lane], swept.impacts[lane]);
             }
         }
-        // Writes both pairs, whether they touch or not. A branch for each pair would often be
-        // mispredicted.
+        // The results of both swept tests are written, whether the spheres touch or not, because a
+        // branch for each would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = words[lane];
             let Impact { toi, depth } = swept.impacts[lane];
@@ -219,7 +213,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
 
     /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
     /// spheres do not touch, or if [`Sweeper::is_own`] rejects the pair. `grazing` says whether to
-    /// count the pair as undecided by the swept test.
+    /// count the pair as grazing.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -241,15 +235,13 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         impact
     }
 
-    /// Returns whether pairs that touch also need the test [`Sweeper::is_own`], because collision
-    /// groups may exclude them or other time segments may report them.
     #[inline(always)]
     fn asks_whose(&self) -> bool {
         self.search.groups || self.search.cut
     }
 
-    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs listed from index
-    /// `begin` on. Returns the number of pairs kept.
+    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs from index `begin`
+    /// on. Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -262,8 +254,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Returns whether two time segments report the pair of their spheres: collision groups allow
-    /// the pair, and the segments contain the closest approach. If rounding leaves this open, the
-    /// pair goes to the stage `decide`, and the result is false.
+    /// it, and the segments contain the closest approach. If rounding leaves this open, the pair
+    /// goes to the stage `decide`, and the result is false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {
@@ -278,14 +270,13 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Neither sphere is cut into time segments, as in most pairs. So in open space there is no
-        // other candidate that might own the pair.
+        // In open space, two spheres that are not cut into time segments have only this candidate,
+        // so it owns the pair.
         let tags = two(places, |place| sorted.tags[place]);
         let cut = two(tags, segment_power) != [0, 0];
         if !cut && space.are_plain(words) {
             return true;
         }
-        // Two segments of one sphere, or of one image of it, form no pair.
         let Some([first, second]) = space.in_order(words) else {
             return false;
         };
@@ -305,9 +296,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // The `decide` stage counts a pair once, however many segments report it. It
-                // expects the flag GRAZING in the reports of such a pair, even if the pair is not
-                // close to tangency.
+                // The stage `decide` counts a pair once, however many segments report it. It
+                // expects the flag GRAZING in such reports, even if the pair is not close to
+                // tangency.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
                 self.output

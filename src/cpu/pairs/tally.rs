@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use super::search::PairSearch;
 use crate::cpu::images::ProxySpace;
 
-/// Returns the number of candidates that the search will find.
 pub(crate) fn tally(search: &PairSearch<'_, impl ProxySpace>) -> u64 {
     (0..search.proxies)
         .into_par_iter()

@@ -18,10 +18,8 @@ use crate::cpu::neighbors::CellRow;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 
-/// A task in progress, which searches for the pairs of some proxies and tests them.
 pub(super) struct Task<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
-    /// Pairs that have passed the ball test and wait for the swept test.
     near: NearPairs,
     sweeper: Sweeper<'a, S>,
     candidates: u64,
@@ -42,7 +40,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
     }
 
     /// Searches for the neighbours of the proxy with this index, and collects the pairs that pass
-    /// the ball test (of bounding spheres).
+    /// the ball test.
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -75,8 +73,6 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         })
     }
 
-    /// Collects the neighbours in `ranges` whose bounding spheres meet `probe`, the shape of the
-    /// searching sphere `index`.
     #[inline(always)]
     fn collect(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
         let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -89,8 +85,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Does the work of `collect` for ranges with more entries than there is room for. Divides the
-    /// ranges, and applies the swept test before each piece.
+    /// Collects neighbours from ranges that need more room than there is: divides the ranges, and
+    /// applies the swept test before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -104,8 +100,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Does the work of `collect` for ranges where several grid cells share a table entry. Collects
-    /// only neighbours that lie in the cells `row`.
+    /// Collects neighbours from ranges where several cells share a table entry, but only those that
+    /// lie in the cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -120,7 +116,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // This candidate was counted a second time by `collect`.
+                // `collect` has counted this candidate pair a second time.
                 self.candidates -= 1;
             }
         }

@@ -1,5 +1,5 @@
-//! Chooses the time slabs (parts of the step), the size of the cells and the table entries of a
-//! level (grid). Twin of `shaders/shared/plan_layout.wgsl`.
+//! Chooses the time slabs (parts of the step), the size of the cells and the table entries (slots)
+//! of a level (grid). Twin of `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -26,14 +26,13 @@ struct Layout {
     bounds: [Vec3; 2],
     boxed_slots: f32,
     hashed_slots: f32,
-    /// Fraction of the grid's spheres or time segments in cells that share table entries by a hash.
     outside: f32,
 }
 
 impl Layout {
     /// Returns the three possible layouts of a grid with `share` slots (table entries): a box of
-    /// cells around everything in it, a box around most of it with hashed slots for the rest, and
-    /// only hashed slots.
+    /// cells around everything, a box around most of it with hashed slots for the rest, and only
+    /// hashed slots.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -59,9 +58,9 @@ impl Layout {
         self.outside < 1.0
     }
 
-    /// Returns the smallest cell edge, at least `edge`, at which the box has enough slots (table
-    /// entries) for all of its cells in each time slab. Returns `None` if no such edge was found,
-    /// and `edge` if there is no box.
+    /// Returns the smallest cell edge, at least `edge`, at which the box has enough table entries
+    /// for all of its cells in each of `slabs` time slabs, or `None` if none was found. Without a
+    /// box, returns `edge`.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -78,9 +77,8 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes the grid that has the least expected cost, with at most `share` + [`MIN_HASHED_SLOTS`]
-/// slots (table entries). `range` describes the spheres in the grid, and `ranges` those in all
-/// grids.
+/// Makes the grid with the least expected cost and at most `share` + [`MIN_HASHED_SLOTS`] table
+/// entries. `range` describes the spheres in the grid, and `ranges` those in all grids.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -122,8 +120,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a grid that contains the spheres (or time
-    /// segments) of `range`. They search it themselves, and so do the smaller ones of `finer`.
+    /// Returns the expected cost of all searches in a grid with the spheres of `range`: by these
+    /// spheres, and by the smaller ones of `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -146,9 +144,8 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A proxy whose time segment is longer than a time slab searches several slabs. In all
-            // of them together, it meets as many proxies as in a single slab of its segment's
-            // length.
+            // A time segment that is longer than a time slab searches several slabs. In all of them
+            // together, it meets as many proxies as in a single slab of its length.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -182,14 +179,14 @@ impl Arrangement {
     }
 }
 
-/// Returns the smallest cell edge, at least `edge`, at which the box `bounds` has at most `slots`
-/// cells. Returns `None` if the box is empty, or if none of the edges tried is large enough.
+/// Returns the smallest cell edge tried, at least `edge`, at which the box `bounds` has at most
+/// `slots` cells. Returns `None` if there is none, or if the box is empty.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {
         return None;
     }
-    // Along each axis, the number of cells is the extent divided by the edge, plus 4: one for the
+    // The number of cells along an axis is the extent divided by the edge, plus 4: one for the
     // remainder, one on each side, and one for rounding.
     let cells = |edge: f32| (extent / edge + 4.0).element_product();
     std::iter::successors(Some(edge), |edge| Some(edge * CELL_GROWTH))

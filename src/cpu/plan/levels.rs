@@ -8,11 +8,11 @@ use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
 /// Divides the size ranges into grids at the least total cost, and returns the end of each grid's
-/// run of ranges. The cost of a grid depends on the number of smaller segments, but not on how
-/// these are divided into grids. So dynamic programming finds the best division.
+/// run of ranges. Dynamic programming finds the best division, because the cost of a grid depends
+/// on the number of smaller segments, but not on how they are divided.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // For each possible end of a grid in `ranges`: the least cost of all grids up to this end, and
-    // where the last of these grids begins.
+    // For each possible end of a grid in the list of size ranges: the least cost of all grids up to
+    // this end, and the start of the last one.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();
@@ -42,8 +42,8 @@ pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> Per
     ends
 }
 
-/// Returns the expected cost of the searches in a grid by its own spheres (or time segments), and
-/// by the smaller ones of other grids.
+/// Returns the expected cost of the searches in a grid by its own spheres, and by the smaller ones
+/// of other grids.
 fn level_costs(space: &Space, level: &SizeRange, sets: Sets) -> (f32, f32) {
     let proxies = level.all.count as f32;
     let slab = proxies / (1_u32 << level.power) as f32;

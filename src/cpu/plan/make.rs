@@ -21,19 +21,14 @@ use crate::shared::space::Space;
 use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
 pub(crate) struct Plan<'a> {
-    /// The levels (grids), in ascending order of the size of their cells.
     pub(crate) levels: PerLevel<Level>,
     pub(crate) proxies: PerLevel<u32>,
-    /// For each level (grid), a bit mask of the other levels that its spheres search for
-    /// neighbours.
+    /// For each level (grid), a bit mask of the other levels that its spheres search.
     pub(crate) searched: PerLevel<u64>,
-    /// For each size class of spheres or time segments, the number of the level (grid) that
-    /// contains it.
     pub(crate) level_of_class: &'a [u8],
     pub(crate) slots: u32,
 }
 
-/// A level (grid) before the levels are sorted by the size of their cells.
 struct Draft {
     level: Level,
     range: SizeRange,
@@ -41,7 +36,7 @@ struct Draft {
 }
 
 /// Makes the plan of a step, with at most `slots` entries in the table of cells. `classes` has the
-/// size classes in use, each with its number.
+/// size classes in use, with their numbers.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -75,8 +70,8 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the levels (grids) in the order of the sizes in them. The table entries of each are
-/// counted from 0.
+/// Returns the levels (grids) in the order of the sizes of their spheres. The table entries of each
+/// level are counted from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],

@@ -25,7 +25,6 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
             if sets.are_two() && fine_side.range.set == coarse_side.range.set {
                 continue;
             }
-            // Of two levels (grids), only the one whose search costs less searches the other.
             if coarse_searches_fine(space, coarse_side, fine_side) {
                 searched[coarse] |= 1 << fine;
             } else {
@@ -37,12 +36,11 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
 }
 
 /// Returns whether it costs less if the spheres in a grid with large cells search a grid with small
-/// cells than the reverse. It costs less if the large spheres are few.
+/// cells than the reverse, as is so if the large spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere reaches many small cells. They are few ranges of the sorted entries only if
-    // each has a table entry of its own, and if the step is not divided into time slabs for the
-    // small cells.
+    // The many small cells that a large sphere reaches are few ranges of the sorted spheres only if
+    // each has a table entry of its own, and if the grid has no time slabs.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -50,21 +48,19 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     if !all_in_box || level.time_power > 0 {
         return false;
     }
-    // Small proxies whose time segments are longer than a time slab of the other grid search
-    // several slabs there.
     let shift = coarse.level.time_power;
     let slabs = (1_u32 << shift.saturating_sub(fine.range.power)) as f32;
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if all spheres (or time segments) in the grid `from` search the grid
-/// `to`, and each of them searches `slabs` time slabs (parts of the step).
+/// Returns the expected cost if each sphere in the grid `from` searches `slabs` time slabs (parts
+/// of the step) of the grid `to`.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // The number of rows of cells that have table entries limits the search. A dimension of 0 means
-    // that there are none, and so no limit.
+    // The number of rows of cells with table entries limits the search. A dimension of 0 means no
+    // such rows, and no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -73,10 +69,9 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 }
 
 /// Returns an upper bound of the number of candidate pairs, if no table entry holds more than
-/// `fullest` spheres (or time segments). Along each axis, a sphere searches at most 4 cells of a
-/// grid with larger cells. In a grid with smaller cells, it searches at most 3 cells more than its
-/// own cell is wide there. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with
-/// smaller cells.
+/// `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with larger
+/// cells, and in a grid with smaller cells at most 3 cells more than its own cell is wide there.
+/// Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

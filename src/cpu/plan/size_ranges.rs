@@ -11,29 +11,27 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A run of neighbouring size classes that has proxies (spheres or time segments), of one set and
-/// one number of segments per sphere. Also several runs that become one grid, merged into one.
+/// A run of neighbouring size classes in use, of one set and one number of segments per sphere.
+/// Also several runs, merged into one grid.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments per sphere, or the least such number of several merged
-    /// ranges.
+    /// log₂ of the number of time segments per sphere, or the least one of several merged runs of
+    /// size classes.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size below which others search the spheres (or time segments) of this range
-    /// ([`SizeRange::searches`]). Ranges merged into one grid have the value of the smallest of
-    /// them, so that none of them counts as smaller. With two sets they have the value of the
-    /// largest.
+    /// Size below which other spheres search those of this range ([`SizeRange::searches`]). Ranges
+    /// merged into one grid have the smallest of their values, so that none of them counts as
+    /// smaller, but with two sets the largest.
     reference: f32,
-    /// Number of spheres or time segments in all size ranges that search this one.
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether the spheres (or time segments) of this range search the other range, in the
-    /// estimates of costs. With two sets, ranges of equal size search each other. In the finished
-    /// plan, `searched_levels` decides.
+    /// Returns whether the spheres of this range search the other range, in the estimates of costs.
+    /// With two sets, ranges of equal size search each other. In the finished plan,
+    /// `searched_levels` decides.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -42,9 +40,8 @@ impl SizeRange {
         }
     }
 
-    /// Returns whether spheres of two sizes may be in one grid. An uncut sphere spans the whole
-    /// step, so a grid with uncut spheres cannot divide the step into time slabs, as grids of time
-    /// segments do.
+    /// Returns whether spheres of two sizes may be in one grid. A grid of time segments has time
+    /// slabs (parts of the step), but an uncut sphere spans the whole step.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
@@ -64,10 +61,8 @@ impl SizeRange {
     }
 }
 
-/// Divides the size classes into at most [`MAX_LEVELS`] runs, which are as short as this limit
-/// allows.
+/// Divides the size classes into at most [`MAX_LEVELS`] runs, as short as this limit allows.
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
-    // The numbers of all classes of a run are equal except for their low `shift` bits.
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)
         .find(|&shift| runs(shift).count() <= MAX_LEVELS)

@@ -1,5 +1,5 @@
-//! The GPU buffers and shader stages of all reductions (results computed from the list of pairs) that the
-//! application requested.
+//! The GPU buffers and shader stages of all requested reductions (results computed from the list of
+//! pairs).
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
@@ -12,8 +12,8 @@ use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// Reductions (results computed from the list of pairs) that the application requested. Contacts and changes
-/// need the sorted list, so a request for contacts or changes also creates the sorted list.
+/// Reductions (results computed from the list of pairs) that the application requested. Contacts
+/// and changes also create the sorted list, which they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -31,7 +31,6 @@ impl Wanted {
         changes: true,
     };
 
-    /// Returns whether any requested reduction needs the sorted list of pairs.
     fn needs_sorted(self) -> bool {
         let Self {
             earliest: _,
@@ -43,25 +42,19 @@ impl Wanted {
     }
 }
 
-/// The GPU buffers of the requested reductions (results computed from the list of pairs), with the shader
-/// stages that fill the buffers.
 #[derive(Default)]
 pub(crate) struct Reductions {
-    /// Time and partner of each sphere's earliest impact.
     pub(crate) earliest: Option<wgpu::Buffer>,
     pub(crate) sorted: Option<SortedBuffers>,
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,
-    /// Shader stages that compute the reductions. They run after the stages that find the pairs.
     stages: Vec<Stage>,
-    /// All buffers of the reductions, except for buffers that keep their contents from step to step.
+    /// All buffers of the reductions, without those that keep their contents from step to step.
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
 
 impl Reductions {
-    /// Makes the buffers and stages of the requested reductions for the list of pairs in `buffers`. The new
-    /// buffers have the same capacities as `buffers`.
     pub(crate) fn new(
         binder: Binder<'_>,
         stages: &Stages,
@@ -77,8 +70,8 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern lists all fields, so the compiler points out a reduction that is added later but not
-        // made.
+        // The pattern lists all fields, so the compiler points out a reduction that is added later
+        // but not made.
         let Wanted {
             earliest,
             sorted: _,
@@ -111,14 +104,14 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Takes the shader stages of the reductions out of this struct. A second call returns an empty list. The
-    /// stages must run after the stages that find the pairs.
+    /// Takes the shader stages out of this struct. They must run after the stages that find the
+    /// pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records a copy of the last complete step's pairs from the buffers `old` into these buffers. The next
-    /// step's changes (begun, lasting and ended pairs) are relative to the copied pairs. Without the copy, or
+    /// Records a copy of the last complete step's pairs from the buffers `old`, so that the next
+    /// step's changes (begun, lasting and ended pairs) are relative to them. Without the copy, or
     /// if `old` is larger than these buffers, the next step is compared with an empty list.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {

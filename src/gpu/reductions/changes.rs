@@ -10,26 +10,23 @@ use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
 
-/// GPU buffers of the pairs that began, lasted or ended since the last complete step.
 pub(crate) struct ChangeBuffers {
-    /// Sphere indices (a, b) of pairs: first the pairs that began, then the pairs that lasted, then the pairs
-    /// that ended.
+    /// Sphere indices (a, b) of the pairs that began, then of the pairs that lasted, then of the
+    /// pairs that ended.
     pub(crate) list: wgpu::Buffer,
     /// Sphere indices (a, b) of the last complete step's pairs, sorted.
     kept: wgpu::Buffer,
-    /// Number of pairs of the last complete step, in a GPU buffer.
     kept_count: wgpu::Buffer,
 }
 
 impl ChangeBuffers {
-    /// Returns whether a GPU buffer keeps its contents from one time step to the next.
     #[cfg(test)]
     pub(super) fn keeps(&self, buffer: &wgpu::Buffer) -> bool {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records a copy of the last complete step's pairs from the buffers `old` into these buffers. Records
-    /// nothing if the buffers `old` are larger.
+    /// Records a copy of the last complete step's pairs from the buffers `old`, unless the old
+    /// buffers are larger than the new ones.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -42,8 +39,8 @@ impl ChangeBuffers {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the changes since the last step, and appends the shader stage that fills them.
-    /// The sorted list of pairs must have been made before.
+    /// Makes the buffers of the changes since the last step, and appends the shader stage that
+    /// fills them. The sorted list of pairs must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
@@ -52,8 +49,8 @@ impl Maker<'_> {
         let list = made.array::<[u32; 2]>("changes", "changes", 2 * pairs, source)?;
         let flags = made.table("change_flags", "flags of changes", 2 * pairs + 1, none)?;
         let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
-        // The number of pairs of the last step is 0 before the first step, because wgpu fills new buffers
-        // with zeros.
+        // The number of the last step's pairs is 0 before the first step, because wgpu fills new
+        // buffers with zeros.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =
             |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));

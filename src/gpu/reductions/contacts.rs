@@ -10,18 +10,17 @@ use super::maker::Maker;
 use super::sort::{By, Sorter};
 use crate::Error;
 
-/// GPU buffers of the contacts of each sphere.
 pub(crate) struct ContactBuffers {
-    /// For each sphere, the position in `indices` at which the sphere's list of contacts begins. One more
-    /// entry than the capacity for spheres marks the end of the last list.
+    /// For each sphere, the position in `indices` of its first contact. One more entry than the
+    /// capacity for spheres marks the end of the last list.
     pub(crate) offsets: wgpu::Buffer,
-    /// Contacts of all spheres, sphere by sphere. Each entry is an index into the sorted list of pairs.
+    /// Contacts of all spheres, sphere by sphere, as indices into the sorted list of pairs.
     pub(crate) indices: wgpu::Buffer,
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of each sphere's contacts, and appends the shader stage that fills them. The sorted
-    /// list of pairs must have been made before.
+    /// Makes the buffers of each sphere's contacts, and appends the shader stage that fills them.
+    /// The sorted list of pairs must have been made before.
     pub(super) fn contacts(
         &mut self,
         sorter: &Sorter,

@@ -10,8 +10,6 @@ use super::maker::Maker;
 use crate::Error;
 
 impl Maker<'_> {
-    /// Makes the buffer of each sphere's earliest impact, and appends the shader stage that fills it. The
-    /// buffer has one element for each sphere that carom's buffers have room for.
     pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<wgpu::Buffer, Error> {
         let spheres = self.buffers.capacity.spheres.max(1);
         let earliest = self.made.array::<GpuEarliest>(

@@ -15,43 +15,38 @@ use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
 
-/// GPU buffers of the sorted list of pairs.
 pub(crate) struct SortedBuffers {
-    /// Pairs as [`CaromCollision`]s, sorted by their sphere indices (a, b). `CaromResults::sorted` holds the
-    /// number of these pairs.
+    /// Pairs as [`CaromCollision`]s, sorted by their sphere indices (a, b). `CaromResults::sorted`
+    /// is their number.
     pub(crate) list: wgpu::Buffer,
-    /// Arguments of an indirect dispatch with one invocation per sorted pair.
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// GPU buffers of a radix sort. Their capacity, in items of four words, is the capacity of the list of pairs.
+/// GPU buffers of a radix sort, with the capacity of the list of pairs, in items of four words.
 pub(super) struct Sorter {
-    /// The [`Digit`] of the sort key for each pass of the radix sort, at offsets that are multiples of
+    /// [`Digit`] of the sort key for each pass, at offsets that are multiples of
     /// [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
     /// Number of radix sort digits in the largest sphere index.
     count: u32,
-    /// Two buffers of sort items. In each pass of the radix sort, the items move from one buffer to the
-    /// other.
+    /// Two buffers of sort items. Each pass moves the items from one to the other.
     pub(super) items: [wgpu::Buffer; 2],
-    /// For each value of a digit, and for each block of items: how many items of the block have this value.
-    /// The table is ordered by value, then by block. A prefix sum turns each count into the sorted position
-    /// of the first of these items.
+    /// For each value of a digit, and for each block of items, how many items of the block have
+    /// this value. A prefix sum turns each count into the sorted position of the first of these
+    /// items.
     table: ScanTable,
 }
 
-/// Items that the radix sort orders, and their sort key.
 #[derive(Clone, Copy)]
 pub(super) enum By {
-    /// Sorts the list of pairs by the sphere indices (a, b).
     Pair,
     /// Sorts as many items as the sorted list has pairs, by the first word of each item.
     FirstWord,
 }
 
-/// Returns the digit of the sort key for each pass of all radix sorts. First come the passes of [`By::Pair`],
-/// with the digits of index b before the digits of index a. The passes of [`By::FirstWord`] follow. The
-/// digits of each index begin with the least significant digit.
+/// Returns the digit of the sort key for each pass of all radix sorts: first the passes of
+/// [`By::Pair`], with the digits of index b before those of index a, then the passes of
+/// [`By::FirstWord`]. The digits of an index begin with the least significant one.
 fn digits(count: u32) -> impl Iterator<Item = Digit> {
     let passes = [(1, 0), (0, 0), (0, 1)];
     passes.into_iter().flat_map(move |(word, distinct)| {
@@ -64,7 +59,6 @@ fn digits(count: u32) -> impl Iterator<Item = Digit> {
     })
 }
 
-/// Makes a uniform buffer of radix sort digits, at offsets that are multiples of [`UNIFORM_ALIGNMENT`].
 fn upload(
     device: &wgpu::Device,
     digits: impl Iterator<Item = Digit>,
@@ -111,8 +105,6 @@ impl Sorter {
         })
     }
 
-    /// Returns the numbers of the radix sort passes that sort by the key `by`, in the order in which the
-    /// passes run.
     fn passes(&self, by: By) -> Range<u32> {
         match by {
             By::Pair => 0..2 * self.count,
@@ -120,14 +112,11 @@ impl Sorter {
         }
     }
 
-    /// Returns the other one of the two buffers of sort items.
     fn other(&self, one: &wgpu::Buffer) -> wgpu::Buffer {
         let [first, second] = &self.items;
         if one == first { second } else { first }.clone()
     }
 
-    /// Returns the dispatches that sort the items in the buffer `items`, and the buffer that then holds the
-    /// sorted items.
     pub(super) fn sort(
         &self,
         maker: &Maker<'_>,
@@ -157,7 +146,8 @@ impl Sorter {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the sorted list of pairs, and appends the shader stage that sorts the pairs.
+    /// Makes the buffers of the sorted list of pairs, and appends the shader stage that sorts the
+    /// pairs.
     pub(super) fn sorted(
         &mut self,
         sorter: &Sorter,

@@ -18,15 +18,14 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// A GPU device with buffers that start full of random bits, and the pairs of the last complete step, which
-/// the test needs to compute the expected changes.
+/// A GPU device with buffers that start full of random bits, and the pairs of the last complete
+/// step, from which the test computes the expected changes.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
     previous: Vec<Collision>,
 }
 
-/// Contents of all result buffers after a time step, as 32-bit words.
 #[derive(Default)]
 struct Left {
     raw: Vec<u32>,
@@ -61,7 +60,8 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so the compiler points out a reduction that is added later but not tested.
+        // The pattern has no `..`, so the compiler points out a reduction that is added later but
+        // not tested.
         let Wanted {
             earliest,
             sorted,
@@ -105,7 +105,6 @@ impl Rig {
         ])
     }
 
-    /// Runs a time step, and returns its results and the contents of the result buffers.
     fn step(&mut self, spheres: &[Sphere], split: usize) -> (CaromResults, Left) {
         self.try_step(spheres, split)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -146,8 +145,6 @@ impl Rig {
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
 
-    /// Runs a time step, and checks that each reduction on the GPU equals the CPU's reduction of the same
-    /// pairs.
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
@@ -223,8 +220,6 @@ impl Rig {
     }
 }
 
-/// Returns one set of spheres if `split` is 0. Otherwise returns two sets, of which the second begins at
-/// sphere `split`.
 fn sets(split: usize) -> Sets {
     match split {
         0 => Sets::One,
@@ -246,7 +241,6 @@ fn collisions(pairs: &[[u32; 4]]) -> Vec<Collision> {
     pairs.iter().map(collision).collect()
 }
 
-/// Returns slow spheres at random places. Every fiftieth sphere is fast. The centres are at time `time`.
 fn gas(count: usize, time: f32) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let side = (count as f32 * 6.0).cbrt();
@@ -319,7 +313,6 @@ fn reductions_of_coincident_spheres_match_the_cpu() {
     );
 }
 
-/// Tests spheres that touch up to six neighbours at the same time without overlapping.
 #[test]
 fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     let lattice: Vec<Sphere> = (0..4096)
@@ -345,8 +338,8 @@ fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     assert!(results.sorted >= 11_520);
 }
 
-/// Tests pairs of fast spheres that meet halfway through the step, where one time segment of their paths ends
-/// and the next begins. Several time segments then report the same pair.
+/// Tests fast pairs that meet halfway through the step, where one time segment of their paths ends
+/// and the next begins. Several segments then report the same pair.
 #[test]
 fn a_pair_that_is_reported_several_times_is_sorted_once() {
     let mut spheres = gas(10_000, 0.0);
@@ -415,7 +408,6 @@ fn changes_continue_when_the_buffers_grow() {
         pairs: 4000,
         segment: 0.0,
     };
-    // The test grows the GPU buffers twice without a time step in between.
     for needed in [
         RequiredCapacity {
             pairs: 2001,
@@ -429,7 +421,6 @@ fn changes_continue_when_the_buffers_grow() {
     assert_eq!((results.began, results.lasted), (0, before.sorted));
 }
 
-/// Tests one large sphere that touches about 100 000 other spheres.
 #[test]
 fn a_sphere_that_touches_all_others_is_reduced_as_on_the_cpu() {
     let count = 100_000;

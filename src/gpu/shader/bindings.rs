@@ -1,25 +1,19 @@
-//! Parses the buffer bindings of a compute shader from the shader's WGSL text.
+//! Parses the buffer bindings of a compute shader from its WGSL text.
 
-/// How a compute shader uses a buffer that is bound to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// A uniform buffer.
     Uniform,
-    /// A storage buffer that the shader only reads.
     Read,
-    /// A storage buffer that the shader reads and writes.
     Write,
 }
 
 /// WGSL type of a buffer variable, without the length of an array and without the wrapper `atomic<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// Name of the WGSL type, or of the element type of an array.
     pub(crate) element: &'static str,
     pub(crate) is_array: bool,
 }
 
-/// Buffer variable of a compute shader. A shader's list of bindings is in the order of the binding indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) name: &'static str,
@@ -40,8 +34,7 @@ impl Kind {
             .strip_prefix("array<")
             .and_then(|inner| inner.strip_suffix('>'));
         match array {
-            // In `array<T, N>`, the name of the element type T contains no comma, so T ends at the first
-            // comma.
+            // The name of the element type T in `array<T, N>` ends at the first comma.
             Some(inner) => Self {
                 element: bare(inner.split(',').next().unwrap_or(inner)),
                 is_array: true,
@@ -54,8 +47,8 @@ impl Kind {
     }
 }
 
-/// Parses one line of WGSL that declares the buffer with binding index `index`. Returns `None` if the line
-/// does not have the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
+/// Parses a line of WGSL that declares the buffer with binding index `index`. Returns `None` if the
+/// line does not have the form `@group(0) @binding(INDEX) var<ACCESS> NAME: TYPE;`.
 fn binding(line: &'static str, index: usize) -> Option<Binding> {
     let rest = line.strip_prefix(&format!("@group(0) @binding({index}) var<"))?;
     let (access, rest) = rest.split_once("> ")?;
@@ -72,8 +65,8 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
     })
 }
 
-/// Returns the buffer bindings that a WGSL text declares. Each declaration must be on a line of its own, and
-/// the binding indices must ascend from 0. Returns the first declaration that breaks this rule as the error.
+/// Returns the buffer bindings that a WGSL text declares, or the first declaration with an error.
+/// Each must be on a line of its own, with binding indices that ascend from 0.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

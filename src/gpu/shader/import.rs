@@ -1,5 +1,5 @@
-//! Assembles a complete WGSL module from a shader file in `shaders/` and the files in `shaders/shared/`
-//! (shared parts) that the shader imports.
+//! Assembles a complete WGSL module from a shader file in `shaders/` and the files in
+//! `shaders/shared/` (shared parts) that it imports.
 
 use std::fmt::{Display, Formatter};
 
@@ -42,18 +42,17 @@ parts![
     "units",
 ];
 
-/// Reason why a shader file and the shared files that it imports do not form a WGSL module.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BadImport {
     /// A line of a shader file begins with `#` but is neither `#import` nor `#needs`.
     Directive(String),
-    /// No file in `shaders/shared/` has the name in an `#import` line.
+    /// An `#import` line names a file that is not in `shaders/shared/`.
     Part(String),
-    /// An `#import` line names an item that the imported shared file does not declare.
+    /// An `#import` line names an item that the shared file does not declare.
     Item { part: String, item: String },
-    /// A shared shader file imports itself, directly or through other files.
+    /// A shared file imports itself, directly or through other files.
     Cycle(String),
-    /// A shared shader file lists a variable after `#needs` that the importing shader does not declare.
+    /// A shared file lists a variable after `#needs` that the importing shader does not declare.
     Need(String),
 }
 
@@ -69,12 +68,11 @@ impl Display for BadImport {
     }
 }
 
-/// A line of a shader file that begins with `#`, and is `#import` or `#needs`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Directive<'a> {
-    /// Import of items from a shared file: `#import part::{item, item}`.
+    /// `#import part::{item, item}`: imports items from a shared file.
     Import { part: &'a str, items: Vec<&'a str> },
-    /// Names of variables that the importing shader must declare: `#needs name, name`.
+    /// `#needs name, name`: names variables that the importing shader must declare.
     Needs(Vec<&'a str>),
 }
 
@@ -101,13 +99,11 @@ fn directive(line: &str) -> Result<Directive<'_>, BadImport> {
     }
 }
 
-/// Returns the `#import` and `#needs` lines of a shader file.
 pub(super) fn directives(text: &str) -> Result<Vec<Directive<'_>>, BadImport> {
     let lines = text.lines().filter(|line| line.starts_with('#'));
     lines.map(directive).collect()
 }
 
-/// Returns the name that a line of WGSL declares at module scope, or `None`.
 fn declared_by(line: &str) -> Option<&str> {
     let line = match line.strip_prefix("@group(") {
         Some(_) => &line[line.find("var<")?..],
@@ -123,27 +119,21 @@ fn declared_by(line: &str) -> Option<&str> {
         .next()
 }
 
-/// Returns the names that a shader file declares at module scope.
 pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(declared_by)
 }
 
-/// A WGSL module while it is being assembled from several files.
 #[derive(Default)]
 struct Module {
-    /// WGSL text assembled so far, without `#import` and `#needs` lines.
     text: String,
-    /// Names of the shared files whose text is already in the module.
     done: Vec<&'static str>,
-    /// Names of the shared files whose imports are being processed: a stack in which each file imports the
-    /// next.
+    /// Names of the shared files being processed: a stack in which each file imports the next.
     open: Vec<&'static str>,
-    /// Names of the variables that the importing shader must declare.
     needs: Vec<&'static str>,
 }
 
 impl Module {
-    /// Adds the text of a shader file to the module, after the texts of all shared files that it imports.
+    /// Adds the text of a shader file to the module, after the shared files that it imports.
     fn add(&mut self, text: &'static str, parts: &Parts) -> Result<(), BadImport> {
         for directive in directives(text)? {
             match directive {
@@ -191,11 +181,10 @@ impl Module {
     }
 }
 
-/// Shared shader files, as pairs of a name and a text.
 type Parts = [(&'static str, &'static str)];
 
-/// Returns the WGSL module of a shader file: the texts of all shared files that it imports, directly or
-/// indirectly, and then its own text. Each shared file occurs once, after the files that it imports.
+/// Returns the WGSL module of a shader file: all shared files that it imports, directly or
+/// indirectly, each once and after its own imports, and then the file.
 pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
     let mut module = Module::default();
     module.add(kernel, parts)?;

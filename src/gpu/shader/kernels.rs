@@ -10,7 +10,6 @@ use crate::Error;
 pub struct Kernel {
     /// Name of the kernel (shader entry point) in carom's table of kernels.
     pub name: &'static str,
-    /// Name of the WGSL file in `shaders/`, without the extension.
     pub(crate) file: &'static str,
     pub(crate) text: &'static str,
     /// Name of the entry point in the WGSL file.
@@ -31,9 +30,9 @@ macro_rules! kernel {
     };
 }
 
-/// Defines a struct with a compiled kernel (shader entry point) in each field, and a constant list of the
-/// same kernels. Each line of input has four parts: the field, the WGSL file, the entry point and the values
-/// of the override constants.
+/// Defines a struct with a compiled kernel (shader entry point) in each field, and a list of the
+/// same kernels. Each line of input has the field, the WGSL file, the entry point and the values of
+/// the override constants.
 macro_rules! kernels {
     (
         $(#[$doc:meta])* $set:ident, $all:ident:
@@ -69,16 +68,16 @@ kernels! {
     scan_apply: "scan_apply", "main", [];
     scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
-    // `tally` and `pairs` are the same shader. With the override constant `TALLY`, the shader counts the
-    // candidate pairs without testing whether they touch.
+    // `tally` is the shader `pairs` with the override constant `TALLY`, which makes it count the
+    // candidate pairs without testing them.
     tally: "pairs", "main", [("TALLY", 1.0)];
     pairs: "pairs", "main", [];
     results: "results", "main", [];
 }
 
 kernels! {
-    /// The compute shaders that read spheres from the application's own GPU buffers, and compute the
-    /// parameters that depend on these spheres.
+    /// The compute shaders that read spheres from the application's own GPU buffers, and compute
+    /// the parameters that depend on them.
     Load, LOAD:
     load_params: "load_params", "main", [];
     load_first: "load_spheres", "first_set", [];
@@ -87,15 +86,14 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shader that copies each pair together with the values of its two spheres. The CPU computes
-    /// the exact result from these values.
+    /// The compute shader that copies each pair with the values of its two spheres, from which the
+    /// CPU computes the exact result.
     Gather, GATHER:
     gather: "gather", "main", [];
 }
 
 kernels! {
-    /// The compute shaders of the reductions: results computed from the list of touching pairs, such as the
-    /// contacts of each sphere.
+    /// The compute shaders of the reductions (results computed from the list of touching pairs).
     Reduce, REDUCE:
     earliest_fill: "earliest", "fill", [];
     earliest_times: "earliest", "times", [];
@@ -128,7 +126,6 @@ impl Kernel {
         Ok(prelude() + &module)
     }
 
-    /// Returns the kernel's buffer bindings in bind group 0, in the order of the binding indices.
     pub(crate) fn bindings(&self) -> Result<Vec<Binding>, Error> {
         bindings::parse(self.text)
             .map_err(|line| self.error(&format_args!("expected the next binding, found `{line}`")))
@@ -142,11 +139,9 @@ impl Kernel {
     }
 }
 
-/// A kernel (shader entry point) compiled for a device.
 pub(crate) struct Compiled {
-    /// Label of the wgpu objects of this kernel, shown by GPU debuggers.
+    /// Label of the wgpu objects, shown by GPU debuggers.
     pub(crate) label: String,
-    /// Buffer bindings of the kernel, in the order of the binding indices.
     pub(crate) bindings: Vec<Binding>,
     pub(crate) layout: wgpu::BindGroupLayout,
     pub(crate) pipeline: wgpu::ComputePipeline,

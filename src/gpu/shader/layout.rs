@@ -1,10 +1,11 @@
-//! Rust twins of the WGSL structures in the GPU buffers. Each twin has the same fields as its WGSL structure.
-//! The comments in WGSL describe the fields. A name begins with `Gpu` if the CPU backend has another
-//! structure with the rest of the name.
+//! Rust twins of the WGSL structures in the GPU buffers, with the same fields, which the comments
+//! in WGSL describe. A name begins with `Gpu` if the CPU backend has another structure with the
+//! rest of the name.
 //!
-//! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages), `shaders/shared/carom.wgsl`
-//! (results), `shaders/shared/sources.wgsl` (layout of the application's buffers) and `shaders/gather.wgsl`
-//! (`Gathered`). `Params::new` has a twin in `shaders/load_params.wgsl`.
+//! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
+//! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the
+//! application's buffers) and `shaders/gather.wgsl` (`Gathered`). `Params::new` has a twin in
+//! `shaders/load_params.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -19,9 +20,8 @@ use crate::shared::units::Units;
 /// Offset alignment for uniform buffer bindings, in bytes, that every device accepts.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A Rust type whose values, or arrays of values, are stored in GPU buffers.
+/// A Rust type of which values are stored in GPU buffers.
 pub(crate) trait Element: Pod {
-    /// Name of the same type in WGSL.
     const WGSL: &'static str;
 }
 
@@ -41,7 +41,6 @@ impl Element for Sphere {
     const WGSL: &'static str = "Sphere";
 }
 
-/// Size of a structure in bytes, its WGSL name, and the names and byte offsets of its fields.
 #[cfg(test)]
 pub(super) struct StructLayout {
     pub(super) wgsl: &'static str,
@@ -70,7 +69,6 @@ macro_rules! layouts {
             }
         )*
 
-        /// Layouts of all structures that Rust and WGSL share. A test compares them with the layouts in WGSL.
         #[cfg(test)]
         pub(super) const LAYOUTS: &[StructLayout] = &[$(StructLayout {
             wgsl: $wgsl,
@@ -81,7 +79,6 @@ macro_rules! layouts {
 }
 
 layouts! {
-    /// Input parameters of a time step: number of spheres, duration, capacities and flags.
     struct Params = "Params" {
         spheres: u32,
         b_offset: u32,
@@ -101,8 +98,7 @@ layouts! {
         serial: u32,
     }
 
-    /// Counters that the shaders of a time step increment. Counters of time segments, candidate pairs and
-    /// touching pairs have 64 bits, stored as two words with the low word first.
+    /// Counters that the shaders increment. Counters of 64 bits have two words, the low word first.
     struct Counters = "Counters" {
         segments: [u32; 2],
         candidates: [u32; 2],
@@ -116,7 +112,6 @@ layouts! {
         used: [u32; SIZE_CLASSES / 32],
     }
 
-    /// Positions of the spheres' values (centre, radius, motion, groups) in the application's GPU buffers.
     struct SourceLayout = "SourceLayout" {
         center: [u32; 2],
         radius: [u32; 2],
@@ -132,7 +127,6 @@ layouts! {
         unused: u32,
     }
 
-    /// A pair of spheres in the GPU's list of pairs, with time of impact and depth.
     struct CaromCollision = "CaromCollision" {
         a: u32,
         b_and_grazing: u32,
@@ -140,7 +134,6 @@ layouts! {
         depth: f32,
     }
 
-    /// Results of a time step that the GPU writes: status, numbers of pairs, spheres and candidates.
     struct CaromResults = "CaromResults" {
         status: u32,
         pairs: u32,
@@ -164,7 +157,7 @@ layouts! {
         invalid_index: [u32; INVALID_LISTED],
     }
 
-    /// The reference frame of the grids: an origin in the middle of the spheres that moves with most of them.
+    /// The moving origin of the grids, in the middle of the spheres.
     struct GpuFrame = "Frame" {
         origin: [f32; 3],
         unused: f32,
@@ -172,8 +165,6 @@ layouts! {
         unused_too: f32,
     }
 
-    /// Values measured for one sphere of the sample: distances to two neighbours, radius, position and
-    /// velocity.
     struct Sampled = "Sampled" {
         log_distance: [f32; 2],
         radius: f32,
@@ -184,7 +175,7 @@ layouts! {
         unused_as_well: f32,
     }
 
-    /// Median of one quantity of the sampled spheres, and a low and a high quantile that exclude outliers.
+    /// Median of one quantity of the sampled spheres, and its range without outliers.
     struct Ranks = "Ranks" {
         low: f32,
         median: f32,
@@ -192,7 +183,7 @@ layouts! {
         unused: f32,
     }
 
-    /// Distribution of the spheres in space, estimated from a sample of the spheres.
+    /// Distribution of the spheres in space, estimated from a sample.
     struct GpuSpace = "Space" {
         log_others: [f32; OCTAVES],
         frame: GpuFrame,
@@ -202,8 +193,7 @@ layouts! {
         unused: f32,
     }
 
-    /// Number of grid entries (uncut spheres and time segments) of similar size, with bounds of their
-    /// positions.
+    /// Number of spheres and time segments of similar size, with bounds of their positions.
     struct GpuSizeClass = "SizeClass" {
         count: u32,
         inside: u32,
@@ -233,7 +223,6 @@ layouts! {
         unused: [u32; 2],
     }
 
-    /// The grids of a time step, and the grid to which each size class of spheres belongs.
     struct GpuPlan = "Plan" {
         levels: u32,
         slots: u32,
@@ -244,15 +233,15 @@ layouts! {
         level_of_size_class: [u32; SIZE_CLASSES],
     }
 
-    /// Index of the table entry (slot) of a sphere's grid cell, and the sphere's position among all spheres
-    /// of this entry.
+    /// Table index (slot) of a sphere's grid cell, and the sphere's position among the spheres of
+    /// this slot.
     struct GpuBinned = "Binned" {
         slot: u32,
         place: u32,
     }
 
-    /// Centre, radius, velocity and index of a sphere for the test of candidate pairs, in the units of the
-    /// grids (see `src/shared/units.rs`). The list is sorted by table entry (slot) of the grid cell.
+    /// A sphere for the test of candidate pairs, in the units of the grids (see
+    /// `src/shared/units.rs`). The list is sorted by the grid cell's table index (slot).
     struct GpuSortedProxy = "SortedProxy" {
         center: [f32; 3],
         radius: f32,
@@ -260,14 +249,13 @@ layouts! {
         sphere: u32,
     }
 
-    /// Grid cell of a sphere, and a tag word that packs the number of the grid and the number of the time
-    /// segment.
+    /// Grid cell of a sphere, and a tag that packs the numbers of the grid and of the time segment.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,
     }
 
-    /// The digit of the sort key by which one pass of the radix sort orders the items.
+    /// The digit of the sort key for one pass of the radix sort.
     struct Digit = "Digit" {
         word: u32,
         shift: u32,
@@ -275,20 +263,17 @@ layouts! {
         unused: u32,
     }
 
-    /// Arguments of an indirect dispatch: number of workgroups along each axis.
     struct DispatchArguments = "DispatchArguments" {
         x: u32,
         y: u32,
         z: u32,
     }
 
-    /// Earliest impact of a sphere: the float32 bits of the time, and the index of the other sphere.
     struct GpuEarliest = "Earliest" {
         toi: u32,
         partner: u32,
     }
 
-    /// A pair with the centre, radius and velocity of both spheres, in the application's units.
     struct Gathered = "Gathered" {
         a: u32,
         b_and_grazing: u32,
@@ -297,9 +282,9 @@ layouts! {
 }
 
 impl Params {
-    /// Returns the parameters of a time step, with all capacities, limits and the serial number set to 0. If
-    /// the spheres are in GPU buffers of the application, pass 0 for `spheres`: the shader `load_params` then
-    /// sets their number on the device.
+    /// Returns the parameters of a step. All capacities, limits and the serial number are 0. For
+    /// spheres in GPU buffers of the application, pass 0 for `spheres`: the shader `load_params`
+    /// sets their number.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {

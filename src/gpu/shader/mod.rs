@@ -1,10 +1,10 @@
-//! The WGSL compute shaders: their texts, the constants and structures that they share with Rust, and the
-//! compute pipelines made from them.
+//! The WGSL compute shaders: their texts, the constants and structures that they share with Rust,
+//! and the compute pipelines made from them.
 //!
-//! A *kernel* is one entry point of a WGSL file in `shaders/`. A *shared part* is a WGSL file in
-//! `shaders/shared/`. The line `#import part::{item, ...}` at the top of a WGSL file imports items from a
-//! shared part. The line `#needs params` in a shared part says that this part reads the kernel's variable
-//! `params`. Rust binds to each variable of a kernel the buffer of the same name.
+//! A *kernel* is one entry point of a WGSL file in `shaders/`. A *shared part* is a file in
+//! `shaders/shared/`. The line `#import part::{item, ...}` imports items from a shared part. The
+//! line `#needs params` in a shared part says that it reads the kernel's variable `params`. Rust
+//! binds to each variable of a kernel the buffer of the same name.
 
 pub(crate) mod bindings;
 pub(crate) mod constants;

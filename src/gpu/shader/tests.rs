@@ -1,5 +1,5 @@
-//! Tests of the WGSL text of the shaders: every shader is valid, its bindings and structures match Rust, and
-//! each file imports exactly the items that it uses.
+//! Tests of the WGSL text of the shaders: every shader is valid, its bindings and structures match
+//! Rust, and each file imports exactly the items that it uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,6 @@ use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
 use crate::gpu::{Status, WGSL};
 
-/// Returns the name and the text of each WGSL file that has entry points, once per file.
 fn files() -> BTreeMap<&'static str, &'static str> {
     all().map(|kernel| (kernel.file, kernel.text)).collect()
 }
@@ -46,7 +45,6 @@ fn every_shader_is_valid_with_no_capabilities() {
     all().for_each(|kernel| drop(module(kernel)));
 }
 
-/// Checks that the table of kernels lists every entry point of every shader file, and no others.
 #[test]
 fn every_entry_point_is_a_kernel() {
     for (file, text) in files() {
@@ -99,7 +97,6 @@ fn every_shader_becomes_spirv_msl_and_hlsl() {
     }
 }
 
-/// Returns the WGSL name of a type, with the plain type for an atomic type.
 fn name_of(module: &Module, handle: Handle<Type>) -> String {
     let kind = &module.types[handle];
     let scalar = |scalar: naga::Scalar| match scalar.kind {
@@ -115,7 +112,6 @@ fn name_of(module: &Module, handle: Handle<Type>) -> String {
     }
 }
 
-/// A buffer binding of a shader, as the WGSL parser naga reads it.
 #[derive(Debug, PartialEq)]
 struct Declared {
     index: u32,
@@ -148,8 +144,8 @@ fn declared_bindings(module: &Module) -> Vec<Declared> {
     all
 }
 
-/// Checks that the bindings that carom reads from a shader's text equal the bindings that the WGSL parser
-/// naga reads. A shader may bind at most eight storage buffers, because every device allows that many.
+/// Checks that carom reads the same bindings from a shader's text as the WGSL parser naga. A shader
+/// may bind at most eight storage buffers, the number that every device allows.
 #[test]
 fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     let design = include_str!("../../../docs/design.md").replace('\n', " ");
@@ -187,8 +183,7 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     }
 }
 
-/// Checks that a buffer variable of one name has the same type in all shaders, because carom binds buffers by
-/// the names of variables.
+/// Checks that a variable has the same type in all shaders, because carom binds buffers by name.
 #[test]
 fn a_name_has_one_type_in_all_kernels() {
     let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
@@ -200,15 +195,14 @@ fn a_name_has_one_type_in_all_kernels() {
     }
 }
 
-/// Returns the text of a shader without comments, `#import` lines and `#needs` lines.
 fn code(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let bare = lines.map(|line| line.split("//").next().unwrap_or_default());
     bare.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns two sets of names in a shader's text: the names that the shader uses, and the names that it
-/// declares as variables, parameters and fields.
+/// Returns the names that a shader uses, and the names that it declares as variables, parameters
+/// and fields.
 fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let code = code(text);
     let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
@@ -231,8 +225,7 @@ fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     (used, bound)
 }
 
-/// Returns the items that a shader file imports with `#import`, and the variables that it lists after
-/// `#needs`.
+/// Returns the items that a shader file imports, and the variables that it lists after `#needs`.
 fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let (mut imported, mut needed) = (BTreeSet::new(), BTreeSet::new());
     for directive in directives(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
@@ -247,8 +240,8 @@ fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'
     (imported, needed)
 }
 
-/// Checks that every shader file imports exactly the items that it uses from other files, and that `#needs`
-/// lists exactly the variables of the importing shader that the file uses.
+/// Checks that every shader file imports exactly the items that it uses from other files, and that
+/// `#needs` lists exactly the variables of the importing shader that it uses.
 #[test]
 fn every_file_imports_exactly_the_items_that_it_uses() {
     let items: BTreeMap<&str, &str> = PARTS
@@ -291,7 +284,6 @@ fn every_file_imports_exactly_the_items_that_it_uses() {
             .filter(|&word| needed.contains(word) || !bound.contains(word))
             .collect();
         check(&needed, &expected, "needs");
-        // An item must be imported from the shared file that declares it.
         for directive in directives(text).unwrap_or_default() {
             if let Directive::Import { part, items: names } = directive {
                 let mut strays = names.iter().filter(|&item| items.get(item) != Some(&part));
@@ -315,7 +307,6 @@ fn every_part_is_imported_by_some_kernel() {
     }
 }
 
-/// Checks that every path of a Rust file in a comment of a shader exists.
 #[test]
 fn every_file_that_a_shader_names_exists() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -360,7 +351,7 @@ fn bad_imports_are_errors() {
     assert_eq!(cycle, Err(BadImport::Cycle("one".to_owned())));
 }
 
-/// Checks that every constant has the same bits in WGSL as in Rust, and that at least one shader uses it.
+/// Checks that every constant has the same bits in WGSL as in Rust, and that a shader uses it.
 #[test]
 fn every_constant_has_the_hosts_bits_and_is_used() {
     let (module, _) = parse("the constants", &super::constants::prelude());
@@ -390,8 +381,8 @@ fn every_constant_has_the_hosts_bits_and_is_used() {
     }
 }
 
-/// Checks that the public text [`WGSL`], which users append to their own shaders, is valid by itself, and
-/// that its constants equal carom's constants in Rust.
+/// Checks that the public text [`WGSL`], which users append to their own shaders, is valid by
+/// itself and has the values of carom's constants.
 #[test]
 fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     let (module, _) = parse("WGSL", WGSL);
@@ -413,8 +404,8 @@ fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     }
 }
 
-/// Checks that appending the public text [`WGSL`] to a user's shader leaves the line numbers in error
-/// messages unchanged, whatever the user's shader ends with.
+/// Checks that appending the public text [`WGSL`] to a user's shader does not change the line
+/// numbers in error messages, whatever that shader ends with.
 #[test]
 fn errors_in_a_users_shader_have_the_line_numbers_of_that_shader() {
     let used = "
@@ -483,7 +474,6 @@ fn workgroups_are_small_enough_for_every_device() {
     }
 }
 
-/// Returns the size of a WGSL structure in bytes, and the names and byte offsets of its members.
 fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) {
     for module in modules {
         let mut layouter = naga::proc::Layouter::default();
@@ -508,7 +498,7 @@ fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) 
 #[test]
 fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     let modules: Vec<Module> = all().map(|kernel| module(kernel).0).collect();
-    // `Sphere` is a type of the public API, so it is missing from `LAYOUTS`, the list of internal structures.
+    // `Sphere` is a public type, so it is missing from `LAYOUTS`, the list of internal structures.
     let sphere = [
         ("center", std::mem::offset_of!(crate::Sphere, center)),
         ("radius", std::mem::offset_of!(crate::Sphere, radius)),
@@ -530,7 +520,6 @@ fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     }
 }
 
-/// Checks that Rust has a type for the elements of every buffer in a shader.
 #[test]
 fn every_element_is_a_type_that_the_host_has() {
     let words = ["u32", "vec2<u32>", "vec4<u32>", "Sphere"];

@@ -1,6 +1,5 @@
-//! For tests: the filter in simulated arithmetic with the largest errors that WGSL allows. Each
-//! simulation has its own way of rounding, fusing, flushing subnormal numbers and ordering sums.
-//! Divisions are off by up to 2.5 ulps.
+//! For tests: the filter in simulated arithmetic with the largest errors that WGSL allows, and
+//! random choices of rounding, fusing, flushing of subnormal numbers and order of sums.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,7 +13,6 @@ use crate::shared::sorted::SortedProxy;
 
 pub(super) struct AnyGpu {
     rng: Rng,
-    /// Whether results are rounded up rather than down. `None`: at random.
     up: Option<bool>,
     flushes: bool,
     fuses: bool,
@@ -33,8 +31,8 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to one of the two adjacent float32 numbers, then flushes a subnormal result to
-    /// zero if this GPU does so.
+    /// Rounds `x` to one of the two adjacent float32 numbers, or a subnormal result to zero if this
+    /// GPU flushes.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -79,7 +77,7 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // One ulp of the quotient is ε times the power of two at or below the quotient.
+        // One ulp of the quotient is ε times the power of two at or below it.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
@@ -87,8 +85,7 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // The quotient gets an error of up to 1.5 ulps, and the rounding adds up to 1 ulp. Together
-        // these are the 2.5 ulps that WGSL allows.
+        // WGSL allows 2.5 ulps: up to 1.5 ulps here, and up to 1 ulp from the rounding.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -109,9 +106,9 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Computes the margin r² − q·q of a pair and the bound on the margin's error, as `filter_pair`
-    /// in `shaders/shared/filter.wgsl` does. The sum of the radii is r, and q joins the centres at
-    /// the closest approach.
+    /// Computes the filter's margin r² − q·q of a pair and the bound of its error, as in
+    /// `shaders/shared/filter.wgsl`. r is the sum of the radii, and q joins the centres at the
+    /// closest approach.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);

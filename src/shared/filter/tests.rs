@@ -28,7 +28,6 @@ struct Seen {
     touching: u64,
     grazing: u64,
     by_integers: u64,
-    /// Largest error of the margin of a pair, as a fraction of its error bound.
     error: f64,
     /// Largest distance from tangency of a pair that the filter leaves open, in ulps of the sum of
     /// the relative coordinates and the radii.
@@ -48,12 +47,8 @@ impl Seen {
     }
 }
 
-/// Converts a pair to the units of the grids, in which the filter computes. Returns the two
-/// spheres, the duration of the step, and the factor for lengths.
 fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     let [one, other] = pair.spheres;
-    // A third sphere, whose radius is the extent of the world, shows the factor by which lengths
-    // are converted.
     let world = [one, other, Sphere::new([0.0; 3], pair.extent)];
     let units = Units::new(pair.dt, pair.extent);
     let scale = units.scale(pair.dt);
@@ -79,14 +74,10 @@ fn prepared(pair: &Pair) -> ([SortedProxy; 2], f32, f64) {
     ([proxy(0), proxy(1)], scale.dt, unit)
 }
 
-/// Compares a pair's margin and error bound from the filter, and the result of `impact`, with exact
-/// arithmetic.
 fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [f32; 2]) -> Seen {
     let [margin, bound] = found.map(f64::from);
     let [a, b] = &pair.spheres;
     let truth = Exact::new(a, b);
-    // The exact margin r² − d², where r is the sum of the radii and d the least distance of the
-    // centres during the step.
     let true_margin = truth.margin(pair.dt.into()) * unit * unit;
     let touches = truth.collide(pair.dt.into());
     let error = (margin - true_margin).abs() - f64::from(EPSILON) * margin.abs();
@@ -117,12 +108,11 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let terms = relative(i.center, j.center) + r;
     let d = (r * r - true_margin).max(0.0).sqrt();
     let slow = relative(i.velocity, j.velocity) < 2.0 * f64::from(SLOW).sqrt();
-    // Below this limit, underflow instead of rounding dominates the error.
     let least = 2_f64.powi(if slow { -14 } else { -40 });
     let mut farthest = 0.0;
     if grazing && terms > least {
-        // The distance |r − d| of the pair from tangency is computed as |r² − d²| / (r + d). For
-        // two points that meet, the denominator would be 0.
+        // The distance |r − d| from tangency is computed as |r² − d²| / (r + d). For two points
+        // that meet, the denominator would be 0.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(
@@ -152,8 +142,6 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     }
 }
 
-/// Checks the filter on `count` pairs of each kind: on a GPU, and in simulated arithmetic with the
-/// largest errors that WGSL allows.
 fn filter_is_right(count: usize) {
     const BATCH: usize = 1 << 18;
     let gpu = filter_on_gpu::adapter();
@@ -194,7 +182,7 @@ fn filter_is_right(count: usize) {
             all.error > 1.0 / 64.0,
             "the bound is more than 64 times the worst error: {all:?}"
         );
-        // The test is meaningful only if the pairs are as close to tangency as intended.
+        // The test is meaningful only if many pairs are close to tangency.
         assert!(all.grazing > all.pairs / 4, "{all:?}");
         assert!(
             (all.pairs / 4..all.pairs * 3 / 4).contains(&all.touching),
@@ -218,8 +206,6 @@ fn no_certain_verdict_on_ten_million_pairs_near_tangency_is_wrong() {
     filter_is_right(10_000_000_usize.div_ceil(KINDS.len()));
 }
 
-/// Compares the certain results of `sweep`, the float64 test of the CPU, with exact arithmetic,
-/// near tangency and far from it.
 #[test]
 fn certain_results_of_the_paired_test_are_correct() {
     let mut rng = Rng::with_seed(1);
