@@ -120,7 +120,7 @@ mutant 'no margin around a path' src/cpu/balls.rs \
 mutant 'motions are lost when their squares underflow' src/shared/segments.rs \
     ' + T::of(f32::MIN_POSITIVE)' '' "${balls[@]}"
 mutant 'pairs that several segments may report are lost' src/cpu/pairs/sweeper.rs \
-    'self.shared.push(Report::new' 'let _ = std::convert::identity::<ReportIn<S>>(Report::new' \
+    'self.output.shared.push(Report::new' 'let _ = std::convert::identity::<ReportIn<S>>(Report::new' \
     "${spans[@]}cpu"
 mutant 'intervals of owners lack their lower end, on the CPU' src/shared/ownership.rs \
     'k < low >> shift || k > high >> shift' 'k <= low >> shift || k > high >> shift' "${spans[@]}cpu"
@@ -151,12 +151,20 @@ mutant 'a sphere near a face counts as inside' src/cpu/images/cell.rs \
 mutant 'a box ignores the motion of its sphere' src/cpu/images/cell.rs \
     ' + duals[k].dot(half_shift).abs()' '' "${worlds[@]}"
 mutant 'the components of duals have no bound' src/cpu/images/lattice.rs \
-    '16.0 * self.duals[k].length() * self.spread' 'self.duals[k].abs()' --lib a_point_is_in_its_box
+    '16.0 * dual_lengths[k] * spread' 'duals[k].abs()' --lib a_point_is_in_its_box
 mutant 'rounded displacements count as exact' src/exact/shift.rs \
     '(x - (sum - of_y)) + (y - of_y) == 0.0' 'x.is_finite() && of_y.is_finite()' \
     --test periodic a_displacement_that_float64_rounds
 mutant 'an image of a sphere touches the sphere in two entries of the list' src/cpu/images/space.rs \
     'image > [0; 3]' 'image != [0; 3]' "${worlds[@]}"
+mutant 'a pair with image 0 counts as one without an image while rows are sorted' src/cpu/list.rs \
+    '[x + MARK, y, z]' '[x, y, z]' "${worlds[@]}"
+mutant 'the reach of a neighbour list is rounded to nearest' src/neighbors.rs \
+    'sum.next_up()' 'sum' --test neighbors a_skin_that_float32
+mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors.rs \
+    '.powi(2) / 4.0 *' '.powi(2) *' --test neighbors a_list_is_valid
+mutant 'the images of one particle are not sorted' src/neighbors.rs \
+    '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))

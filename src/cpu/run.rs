@@ -8,7 +8,7 @@
 use super::bin::{Binned, bin};
 use super::buckets::Buckets;
 use super::clock::StageClock;
-use super::images::{ImageList, Lattice, OpenSpace, PeriodicSpace, ProxySpace, cell};
+use super::images::{ImageList, Lattice, NearImages, OpenSpace, PeriodicSpace, ProxySpace, cell};
 use super::list::{list, list_with_images, sort_images};
 use super::measure::{Sizes, SizesMemory, SpaceMemory, measure_sizes, measure_space};
 use super::neighbors::Grids;
@@ -121,11 +121,11 @@ impl Cpu {
             proxies,
         };
         let stages = &mut self.stages;
-        images.clear();
         // Whether the remaining stages use several threads depends on the number of time segments,
         // because few spheres may be cut into many segments.
         let counts = match cell {
             None => {
+                images.clear();
                 let memory = &mut self.open;
                 let work = || {
                     let counts = planned.find(stages, memory, &mut clock)?;
@@ -137,10 +137,12 @@ impl Cpu {
                 threads.run(proxies, work)?
             }
             Some(cell) => {
+                let near = &NearImages::new(&step.domain, &cell.lattice);
                 let planned = planned.in_space(PeriodicSpace {
                     cell,
                     domain: &step.domain,
                     images: &self.images,
+                    near,
                 });
                 let (memory, sorted) = (&mut self.periodic, &mut self.sorted_images);
                 let work = || {

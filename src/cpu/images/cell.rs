@@ -136,6 +136,7 @@ impl Cell {
         let middle = paths.at(f32x4::splat(0.5));
         let shift = paths.half_segment(f32x4::splat(0.5));
         let mut inside = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
+        let within = |away: f32x4, half: f32x4| (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
         if let Some(along) = self.lattice.along {
             // The general formula below without the terms that are 0.
             for axis in 0..3 {
@@ -148,7 +149,7 @@ impl Cell {
                     + Real::abs(shift * dual)
                     + terms * f32x4::splat(TERMS_MARGIN)
                     + f32x4::splat(self.margins[k]);
-                inside &= (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
+                inside &= within(away, half);
             }
             return inside.to_bitmask() as usize;
         }
@@ -161,7 +162,7 @@ impl Cell {
                 + Real::abs(dot(shift, dual))
                 + terms * f32x4::splat(TERMS_MARGIN)
                 + f32x4::splat(self.margins[k]);
-            inside &= (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
+            inside &= within(away, half);
         }
         inside.to_bitmask() as usize
     }

@@ -13,4 +13,4 @@ mod space;
 pub(crate) use self::cell::{Cell, cell};
 pub(crate) use self::lattice::Lattice;
 pub(crate) use self::list::ImageList;
-pub(crate) use self::space::{OpenSpace, PeriodicSpace, ProxySpace, ReportIn};
+pub(crate) use self::space::{NearImages, OpenSpace, PeriodicSpace, ProxySpace, ReportIn};

@@ -10,6 +10,7 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use super::cell::Cell;
+use super::lattice::Lattice;
 use super::list::{IMAGED, ImageList};
 use crate::cpu::measure::Sizes;
 use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
@@ -165,11 +166,42 @@ impl ProxySpace for OpenSpace {
 }
 
 /// A periodic domain: a proxy is an image of a time segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,
     pub(crate) domain: &'a Domain,
     pub(crate) images: &'a ImageList,
+    pub(crate) near: &'a NearImages,
+}
+
+/// The images of one sphere next to another, -1, 0 or 1 edges of the reduced lattice away along each
+/// edge. Nearly all pairs have such an image, so it is converted and displaced in advance.
+pub(crate) struct NearImages([NearImage; 27]);
+
+struct NearImage {
+    /// The image in edges of the domain.
+    image: [i32; 3],
+    shift: Translation,
+}
+
+impl NearImages {
+    pub(crate) fn new(domain: &Domain, lattice: &Lattice) -> Self {
+        Self(from_fn(|index| {
+            let index = index as i32;
+            let image = lattice.in_given_edges([index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1]);
+            NearImage {
+                image,
+                shift: Translation::new(domain, image),
+            }
+        }))
+    }
+
+    /// Returns an image in edges of the reduced lattice, unless it is farther away.
+    #[inline(always)]
+    fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
+        let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
+        (x.max(y).max(z) < 3).then(|| &self.0[(x + 3 * y + 9 * z) as usize])
+    }
 }
 
 impl PeriodicSpace<'_> {
@@ -251,7 +283,11 @@ impl ProxySpace for PeriodicSpace<'_> {
         if self.are_plain(words) {
             return [0; 3];
         }
-        self.cell.lattice.in_given_edges(self.between(words))
+        let image = self.between(words);
+        match self.near.get(image) {
+            Some(near) => near.image,
+            None => self.cell.lattice.in_given_edges(image),
+        }
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
@@ -278,7 +314,11 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn shift(&self, words: [u32; 2]) -> Translation {
-        Translation::new(self.domain, self.image(words))
+        let image = self.between(words);
+        match self.near.get(image) {
+            Some(near) => near.shift,
+            None => Translation::new(self.domain, self.cell.lattice.in_given_edges(image)),
+        }
     }
 
     #[inline(always)]

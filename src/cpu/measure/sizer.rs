@@ -51,8 +51,10 @@ impl Sizer<'_> {
     /// In open space, these are all.
     #[inline(always)]
     fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
-        self.cell
-            .map_or((1 << LANES) - 1, |cell| cell.are_inside(paths))
+        match self.cell {
+            None => (1 << LANES) - 1,
+            Some(cell) => cell.are_inside(paths),
+        }
     }
 
     /// Adds the time segments of one sphere of set `set` to the histogram, and returns their size
