@@ -314,12 +314,7 @@ impl NeighborList {
         } else {
             resized(&mut self.pairs, found.pairs.len(), NEIGHBORS)?;
             std::mem::swap(&mut self.images, &mut found.images);
-            let rows = &mut self.rows;
-            found
-                .pairs
-                .iter()
-                .for_each(|pair| rows[pair.a as usize] += 1);
-            add_up(rows);
+            count_rows(&mut self.rows, &found.pairs);
         }
         let count = self.pairs.len();
         resized(&mut self.vectors, count, NEIGHBORS)?;
@@ -429,6 +424,20 @@ impl Entries<'_> {
             *own = vector.as_vec3().to_array();
             *distance = vector.length() as f32;
         }
+    }
+}
+
+/// Writes the index of the first entry of each row of sorted pairs to `rows`, and after them the
+/// number of all pairs. `rows` is filled with 0.
+fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
+    // The last pair of a row overwrites the others. Counting would wait for each count.
+    for (before, pair) in pairs.iter().enumerate() {
+        rows[pair.a as usize + 1] = before + 1;
+    }
+    let mut end = 0;
+    for row in rows {
+        end = end.max(*row);
+        *row = end;
     }
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn list_with_images(
         let mut ends = ends.take();
         let ends = ends.enough(range.len(), TABLE)?;
         let row = |(pair, _): &(&Collision, _)| pair.a as usize - range.start;
+        let mut memory = RowMemory::default();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.items(bucket);
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
@@ -97,7 +98,7 @@ pub(crate) fn list_with_images(
             // The pairs with images are the last ones of a row.
             match images.last() {
                 None | Some([0, ..]) => sort_row(list),
-                Some(_) => sort_row_with_images(list, images),
+                Some(_) => sort_row_with_images(list, images, &mut memory),
             }
         }
         Ok(())
@@ -120,17 +121,34 @@ pub(crate) fn sort_images(
     sorted.fill(parts.len(), first_set, first_set, make, key)
 }
 
+/// Scratch memory to sort a row with images: the pairs, and for each its index b and its place.
+type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
+
 /// Sorts distinct pairs that all have the same index a by their index b and by their image. Takes the
 /// mark from the images of pairs that have one.
-fn sort_row_with_images(row: &mut [Collision], images: &mut [[i32; 3]]) {
+fn sort_row_with_images(
+    row: &mut [Collision],
+    images: &mut [[i32; 3]],
+    (pairs, keys): &mut RowMemory,
+) {
     for [x, ..] in images.iter_mut().filter(|[x, ..]| *x != 0) {
         *x -= MARK;
     }
-    let key = |(pair, image): &(Collision, [i32; 3])| (pair.b, *image);
-    let mut both: Vec<_> = row.iter().copied().zip(images.iter().copied()).collect();
-    both.sort_unstable_by_key(key);
-    for ((pair, image), sorted) in row.iter_mut().zip(images).zip(both) {
-        (*pair, *image) = sorted;
+    pairs.clear();
+    pairs.extend(row.iter().copied().zip(images.iter().copied()));
+    // Keys are sorted instead of pairs, because they are smaller. Pairs with the same b are rare.
+    keys.clear();
+    keys.extend(
+        (0..)
+            .zip(&*row)
+            .map(|(place, pair): (u64, _)| u64::from(pair.b) << 32 | place),
+    );
+    keys.sort_unstable();
+    if keys.windows(2).any(|two| two[0] >> 32 == two[1] >> 32) {
+        keys.sort_unstable_by_key(|key| (key >> 32, pairs[*key as u32 as usize].1));
+    }
+    for ((pair, image), key) in row.iter_mut().zip(images).zip(keys) {
+        (*pair, *image) = pairs[*key as u32 as usize];
     }
 }
 
