@@ -10,15 +10,16 @@ use crate::Error;
 
 /// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum (scan) needs.
 pub(crate) struct ScanTable {
-    /// Levels of the prefix sum, at least two. The first level is the table. Each further level has
-    /// the block sums of the level before, and the last is at most one block long.
+    /// Lists of 32-bit words for the prefix sum, at least two. The first list is the table itself,
+    /// divided into blocks of [`SCAN_BLOCK`] words. Each further list has the sum of each block of
+    /// the list before, and the last list is at most one block long.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
 pub(crate) struct ScanLevel {
-    /// Number of 32-bit words of the table, without padding.
+    /// Number of 32-bit words in the buffer, without the padding.
     pub(crate) words: u64,
-    /// GPU buffer of the words of a table, padded to a multiple of four words.
+    /// GPU buffer of the words, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
@@ -96,8 +97,8 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a GPU buffer of `count` values for the shader variable `name`. `what` describes it
-    /// in errors.
+    /// Creates a GPU buffer of `count` values for the shader variable `name`. Error messages call
+    /// the buffer `what`.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,
@@ -121,8 +122,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a table of `words` words with the buffers of its prefix sum. The shader variable
-    /// `name` is bound to the words without the padding.
+    /// Creates a table of `words` 32-bit words, and the buffers for its prefix sum. The buffer of
+    /// the table is padded; the shader variable `name` is bound to the part without the padding.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -135,8 +136,8 @@ impl<'a> Allocator<'a> {
         self.named.words(name, &table.buffer, [0, bytes]);
         let mut levels = vec![table];
         let mut length = words;
-        // In a prefix sum, the shader `scan_apply` reads the sums of the blocks before its own. So
-        // even a table of one block needs a buffer of sums to bind.
+        // The shader `scan_apply` of the prefix sum binds a buffer of block sums, even if the table
+        // has only one block. So at least one such buffer is made.
         loop {
             length = length.div_ceil(SCAN_BLOCK.into());
             levels.push(self.scan_level(what, length, usage)?);

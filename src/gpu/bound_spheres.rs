@@ -20,8 +20,8 @@ pub(super) struct Window<'a> {
     pub(super) start: u64,
 }
 
-/// Offset of the first sphere's value in the bound part of a buffer, and stride from value to
-/// value, in 32-bit words.
+/// Place of a sphere attribute in the bound part of a buffer, in 32-bit words: the offset of the
+/// first sphere's value, then the stride from value to value.
 type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
@@ -32,8 +32,8 @@ const WORD: u64 = 4;
 /// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. [`clash`](Self::clash) recognizes centres by
-    /// it.
+    /// Name of the sphere attribute in error messages. The method [`clash`](Self::clash) recognizes
+    /// centres by this name.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,
@@ -95,8 +95,9 @@ impl<'a> Asked<'a> {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Returns the indices of a value of `self` and a value of `other` that share bytes by mistake,
-    /// or `None`. Both attributes must lie within their buffers.
+    /// Looks for a value of the attribute `self` and a value of the attribute `other` that share
+    /// bytes by mistake. Returns the indices of the two values, or `None`. Both attributes must lie
+    /// within their buffers.
     ///
     /// Two overlaps are allowed. Two attributes may coincide in all their values. A centre may be
     /// the previous centre of another sphere, as in a chain of points along which the spheres move.
@@ -113,16 +114,16 @@ impl<'a> Asked<'a> {
         // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // A value of `self` can overlap a value of `other` only between the first and the last byte
-        // of `other`.
+        // The values of `self` before the first byte or after the last byte of `other` overlap no
+        // value of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Offsets and strides are multiples of 4 bytes. So the position of a value of `self`
-        // relative to `other` repeats after at most as many values as the stride of `other` has
-        // 32-bit words. Later values need no test.
+        // Offsets and strides are multiples of 4 bytes, so the position of the values of `self`
+        // relative to the values of `other` repeats. The number of different positions is at most
+        // the stride of `other` in 32-bit words. Later values need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
@@ -215,8 +216,8 @@ pub(super) struct BoundSpheres<'a> {
 
 impl<'a> BoundSpheres<'a> {
     /// Checks the application's description of a set of spheres. An attribute without a buffer
-    /// (such as one radius for all spheres) is bound to a buffer of `own`, which the shader does
-    /// not read.
+    /// (such as one radius for all spheres) is bound to one of carom's own buffers (`own`), which
+    /// the shader does not read.
     pub(super) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -259,7 +260,8 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // With at most 0 spheres, the shader reads no value, so the buffer may have any size.
+            // If the largest permitted number of spheres is 0, the shader reads no value, so the
+            // buffer may have any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }

@@ -16,9 +16,10 @@ use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capacity {
-    /// Largest number of spheres, in both sets together if there are two.
+    /// Largest number of spheres, in both sets together if a step has two sets of spheres.
     pub(crate) spheres: u64,
-    /// Largest number of time segments (parts of fast spheres' paths) beyond each sphere's first.
+    /// Largest number of time segments (parts of fast spheres' paths), without the first segment of
+    /// each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
 }
@@ -30,12 +31,13 @@ pub(crate) struct Buffers {
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Uniform buffer with the layout of each of two sets of spheres in the application's buffers,
-    /// at [`UploadLayout::source_offset`].
+    /// Uniform buffer that describes the application's buffers for each of two sets of spheres. The
+    /// description of a set is at [`UploadLayout::source_offset`].
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table, a hash table of grid cells: for each entry, the index of its first sphere or
-    /// time segment in the sorted order.
+    /// The slot table, a hash table of grid cells. The spheres (or time segments of fast spheres)
+    /// are sorted by their entry in this table. Each entry holds the sorted position of its first
+    /// sphere.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,

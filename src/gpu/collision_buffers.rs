@@ -38,8 +38,8 @@ pub struct CollisionBuffers {
     pub(super) known_pairs: KnownPairs,
     /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Shortest permitted distance that a sphere moves in one time segment, in the grids' unit of
-    /// length.
+    /// Lower bound on the distance that a sphere moves in one time segment (a part of a fast
+    /// sphere's path), in the grids' unit of length.
     pub(super) shortest_segment: f32,
 }
 
@@ -47,8 +47,8 @@ pub struct CollisionBuffers {
 /// copied the pairs of the last complete step to the new buffers.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
-    /// Recording that copies the pairs of the last complete step to the larger buffers, if there is
-    /// one.
+    /// The recorded step that copies the pairs of the last complete step to the larger buffers, if
+    /// such a step has been recorded.
     pub(super) copied_by: Option<Submitted>,
 }
 
@@ -91,7 +91,8 @@ impl CollisionBuffers {
         })
     }
 
-    /// Returns the options of the buffers, with the current capacities.
+    /// Returns the options with which the buffers were created. After the buffers have grown, the
+    /// options contain the new capacities.
     pub fn options(&self) -> &BufferOptions {
         &self.options
     }

@@ -88,8 +88,9 @@ impl Context {
         }
     }
 
-    /// Returns the result of work that ran inside error scopes, or a device error that is ready.
-    /// Stores futures that are not ready for a later call.
+    /// Returns the result of work that ran inside error scopes, or the error that the device has
+    /// reported for this work. If the device has not answered yet, stores the futures of its errors
+    /// for a later call.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -150,8 +151,8 @@ impl Context {
 
     /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // The result is ignored, because a callback cannot return an error, and the probe has
-        // already marked a lost device as lost.
+        // The error is ignored, because a callback cannot return it. If the device is lost, the
+        // method `probe` has already marked it as lost.
         let _ = self.scoped(|| self.probe());
     }
 }

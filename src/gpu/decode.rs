@@ -14,8 +14,8 @@ use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statist
 
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
-    /// Serial number of the step. Another number in the results shows that the submission of the
-    /// step or of its readback failed.
+    /// Serial number of the step. If the results that were read back contain another number, the
+    /// submission of the step or of its readback has failed.
     pub(super) serial: u32,
     /// Length of the step in the unit of time of the velocities, or 1 if displacements from
     /// previous centres replace the velocities.
@@ -198,8 +198,8 @@ impl Read {
         };
         let Recorded { dt, times, .. } = self.recorded;
         let mut pairs = Vec::new();
-        // With two sets of spheres, the index b of a pair already counts from the start of the
-        // second set. `Sets::One` leaves it unchanged.
+        // `Sets::One` keeps the index b of each pair as it is. This is right for two sets of
+        // spheres too, because the GPU already counts b from the start of the second set.
         let grazing = decide_reported_with(
             spheres,
             Sets::One,

@@ -25,8 +25,8 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities of the first buffers for time segments (parts of fast spheres' paths) and for
-    /// pairs. `None` derives a capacity from the number of spheres.
+    /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the buffers
+    /// that are created first. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
     /// Whether a step is running. Stays true if the future of a step is dropped early.
     at_work: bool,
@@ -139,9 +139,10 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // This check on the number of pairs only bounds the memory, so it is looser than the
-            // caller's limit on pairs. The GPU may report pairs that do not touch, and a pair
-            // several times. Only the function `decide`, after the readback, removes both.
+            // The GPU may report pairs that do not touch, and may report a pair several times. The
+            // host removes such entries later. So this check does not apply the caller's exact
+            // limit on pairs. It only bounds the memory, and lets at least twice as many pairs
+            // pass.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -168,7 +169,8 @@ impl Gpu {
     }
 
     /// Returns the number of entries in the hash table of grid cells, and the size in bytes of the
-    /// storage buffers other than `spheres` and `pairs`. Both are 0 without buffers.
+    /// storage buffers other than `spheres` and `pairs`. Both are 0 before the buffers have been
+    /// created.
     fn size(&self) -> (u64, u64) {
         let buffers = self.buffers.as_ref().map(|buffers| &buffers.buffers);
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
@@ -187,8 +189,9 @@ impl Gpu {
             None => self.first(required.spheres)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // A step's first attempt does not know its number of time segments (parts of fast spheres'
-        // paths). So the lower bound on their length, set by an earlier step, is reset.
+        // In the first run of a step, its number of time segments (parts of fast spheres' paths) is
+        // unknown, and 0 here. An earlier step may have raised the shortest permitted length of a
+        // segment; the new step begins without this restriction.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }

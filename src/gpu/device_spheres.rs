@@ -150,7 +150,7 @@ pub enum SphereCount<'a> {
         offset: u64,
         /// Largest permitted number of spheres. It must not exceed the capacity of the
         /// [`CollisionBuffers`](super::CollisionBuffers). With two sets, the sum of both sets'
-        /// largest numbers must not exceed it.
+        /// largest numbers must not exceed this capacity.
         at_most: u32,
     },
 }

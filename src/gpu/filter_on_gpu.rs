@@ -14,9 +14,10 @@ use crate::shared::sorted::SortedProxy;
 /// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
 /// whether two spheres touch.
 ///
-/// The kernel also runs a cheaper test that carom runs before it (`shaders/shared/near.wgsl`). If
-/// the cheaper test rejects a pair that `filter_pair` passes, in a time segment that may report the
-/// pair, the kernel returns the margin of a certain miss.
+/// The kernel also runs the cheaper test of `shaders/shared/near.wgsl`, which carom runs first. The
+/// cheaper test must not reject a pair that `filter_pair` passes, in a time segment (part of a fast
+/// sphere's path) that may report the pair. If it does, the kernel returns a very negative margin,
+/// which stands for spheres that certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -72,8 +73,9 @@ pub(crate) fn adapter() -> Gpu {
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Runs the float32 test on pairs of spheres, each with the length of its step. Returns the margin
-/// of each pair and its error bound.
+/// Runs the float32 contact test on pairs of spheres, each with the length of its step. Returns two
+/// numbers for each pair: the margin, which is positive if the spheres touch, and the bound on the
+/// error of the margin.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -18,10 +18,10 @@ impl CollisionBuffers {
     /// capacity shrinks.
     ///
     /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
-    /// groups that contain them. Existing tickets remain valid, but nothing can be read back before
-    /// the next recording. The ticket of a frame in flight may report the same requirement again,
-    /// which the new buffers already meet. The [`changes`](Self::changes) continue from the last
-    /// step with a complete list of pairs.
+    /// groups that contain them. Existing tickets (readbacks in flight) remain valid, but nothing
+    /// new can be read back before the next recording. The ticket of a step that was recorded
+    /// earlier may require the same capacity again, which the new buffers already have. The
+    /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
     ///
     /// In a world of N spheres, the number of spheres and time segments (parts of fast spheres'
     /// paths) together is limited to the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number
@@ -66,9 +66,10 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step needs too many time segments (parts of fast spheres' paths), the
-                // segments become twice as long as in that step, as on the CPU. Several steps in
-                // flight report the same length, so it is doubled only once.
+                // If a step has too many time segments (parts of fast spheres' paths), later steps
+                // use segments that are at least twice as long as in that step. The CPU backend
+                // does the same. If several steps in flight report the same length, it is doubled
+                // only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);
@@ -94,8 +95,8 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // If the buffers grow twice without a recorded step between, only the oldest buffers hold
-        // the pairs of the last complete step, so the oldest buffers are kept.
+        // Old buffers that are already kept stay. The buffers may grow twice without a recorded
+        // step between, and then only the oldest buffers hold the pairs of the last complete step.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

@@ -31,7 +31,7 @@ const REMEMBERED: usize = 4;
 
 pub(super) struct Loading {
     pub(super) layouts: [SourceLayout; 2],
-    /// Largest number of spheres in the step, in both sets together if there are two.
+    /// Largest number of spheres in the step, in both sets together if the step has two sets.
     pub(super) spheres: u64,
     pub(super) previous: bool,
     pub(super) stage: Stage,
@@ -132,8 +132,8 @@ fn cannot_be_bound(error: Error) -> Error {
     }
 }
 
-/// Assigns the shader variable `name` to a buffer from the start of `window` to its end, but at
-/// most `most` bytes.
+/// Binds the shader variable `name` to a part of a buffer: from the start of `window` to the end of
+/// the buffer, but at most `most` bytes.
 fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most: u64) {
     let &Window { buffer, start } = window;
     let size = (buffer.size() / 4 * 4 - start).min(most);
@@ -148,8 +148,9 @@ fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set:
 /// Shader variables of the spheres' attributes, in the order of [`BoundSpheres::values`].
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
-/// Makes the dispatches that read spheres from the application's buffers: number of spheres, first
-/// set, second set if any, unit of length.
+/// Makes the dispatches that read spheres from the application's buffers. They read the number of
+/// spheres, then the first set of spheres, then the second set if there is one. The last dispatch
+/// chooses the unit of length.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,

@@ -49,7 +49,8 @@ impl NamedBuffers {
         self
     }
 
-    /// Adds the one value at byte `offset` of a GPU buffer, for the shader variable `name`.
+    /// Adds a GPU buffer of which only one value, at byte `offset`, is bound to the shader variable
+    /// `name`.
     pub(crate) fn one_at<T: Element>(
         &mut self,
         name: &'static str,
@@ -60,8 +61,8 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size_of::<T>() as u64));
     }
 
-    /// Adds a part of a GPU buffer as an array of 32-bit words. `range` is its offset and size in
-    /// bytes.
+    /// Adds a GPU buffer of which a part is bound to the shader variable `name`, as an array of
+    /// 32-bit words. `range` is the offset and the size of the part, in bytes.
     pub(crate) fn words(&mut self, name: &'static str, buffer: &wgpu::Buffer, range: [u64; 2]) {
         let [offset, size] = range;
         self.array::<u32>(name, buffer);
@@ -92,8 +93,8 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
     }
 }
 
-/// Returns the binding for a shader variable. Fails unless exactly one buffer of all `sources` has
-/// this name, and this buffer has this type.
+/// Returns the binding for the shader variable `name`. Fails unless exactly one buffer of all
+/// `sources` has this name, or if this buffer does not have the type `kind`.
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,

@@ -14,22 +14,24 @@ use super::reductions::Wanted;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BufferOptions {
-    /// Largest number of spheres in a step, in both sets together if there are two; at least 1.
+    /// Largest number of spheres in a step, in both sets together if the step has two sets; at
+    /// least 1.
     pub spheres: u32,
     /// Capacity of the list of pairs, at 16 bytes per pair. `None` is twice the number of spheres
     /// plus 1024.
     pub pairs: Option<u32>,
-    /// Capacity for time segments (parts of fast spheres' paths) besides each sphere's first.
+    /// Capacity for time segments (parts of fast spheres' paths), without the first segment of
+    /// each sphere.
     ///
     /// The path of a sphere that moves far is split into 2ⁿ time segments of equal time, each a
     /// separate entry of carom's grids. `None` is a quarter of the number of spheres plus 1024.
     pub segments: Option<u32>,
-    /// Largest number of recorded steps in flight at once, and of readbacks, at least 1. The
-    /// default is 8.
+    /// Largest number of recorded steps that are in flight at once, and also of readbacks that are
+    /// in flight at once; at least 1. The default is 8.
     pub recordings: u32,
-    /// Largest number of candidates (pairs of grid entries to test) in a step. A step with more
-    /// tests none of them, and its status has [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED).
-    /// The default is 2³⁴.
+    /// Largest number of candidates (pairs of grid entries to test) in a step. If a step has more
+    /// candidates, none of them is tested, and its status has
+    /// [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED). The default is 2³⁴.
     pub max_candidates: u64,
     /// Period of the queue's timestamps in nanoseconds per tick: `queue.get_timestamp_period()`. If
     /// the period is set, carom measures the time of each stage on devices with the feature
@@ -43,10 +45,11 @@ pub struct BufferOptions {
     pub sorted: bool,
     /// Whether each step computes the contacts of each sphere:
     /// [`CollisionBuffers::contact_offsets`](super::CollisionBuffers::contact_offsets) and
-    /// [`contact_indices`](super::CollisionBuffers::contact_indices). Implies `sorted`.
+    /// [`contact_indices`](super::CollisionBuffers::contact_indices). Implies the option `sorted`.
     pub contacts: bool,
     /// Whether each step computes the pairs that began, lasted and ended since the last complete
-    /// step: [`CollisionBuffers::changes`](super::CollisionBuffers::changes). Implies `sorted`.
+    /// step: [`CollisionBuffers::changes`](super::CollisionBuffers::changes). Implies the option
+    /// `sorted`.
     pub changes: bool,
 }
 

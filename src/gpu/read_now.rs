@@ -1,4 +1,5 @@
-//! Immediate readback of GPU buffers without a ticket, for the detector and for tests.
+//! Readbacks of GPU buffers for which carom itself submits the copy: for the detector and for
+//! tests.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};

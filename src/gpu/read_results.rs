@@ -46,8 +46,8 @@ impl CollisionBuffers {
     /// float32.
     ///
     /// The copy has room for at least one and a half times the number of pairs of the latest step
-    /// that was read back, or for 131 072 pairs before that, but never more than the buffer of
-    /// pairs. A pair takes 16 bytes. `encoder` is the same as for
+    /// that was read back, or for 131 072 pairs if none was read back yet, but never more than the
+    /// buffer of pairs. A pair takes 16 bytes. `encoder` is the same as for
     /// [`read_summary`](Self::read_summary).
     ///
     /// # Errors
@@ -92,8 +92,8 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns the number of pairs of `size` bytes that the next readback has room for, and the
-    /// device's limit for it.
+    /// Returns how many pairs of `size` bytes the next readback has room for, and how many it could
+    /// have room for on this device.
     fn room(&self, size: usize) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
@@ -116,7 +116,8 @@ impl CollisionBuffers {
         {
             return Ok(gathering.clone());
         }
-        // The old buffer is dropped first, so that the device need not hold both.
+        // The old buffer is dropped before the larger one is made, so that the device need not hold
+        // both buffers at once.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;

@@ -150,8 +150,8 @@ impl CollisionBuffers {
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
         self.fits(loading.spheres)?;
-        // If spheres have previous centres, a sphere's displacement serves as its velocity in a
-        // step of length 1.
+        // If the spheres have previous centres instead of velocities, the displacement of each
+        // sphere serves as its velocity, and the length of the step is 1.
         let (own_dt, times) = if loading.previous {
             (1.0, dt)
         } else {
@@ -278,9 +278,9 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// Records the copy of the last complete step's pairs from the outgrown result buffers to the
-    /// larger ones. Records nothing if an earlier recording has copied these pairs, or may still do
-    /// so because its encoder has been neither submitted nor dropped.
+    /// Records a copy of the last complete step's pairs from the old result buffers to the larger
+    /// buffers that have replaced them. Does nothing if an earlier recording contains this copy,
+    /// unless the encoder of that recording was dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,
@@ -320,9 +320,9 @@ mod tests {
             }
             Ok::<_, Error>(buffers.outgrown.is_some())
         };
-        // The first two recordings copy no pairs, because their encoders are dropped. The third
-        // recording is submitted and copies the pairs to the larger buffers. The fourth drops the
-        // old buffers.
+        // The encoders of the first two recordings are dropped, so their copies to the larger
+        // buffers never run. The third recording is submitted and copies the pairs. The fourth
+        // drops the old buffers.
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, false)?);
         assert!(record(&mut buffers, true)?);

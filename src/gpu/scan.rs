@@ -8,9 +8,10 @@ use crate::Error;
 
 /// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
 ///
-/// The kernel `scan_reduce` first writes the sums of each level's blocks into the next level. Then,
-/// from the last level but one back to the first, `scan_apply` replaces each level by its prefix
-/// sums, starting each block from the sum of the blocks before it.
+/// The table is divided into blocks of words. The kernel `scan_reduce` writes the sum of each block
+/// into a second, shorter list. It does the same with that list, until a list is at most one block
+/// long. Then the kernel `scan_apply` replaces each list but the last by its prefix sums, beginning
+/// with the shortest of them. It starts each block from the sum of all blocks before it.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,
@@ -24,14 +25,15 @@ pub(crate) fn scan(
         })
         .collect();
     for (named, blocks) in &levels {
-        // The sum of a block serves only the blocks after it, so a level of one block needs no sum.
+        // The sum of a block is used only for the blocks after it, so a list of one block needs no
+        // sum.
         if *blocks > 1 {
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // The first `scan_apply` dispatch of a prefix sum reads at most one block of block sums, which
-    // each workgroup adds up. Each further dispatch reads block sums that the dispatch before it
-    // has replaced by their prefix sums.
+    // The first dispatch of `scan_apply` reads block sums that are not prefix sums yet. They are so
+    // few that each workgroup adds up those that it needs. Each later dispatch reads block sums
+    // that the dispatch before it has replaced by their prefix sums.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

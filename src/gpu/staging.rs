@@ -37,12 +37,12 @@ impl StagingBuffer {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this staging buffer can take `size` bytes of results of the step with this
-    /// serial number.
+    /// Returns whether this staging buffer can take `size` bytes of results of the step with the
+    /// number `serial`.
     ///
-    /// A staging buffer with results of the same step is refused. If the submission of a copy
-    /// fails, wgpu still maps the buffer, and only a different serial number in its old contents
-    /// shows that the copy did not happen.
+    /// A staging buffer with old results of the same step is refused. If the submission of a copy
+    /// fails, wgpu maps the buffer nevertheless. Only the serial number of another step in the old
+    /// contents then shows that the copy did not happen.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }

@@ -11,10 +11,10 @@ use super::status::Status;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RequiredCapacity {
-    /// Number of spheres, in both sets together if there are two.
+    /// Number of spheres, in both sets together if the step has two sets.
     pub spheres: u64,
-    /// Number of time segments (parts of fast spheres' paths) besides each sphere's first: see
-    /// [`BufferOptions::segments`](super::BufferOptions::segments).
+    /// Number of time segments (parts of fast spheres' paths), without the first segment of each
+    /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
     /// Number of pairs found; 0 if the step ended before it counted pairs.
     pub pairs: u64,
@@ -23,8 +23,8 @@ pub struct RequiredCapacity {
 }
 
 impl RequiredCapacity {
-    /// Returns the capacity for `spheres` spheres, in both sets together if there are two, with no
-    /// time segments and pairs.
+    /// Returns the capacity for `spheres` spheres (in both sets together if a step has two sets),
+    /// and for no time segments and no pairs.
     pub fn for_spheres(spheres: u64) -> Self {
         Self {
             spheres,
@@ -47,11 +47,12 @@ pub struct StepSummary {
     pub found: u64,
     /// Number of pairs in the list on the GPU; less than `found` if the list is too small.
     pub pairs: u64,
-    /// Number of spheres, in both sets together if there are two. 0 if one of two sets is empty,
-    /// because no pairs are then searched for.
+    /// Number of spheres, in both sets together if the step has two sets. 0 if one of two sets is
+    /// empty, because no pairs are then searched for.
     pub spheres: u64,
-    /// Number of spheres in the first of two sets, 0 if either set is empty, `None` for one set. In
-    /// buffers with an element per sphere, the second set begins at this index.
+    /// Number of spheres in the first set if the step has two sets of spheres, or 0 if either set
+    /// is empty. `None` if the step has one set. In buffers with an element per sphere, this is the
+    /// index of the first sphere of the second set.
     pub second_set_start: Option<u64>,
     /// Number of spheres that were left out because of an invalid value.
     pub invalid: u64,
@@ -63,11 +64,11 @@ pub struct StepSummary {
     pub proxies: u64,
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
-    /// Number of candidates: pairs of grid entries that were tested for contact, or with
-    /// [`Status::TOO_CROWDED`] would have been.
+    /// Number of candidates: pairs of grid entries to test for contact. With
+    /// [`Status::TOO_CROWDED`], the step tested none of them.
     pub candidates: u64,
-    /// Number of time segments (parts of fast spheres' paths) besides each sphere's first: see
-    /// [`BufferOptions::segments`](super::BufferOptions::segments).
+    /// Number of time segments (parts of fast spheres' paths), without the first segment of each
+    /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
     /// Number of pairs in the sorted list, which has each pair once; 0 if no such list is computed.
     pub sorted: u64,
@@ -84,8 +85,8 @@ pub struct StepSummary {
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres, if the count in the application's GPU buffer exceeds its `at_most` but
-    /// not the capacity of carom's buffers.
+    /// Number of spheres of the step, if a number of spheres that the GPU read exceeds its
+    /// `at_most`, although carom's buffers have room for all spheres.
     pub(super) past_at_most: Option<u64>,
 }
 

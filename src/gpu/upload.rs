@@ -51,8 +51,8 @@ impl Drop for Release {
 
 impl UploadRing {
     /// Writes `parts`, each at its offset in bytes, to a free upload buffer of at least `size`
-    /// bytes, and unmaps it. There are at most `most` upload buffers. On an error, no further
-    /// upload buffer is in use.
+    /// bytes, and unmaps it. There are at most `most` upload buffers. On an error, the upload
+    /// buffer is not marked as in use.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
@@ -155,7 +155,8 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu does not map a buffer without references, so the callback keeps one.
+        // wgpu does not map a buffer to which no reference is left, so the callback keeps a
+        // reference.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });

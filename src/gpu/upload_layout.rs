@@ -14,8 +14,8 @@ impl UploadLayout {
     pub(super) const SOURCES: [u64; 2] = [UNIFORM_ALIGNMENT, 2 * UNIFORM_ALIGNMENT];
     pub(super) const SPHERES: u64 = 3 * UNIFORM_ALIGNMENT;
 
-    /// Returns the offset in bytes of a set's [`SourceLayout`] in the uniform buffer of both sets'
-    /// layouts, which begins with the first set's.
+    /// Returns the offset in bytes of the [`SourceLayout`] of a set of spheres (0 or 1), in the
+    /// uniform buffer that begins with the [`SourceLayout`] of set 0.
     pub(super) const fn source_offset(set: usize) -> u64 {
         Self::SOURCES[set] - Self::SOURCES[0]
     }

@@ -37,8 +37,8 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     };
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // The added 1 is the stage `load`, which reads spheres from the application's buffers and is
-    // not part of `recording`.
+    // `recording` does not contain the stage `load`, which reads spheres from the application's
+    // buffers. The number 1 stands for this stage.
     let stages_at_most = 1 + recording.stages(None).count() + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 

@@ -170,8 +170,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-        // The CPU computes the expected size classes and time segments, from the reference frame and the
-        // length of segments that the GPU chose.
+        // The CPU computes the expected size classes of the spheres and the expected time segments
+        // (parts of fast spheres' paths). It uses the length of a segment and the moving origin of
+        // the grids that the GPU has chosen.
         let own: GpuSpace = contents(&gpu, "space")[0];
         let scale = &Units::default().scale(1.0);
         let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default());
@@ -210,9 +211,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
                 );
             };
             close(f32::from_bits(class.half_cell), expected.half_cell);
-            // The GPU stores the bounds as words that, compared as unsigned integers, have the same order as
-            // the float32 values. A word is the bits of the float32, with the sign bit flipped for a positive
-            // number and all bits flipped for a negative number.
+            // The GPU stores the bounds of the spheres' positions as unsigned integers in the same
+            // order as the float32 values. The integer is the bits of the float32, with the sign
+            // bit flipped for a positive number and all bits flipped for a negative number.
             let float = |word: u32| match word >> 31 {
                 1 => f32::from_bits(word & 0x7fff_ffff),
                 _ => f32::from_bits(!word),
@@ -230,7 +231,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
         }
 
-        // The CPU computes the expected grids from the distribution of distances that the GPU measured.
+        // The CPU computes the grids that the GPU should have chosen. For this it uses the
+        // distribution of the distances between spheres that the GPU measured.
         space.log_others = own.log_others;
         let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
         let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);

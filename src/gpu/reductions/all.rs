@@ -49,7 +49,7 @@ pub(crate) struct Reductions {
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,
     stages: Vec<Stage>,
-    /// All buffers of the reductions, without those that keep their contents from step to step.
+    /// GPU buffers whose contents are not kept from step to step.
     #[cfg(test)]
     pub(super) volatile: Vec<wgpu::Buffer>,
 }
@@ -70,8 +70,8 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern lists all fields, so the compiler points out a reduction that is added later
-        // but not made.
+        // The pattern lists all fields of the struct, so the compiler points out a new field that
+        // is not used here.
         let Wanted {
             earliest,
             sorted: _,
@@ -104,15 +104,16 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Takes the shader stages out of this struct. They must run after the stages that find the
-    /// pairs.
+    /// Returns the shader stages, and leaves none in this struct. The stages must run after those
+    /// that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records a copy of the last complete step's pairs from the buffers `old`, so that the next
-    /// step's changes (begun, lasting and ended pairs) are relative to them. Without the copy, or
-    /// if `old` is larger than these buffers, the next step is compared with an empty list.
+    /// Records a copy of the last complete step's pairs from `old`, the buffers that these buffers
+    /// replace. From the copy, the next step computes which pairs began, lasted or ended. Without
+    /// the copy, or if the buffers `old` are larger than these, the next step compares its pairs
+    /// with an empty list.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

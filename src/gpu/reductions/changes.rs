@@ -25,8 +25,8 @@ impl ChangeBuffers {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records a copy of the last complete step's pairs from the buffers `old`, unless the old
-    /// buffers are larger than the new ones.
+    /// Records a copy of the last complete step's pairs from `old`, the buffers that these buffers
+    /// replace. Records nothing if the old buffers are larger.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -49,8 +49,8 @@ impl Maker<'_> {
         let list = made.array::<[u32; 2]>("changes", "changes", 2 * pairs, source)?;
         let flags = made.table("change_flags", "flags of changes", 2 * pairs + 1, none)?;
         let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
-        // The number of the last step's pairs is 0 before the first step, because wgpu fills new
-        // buffers with zeros.
+        // The GPU's count of the last step's pairs is 0 before the first step, because wgpu fills
+        // new buffers with zeros.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =
             |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));

@@ -24,8 +24,8 @@ impl Maker<'_> {
         self.buffers.pairs.size() / size_of::<CaromCollision>() as u64
     }
 
-    /// Makes a dispatch of a compute shader. Each of its variables is bound to the buffer of the
-    /// same name: of the search for pairs, of a reduction, or of `more`.
+    /// Makes a dispatch of a compute shader. Each variable of the shader is bound to the GPU buffer
+    /// of the same name, which must be one of carom's buffers or in `more`.
     pub(super) fn dispatch(
         &self,
         kernel: &Compiled,

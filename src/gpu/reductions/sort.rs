@@ -22,7 +22,8 @@ pub(crate) struct SortedBuffers {
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// GPU buffers of a radix sort, with the capacity of the list of pairs, in items of four words.
+/// GPU buffers of a radix sort. They have room for as many items as the list of pairs. An item has
+/// four 32-bit words.
 pub(super) struct Sorter {
     /// [`Digit`] of the sort key for each pass, at offsets that are multiples of
     /// [`UNIFORM_ALIGNMENT`].
@@ -40,13 +41,13 @@ pub(super) struct Sorter {
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts as many items as the sorted list has pairs, by the first word of each item.
+    /// Sorts by the first word of each item. There is one item for each pair in the sorted list.
     FirstWord,
 }
 
-/// Returns the digit of the sort key for each pass of all radix sorts: first the passes of
-/// [`By::Pair`], with the digits of index b before those of index a, then the passes of
-/// [`By::FirstWord`]. The digits of an index begin with the least significant one.
+/// Returns the digit of the sort key for each pass of both kinds of radix sort. The passes of
+/// [`By::Pair`] come first, with the digits of index b before those of index a. Then come the
+/// passes of [`By::FirstWord`]. The digits of a number begin with the least significant one.
 fn digits(count: u32) -> impl Iterator<Item = Digit> {
     let passes = [(1, 0), (0, 0), (0, 1)];
     passes.into_iter().flat_map(move |(word, distinct)| {

@@ -18,8 +18,8 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Error, Sphere};
 
-/// A GPU device with buffers that start full of random bits, and the pairs of the last complete
-/// step, from which the test computes the expected changes.
+/// A GPU device for a test, with buffers that start full of random bits. `previous` holds the pairs
+/// of the last complete step, from which the test computes the changes that it expects.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
@@ -60,8 +60,8 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so the compiler points out a reduction that is added later but
-        // not tested.
+        // The pattern has no `..`, so a field that is added to the struct causes a compile error
+        // here until it is tested.
         let Wanted {
             earliest,
             sorted,

@@ -8,8 +8,8 @@ use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, 
 /// Number of quantities measured over a sample of the spheres: three coordinates, three velocity
 /// components, and the distances to two neighbours.
 pub(crate) const QUANTITIES: u32 = 8;
-/// Number of sampled spheres for which one workgroup of `measure_spacing` counts neighbours. It
-/// reads each other sampled sphere once for all of them.
+/// Number of sampled spheres per workgroup of the shader `measure_spacing`, which counts the
+/// neighbours of each. The workgroup reads the whole sample only once for all of them.
 pub(crate) const MEASURED: u32 = 4;
 pub(crate) const RANKED: u32 = 64;
 
@@ -17,7 +17,7 @@ pub(crate) const RANKED: u32 = 64;
 /// or pair. `measure_sizes` has [`SCAN_WORKGROUP`] instead.
 pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// Shaders with one invocation per octave of distance use the prefix sum of
+// The shaders with one invocation per octave of distance (a factor of 2) use the prefix sum of
 // `shaders/shared/scan_block.wgsl`, which needs workgroups of `SCAN_WORKGROUP` invocations.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
 /// Number of counts per workgroup of a prefix sum (scan).

@@ -240,8 +240,9 @@ fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'
     (imported, needed)
 }
 
-/// Checks that every shader file imports exactly the items that it uses from other files, and that
-/// `#needs` lists exactly the variables of the importing shader that it uses.
+/// Checks that every shader file imports exactly those items of other files that it uses. Checks
+/// also that the line `#needs` of a shared file lists exactly those variables that it uses without
+/// declaring them.
 #[test]
 fn every_file_imports_exactly_the_items_that_it_uses() {
     let items: BTreeMap<&str, &str> = PARTS
