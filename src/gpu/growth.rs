@@ -68,8 +68,8 @@ impl CollisionBuffers {
             {
                 // If a step has too many time segments (parts of fast spheres' paths), later steps
                 // use segments that are at least twice as long as in that step. The CPU backend
-                // does the same. If several steps in flight report the same length, it is doubled
-                // only once.
+                // does the same. If several steps in flight report the same length, the
+                // length is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else {
                 capacity.segments = with_room(required.segments, room);
@@ -95,8 +95,8 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // Old buffers that are already kept stay. The buffers may grow twice without a recorded
-        // step between, and then only the oldest buffers hold the pairs of the last complete step.
+        // If the buffers grow twice without a recorded step between, two generations of old buffers
+        // exist. Only the first generation holds the pairs of the last complete step and is kept.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

@@ -85,8 +85,8 @@ pub struct StepSummary {
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres of the step, if a number of spheres that the GPU read exceeds its
-    /// `at_most`, although carom's buffers have room for all spheres.
+    /// Number of spheres of the step, if it exceeds `at_most` (the limit that the application has
+    /// set for this step) but not the capacity of carom's buffers.
     pub(super) past_at_most: Option<u64>,
 }
 
