@@ -457,8 +457,8 @@ fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     }
 }
 
-/// Tests that a detector releases the memory of a large world, but only after a number of small steps,
-/// because the next step may be as large.
+/// Tests that a detector releases the memory that it needed for a large world. It does so only after a number
+/// of steps of small worlds, because the next world may be large again.
 #[test]
 fn the_memory_of_a_large_world_is_released_eventually() {
     // Returns `count` separate places in a row, with `crowd` spheres at each place.

@@ -146,8 +146,8 @@ fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
 }
 
 /// Tests that the order of the spheres in memory does not change the list of pairs. If neighbours in memory
-/// are not neighbours in space, carom's CPU backend first copies the spheres to buckets (docs/design.md, "On
-/// the CPU").
+/// are not neighbours in space, carom's CPU backend first copies the spheres to buckets that fit in a cache
+/// (docs/design.md, "On the CPU").
 #[test]
 fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
