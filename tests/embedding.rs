@@ -780,8 +780,8 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // Each successful recording gets the next serial number. Apart from this number, two recordings of the
-        // same step must have the same results.
+        // Each successful recording gets the next serial number. Apart from this number, two recordings of
+        // the same step must have the same results.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
