@@ -12,7 +12,8 @@ use glam::Vec3;
 
 const N: usize = 20_000;
 
-/// Counts of a time step per sphere.
+/// Numbers of tested pairs, of grid entries and of colliding pairs in a time step, each divided by the number
+/// of spheres.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,
@@ -88,7 +89,7 @@ fn one_giant_around_all_costs_only_its_own_pairs() {
 fn a_common_velocity_costs_nothing() {
     let mut spheres = gas();
     for sphere in &mut spheres {
-        // With this common velocity, a float32 velocity has only seven bits left after the binary point.
+        // A float32 near 10⁵ has only seven bits after the binary point.
         sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
     }
     assert_like_gas("a common velocity", &spheres, 1.5);
@@ -112,8 +113,8 @@ fn bullets_in_formation_cost_nothing() {
     assert_like_gas("a formation", &spheres, 1.5);
 }
 
-/// Tests two formations of spheres that fly in opposite directions. carom cuts all paths into time segments,
-/// and each sphere meets many others, which costs about ten times as much per pair as a uniform gas.
+/// Tests two formations of spheres that fly through each other. Each sphere comes near many others, so a
+/// colliding pair costs about ten times as many pair tests as in a uniform gas.
 #[test]
 fn two_crossing_formations_cost_at_most_twelve_times_a_gas_per_pair() {
     let mut spheres = gas();
@@ -128,8 +129,8 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// Tests that the cost of a few fast spheres does not depend on the random sample from which carom chooses
-/// the length of time segments.
+/// carom cuts the paths of fast spheres into time segments, and chooses their length from a random sample of
+/// the spheres. Tests that the number of segments hardly depends on the sample.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -171,13 +172,14 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
         let world = format!("clumps in a cube of 2^{power}");
         assert_like_gas(&world, &clumps(2_f32.powi(power)), 2.0);
     }
-    // In a cube with a side of 2²⁰, the rounding error of coordinates forces carom to make grid cells as wide
-    // as two spheres.
+    // In a cube with a side of 2²⁰, float32 coordinates are so imprecise that carom makes its grid cells
+    // twice as wide as a sphere.
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Tests a few fast spheres in ten clumps, which leave most of their bounding cube empty. Fast spheres then
-/// get wide grid cells, or cells that share table entries. The cost is high, but bounded.
+/// Tests a few fast spheres in ten clumps that are far apart. The cube around the clumps is so large that
+/// carom's grid either has wide cells or keeps distant cells in one table entry. Both cost more than a
+/// uniform gas, but not without bound.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
@@ -250,16 +252,17 @@ fn everything_in_a_plane_costs_little() {
     assert_like_gas("a plane", &plane([Vec3::X, Vec3::Y]), 2.0);
 }
 
-/// Tests spheres in an oblique plane, a thin slice of their bounding box. carom makes the grid cells wider
-/// than necessary, so that all cells of the box fit in its table.
+/// Tests spheres in an oblique plane, which fill only a small part of their bounding box. carom limits the
+/// number of grid cells in the box, so the cells are wider than is best for these spheres.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Tests two swarms that fly through each other. If carom cut the paths into time segments, spheres of the
-/// same swarm would meet in every segment. A test of all pairs would have about N / 2 candidates per sphere.
+/// Tests that two swarms that fly through each other cost no more than a test of all pairs, which is about N
+/// / 2 tests per sphere. If carom cut the paths into time segments, it would test neighbours within a swarm
+/// again in every segment.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -272,8 +275,8 @@ fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     }
 }
 
-/// Tests many spheres at one point, because carom chooses the length of time segments from the distances
-/// between neighbours, which are 0 here.
+/// carom cuts long paths into time segments, and chooses their length from the distances between neighbours.
+/// Tests that the segments are not too short where many spheres are at one point, at distance 0.
 #[test]
 fn spheres_at_one_point_do_not_make_segments_too_short() {
     let point = Sphere::new([0.0; 3], 0.0);
@@ -291,8 +294,8 @@ fn spheres_at_one_point_do_not_make_segments_too_short() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// Tests that a step between two sets of spheres tests hardly more candidates than a step within the joint
-/// set.
+/// Tests that a search between two sets of spheres needs hardly more pair tests than a search among all
+/// spheres of both sets.
 #[test]
 fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);

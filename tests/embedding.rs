@@ -50,15 +50,15 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns the words of a buffer that holds one attribute of each sphere. The attribute of sphere i begins at
-/// word `offset + stride * i`, and `put` returns its words.
+/// Returns the 32-bit words of a buffer with one attribute of each sphere, such as the radius. The attribute
+/// of sphere i begins at word `offset + stride * i`. The function `put` returns the words of one attribute.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,
     stride: usize,
     put: fn(&Sphere) -> Vec<u32>,
 ) -> Vec<u32> {
-    // The words between the attributes are NaN, because carom must not read them.
+    // The gaps between the attributes are NaN, to show that carom does not read them.
     let mut words = vec![f32::NAN.to_bits(); offset + stride * spheres.len() + 3];
     for (i, sphere) in spheres.iter().enumerate() {
         let values = put(sphere);
@@ -121,8 +121,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
 fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // All displacements are multiples of 1/16, which float32 represents exactly. So previous centres must
-    // give the same collisions as velocities.
+    // All displacements are multiples of 1/16, which float32 represents exactly. So it must make no
+    // difference whether the motion is given by velocities or by previous centres.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -374,7 +374,8 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // The expected result has a point far from all other spheres in place of each invalid sphere.
+        // carom ignores an invalid sphere. So the expected result has a point instead, far from all other
+        // spheres.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
     spheres[77].radius = -0.0;
@@ -446,7 +447,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // The number of candidates (pairs that get tested) may grow only where subnormal numbers lose digits.
+        // carom may test more pairs where subnormal numbers lose digits, but not four times as many.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -779,8 +780,8 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // The results of two recordings of the same step differ only in the serial number, which increases by
-        // 1.
+        // Each successful recording gets the next serial number. Apart from this number, two recordings of
+        // the same step must have the same results.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
@@ -791,7 +792,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // Commands of an encoder in which all recordings failed must not change carom's results buffer.
+        // If all recordings into an encoder failed, its commands must not change carom's results buffer.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);
@@ -887,8 +888,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Tests a device buffer with more spheres than the caller's limit `at_most`, for which carom must not ask
-/// for larger buffers.
+/// Tests a number of spheres in a device buffer that exceeds the caller's limit `at_most`. Larger buffers
+/// would not help, so carom must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();

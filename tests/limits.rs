@@ -275,8 +275,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// Tests that only colliding pairs count towards the limit on pairs, and only once even if carom meets them
-/// in several time segments.
+/// Tests that only colliding pairs count towards the limit on pairs. carom cuts long paths into time
+/// segments, and may meet a pair in several segments, but must count the pair only once.
 #[test]
 fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
@@ -384,14 +384,14 @@ fn statistics_describe_the_step() {
     let stages = [
         "measure", "plan", "bin", "scan", "scatter", "tally", "pairs", "decide",
     ];
-    // The CPU skips the stage `tally` when the number of candidates is far below the limit, and includes the
-    // time of the stage `scan` in `scatter`.
+    // The CPU does not report all stages of a step. The stage `tally` is skipped if few pairs need a test,
+    // and the time of the stage `scan` is included in `scatter`.
     let on_cpu: Vec<_> = stages
         .into_iter()
         .filter(|name| !["tally", "scan"].contains(name))
         .collect();
     assert_eq!(names(&cpu), on_cpu);
-    // A GPU without timestamps reports only the time of the stage `decide`, which runs on the host.
+    // A GPU without timestamps reports only the time of the last stage, `decide`, which runs on the host.
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
 }
 
@@ -437,8 +437,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// Tests worlds in which squares of velocities or of times may underflow in float32, which alone must not
-/// leave a pair undecided by the fast test.
+/// Tests speeds and times so extreme that their squares may underflow in float32. carom has a fast test that
+/// leaves only nearly tangent pairs undecided. Underflow must not add to these pairs.
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);
@@ -457,8 +457,8 @@ fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     }
 }
 
-/// Tests that a detector releases the memory of a large world, but only after a number of small steps,
-/// because the next step may be as large.
+/// Tests that a detector releases the memory that it needed for a large world. It does so only after a number
+/// of steps of small worlds, because the next world may be large again.
 #[test]
 fn the_memory_of_a_large_world_is_released_eventually() {
     // Returns `count` separate places in a row, with `crowd` spheres at each place.
@@ -484,8 +484,9 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// Tests that a task of a rayon pool that waits for a detector with its own threads runs no other task.
-/// Otherwise one step would run inside another step, on the same stack, with a detector that may be locked.
+/// A thread of a rayon pool may run another task while one task waits. Tests that this does not happen while
+/// a task waits for a detector with its own threads. Otherwise one step would run inside another step on the
+/// same stack, and might wait forever for a locked detector.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });

@@ -13,7 +13,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const STEPS: u64 = 50;
 
-/// Number of memory blocks that rayon's queue needs for `STEPS` time steps: one for every 63 calls.
+/// Number of memory blocks that rayon's queue of calls needs for `STEPS` time steps: one block for every 63
+/// calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
 fn allocated() -> [u64; 2] {
@@ -55,8 +56,8 @@ fn run(
     sum
 }
 
-/// Calls `count`, which returns the allocations of `STEPS` time steps, until they are no more than rayon's
-/// queue needs.
+/// Calls `count`, which returns the allocations of `STEPS` time steps, until only rayon's queue of calls
+/// allocates memory.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
     // Allocations stop only after rayon's threads have started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());
@@ -99,8 +100,8 @@ fn a_step_like_those_before_it_allocates_nothing() {
             // The scene `Fast` has spheres so fast that carom cuts their paths into time segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // In a world of 300 000 spheres, carom first copies the spheres to buckets before it sorts them
-            // by grid cell.
+            // 300 000 spheres are so many that carom first copies them to buckets that fit in a cache, and
+            // then sorts each bucket by grid cell.
             (Scene::Gas, 300_000, 1.0),
         ];
         for (scene, n, dt) in worlds {

@@ -166,7 +166,7 @@ fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
     for _ in 0..3 {
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
-        // A failed recording must leave the only upload buffer free.
+        // A failed recording must not use up the only upload buffer.
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         let ticket = buffers.read_summary(&mut encoder)?;
         fail(&mut buffers, &mut encoder);
@@ -212,7 +212,8 @@ fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
         } else {
             drop(encoder);
         }
-        // A readback keeps its staging buffer until its result is taken or its ticket is dropped.
+        // A readback occupies a staging buffer until the caller takes its result, or drops the ticket that
+        // stands for the result.
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
@@ -338,7 +339,8 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
         (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
-        // The remaining buffers are long enough, but two attributes of the spheres overlap.
+        // In the remaining cases, all buffers are long enough, but two attributes of the spheres (such as
+        // centre and radius) overlap.
         (
             radius(at(&source.buffer, 8, 32)),
             vec![
@@ -472,7 +474,7 @@ fn unusual_layouts_are_accepted() -> Result {
         ),
         // The previous and the current centre of each sphere alternate in one array.
         DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
-        // Two attributes of the spheres with equal offset and stride read the same bytes.
+        // Two attributes of the spheres may read the same bytes if their offsets and strides are equal.
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),

@@ -1,4 +1,5 @@
-//! Tests of neighbour lists, against all pairs of particles and images in exact arithmetic.
+//! Tests of neighbour lists, against exact arithmetic on all pairs of particles and their periodic copies
+//! (images).
 
 use std::error::Error;
 use std::ops::RangeInclusive;
@@ -12,7 +13,8 @@ fn detector() -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(2))
 }
 
-/// An entry of a neighbour list: i, j, the image of j, the vector, and the square of its length.
+/// An entry of a neighbour list: the indices of particles i and j, the periodic copy of j, the vector from i
+/// to this copy, and the square of its length.
 type Entry = ([u32; 2], [i32; 3], [f32; 3], f64);
 
 /// All corners, positions and cutoffs of these tests are multiples of 1/8, so sums and squares are exact in
@@ -44,7 +46,8 @@ impl World {
         Self { spheres, domain }
     }
 
-    /// Returns the entries of the full list for the distance `reach` of two particles.
+    /// Returns the entries of the full neighbour list. `reach` returns the largest distance at which two
+    /// particles are neighbours.
     fn entries(&self, reach: impl Fn(&Sphere, &Sphere) -> f64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (i, one) in (0..).zip(&self.spheres) {
@@ -70,8 +73,9 @@ impl World {
         entries
     }
 
-    /// Returns the multiples of edge `k` that put particle `other` within reach of `one` along axis k.
-    /// `later` are the multiples of the later edges. The earlier edges have no component along this axis.
+    /// Returns how many times edge `k` of the periodic cell may displace particle `other`, so that its
+    /// distance from `one` along axis k is at most `reach`. `later` has these numbers for the edges after k.
+    /// The edges before k have no component along axis k.
     fn images(
         &self,
         k: usize,
@@ -85,7 +89,7 @@ impl World {
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
         let edge = f64::from(self.domain.edges()[k][k]);
-        // One more multiple on each side makes up for the rounding of the quotients.
+        // The range is longer than necessary by one number at each end, because the quotients are rounded.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
         let [first, last] =
             [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);
@@ -106,7 +110,8 @@ fn is_in_half(&([i, j], image, ..): &Entry) -> bool {
     i < j || (i == j && image > [0; 3])
 }
 
-/// Fails unless a neighbour list has the expected entries, in their order, and rows that fit.
+/// Fails unless a neighbour list has exactly the expected entries, in order. The entries of each particle
+/// must be one row: a contiguous range.
 fn check(list: &NeighborList, world: &World, expected: &[Entry]) {
     let images = if world.domain.is_open() {
         vec![[0; 3]; list.pairs.len()]
@@ -165,7 +170,8 @@ fn lists_have_all_pairs_within_the_cutoff() -> Test {
         ties += half.iter().filter(|entry| entry.3 == square).count();
         own += half.iter().filter(|entry| entry.0[0] == entry.0[1]).count();
     }
-    // There are pairs exactly at the cutoff, and particles that are neighbours of their own images.
+    // The random worlds must have pairs exactly at the cutoff, and particles that are neighbours of their own
+    // periodic copies.
     assert!(ties > 100 && own > 100, "{ties} {own}");
     Ok(())
 }
@@ -195,7 +201,8 @@ fn radii_and_skin_extend_the_reach() -> Test {
 
 #[test]
 fn a_skin_that_float32_would_round_down_is_rounded_up() -> Test {
-    // The sum 1 + 2⁻²⁵ is no float32. Rounded to nearest, it would lose the pair.
+    // The sum of cutoff and skin is 1 + 2⁻²⁵, which is not a float32. Rounded to the nearest float32, the sum
+    // would be 1, and the pair would be lost.
     let skin = 2.0_f32.powi(-25);
     let distance = 1.0_f32.next_up();
     let particles = [0.0, distance].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
@@ -276,7 +283,7 @@ fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
     for other in others {
         assert!(!list.is_valid_for(&other), "{other:?}");
     }
-    // Without a skin, no particle may move at all.
+    // Without a skin (a margin for motion), a neighbour list is valid only as long as no particle moves.
     let search = NeighborSearch::touching(&particles);
     let list = detector()?.find_neighbors(&search)?;
     assert!(list.is_valid_for(&search));

@@ -131,7 +131,8 @@ fn twins(root: &Path) -> Vec<(String, Vec<String>)> {
     found
 }
 
-/// In a twin note, the path of a folder stands for its file `mod.rs`.
+/// Tests that a shader and a Rust file with the same computation (its twin) name each other. If a folder is
+/// named as a twin, its file `mod.rs` is meant.
 #[test]
 fn twins_name_one_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -141,7 +142,7 @@ fn twins_name_one_another() {
         if twins.is_empty() {
             wrong.push(format!("{file} names no file as its twin"));
         }
-        // Two Rust files that are twins of the same shader need not name each other.
+        // A shader may have two Rust files as twins. These two files need not name each other.
         for twin in twins
             .iter()
             .filter(|twin| is_shader(&file) != is_shader(twin))

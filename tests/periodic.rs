@@ -71,8 +71,9 @@ impl World {
             Sphere::new(center.as_vec3(), radius as f32).with_velocity(velocity.as_vec3())
         };
         let mut first: Vec<Sphere> = (0..count).map(|_| sphere(rng)).collect();
-        // In a build with the cfg `carom_fuzzing`, the collision groups that the first sphere ignores
-        // determine the length of carom's time segments. These groups have no members.
+        // In fuzzing builds of carom, some bits of the first sphere's groups set the length of time segments,
+        // the parts into which carom cuts long paths. No sphere is a member of these groups, so the bits have
+        // no other effect.
         first[0] = first[0].with_groups(0, rng.u16(..6) << 12);
         let second =
             (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());
@@ -387,8 +388,8 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
-/// Tests a pair of spheres that miss each other, or overlap, by a tiny component of a periodic displacement,
-/// which float64 rounds away.
+/// Tests two spheres that miss each other, or overlap, by less than 10⁻¹⁷. This distance comes from a tiny
+/// component of a periodic displacement, which float64 rounds away.
 #[test]
 fn a_displacement_that_float64_rounds_is_decided_exactly() {
     for power in [-60, -70, -90] {

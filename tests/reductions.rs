@@ -51,7 +51,8 @@ fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns random lists of collisions, and the lists of real steps, each also sorted by time.
+/// Returns random lists of collisions, and the lists of real time steps. Each list is returned twice:
+/// unsorted or sorted by index, and sorted by time.
 fn lists() -> Vec<Collisions> {
     let mut rng = Rng::with_seed(1);
     let mut lists = vec![Collisions::default()];
@@ -72,8 +73,8 @@ fn lists() -> Vec<Collisions> {
     lists
 }
 
-/// Returns the numbers of the two spheres of a pair, counted through both sets. Returns `None` if one of the
-/// two spheres does not exist.
+/// Numbers the spheres of both sets in one sequence, and returns the numbers of the two spheres of a pair.
+/// Returns `None` if one of the two spheres does not exist.
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),

@@ -226,9 +226,9 @@ fn the_normal_of_points_that_meet_opposes_their_relative_velocity() {
     assert_eq!(approach_speed, 5.0);
 }
 
-/// Tests a ball of radius 4 that flies inside a round wall of radius 100, so that its centre turns back at a
-/// sphere of radius 96. carom finds no impacts from inside a sphere, so the test reverses time and lets a
-/// point hit the sphere of radius 96 from outside.
+/// Tests when a ball of radius 4 hits the inside of a round wall of radius 100: its centre is then 96 from
+/// the centre of the wall. carom finds impacts only from outside a sphere. So the test reverses time, and
+/// lets a point fly from outside to a sphere of radius 96.
 #[test]
 fn a_ball_inside_a_round_wall_hits_it_and_returns() {
     let velocity = Vec3::new(10.0, 0.0, 0.0);

@@ -56,8 +56,8 @@ fn hard_worlds_match_brute_force() {
     }
 }
 
-/// Tests worlds with a few giants, so large that on the CPU each giant searches the grid of the small
-/// spheres, instead of the reverse.
+/// Tests worlds with a few giant spheres and many small ones. The CPU then finds pairs by a search around
+/// each giant for small spheres, not by a search around each small sphere for giants.
 #[test]
 fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {
@@ -146,8 +146,8 @@ fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
 }
 
 /// Tests that the order of the spheres in memory does not change the list of pairs. If neighbours in memory
-/// are not neighbours in space, carom's CPU backend first copies the spheres to buckets (docs/design.md, "On
-/// the CPU").
+/// are not neighbours in space, carom's CPU backend first copies the spheres to buckets that fit in a cache
+/// (docs/design.md, "On the CPU").
 #[test]
 fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
@@ -237,8 +237,8 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
         assert_eq!(statistics.grazing, statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
 
-        // Every second layer of the lattice is in a collision group that the other layers ignore, so only
-        // contacts within a layer remain, also in the statistics.
+        // Every second layer of the lattice is now in a collision group that the other layers ignore. So
+        // neither the list nor the statistics may include contacts between two layers.
         let layered = spheres.iter().map(|sphere| {
             let layer = sphere.center[2] / (2.0 * sphere.radius);
             let in_group = layer.floor().rem_euclid(2.0) < 0.5;
@@ -262,8 +262,8 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
 fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
     let count = 20_000_u32;
     let side = 28;
-    // The direction of motion of a passing sphere, a perpendicular vector to the closest approach, and the
-    // common length of both vectors.
+    // Each row describes a moving sphere that passes a sphere at rest: the direction of motion, a
+    // perpendicular vector between the centres at the closest approach, and the length of both vectors.
     let passes = [
         ([-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], 3.0_f32),
         ([3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], 5.0),

@@ -13,7 +13,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 const CASES: u32 = 256;
-/// Largest accepted number of worlds that a backend refuses, because a software driver ends loops early.
+/// Largest accepted number of random worlds that carom refuses, because a software GPU driver ends long loops
+/// too early.
 const MOST_REFUSED: u32 = CASES / 16;
 const MOST: usize = 40;
 
@@ -47,8 +48,8 @@ fn sphere(
         2 => vector(speed),
         1 => proptest::sample::select(velocities),
     ];
-    // Only a few spheres are in collision groups, and fewer ignore a group, or else groups would exclude
-    // nearly all pairs.
+    // Only a few spheres are in collision groups, and even fewer ignore a group. Otherwise, nearly all pairs
+    // would be excluded.
     let groups = prop_oneof![
         3 => Just((0, 0)),
         1 => (0_u16..4, prop_oneof![2 => Just(0_u16), 1 => 0_u16..4]),
@@ -113,8 +114,7 @@ fn try_many<W: std::fmt::Debug>(
             ActiveBackend::Cpu => Backend::Cpu,
         };
         let detector = RefCell::new(detector);
-        // Number of worlds that carom refuses, because so many time segments meet that a software driver ends
-        // the loops over them early.
+        // Number of worlds that carom refuses, because a software GPU driver ends long loops too early.
         let refused = Cell::new(0);
         // The seed is fixed, so every run generates the same worlds.
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

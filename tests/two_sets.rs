@@ -63,7 +63,8 @@ fn sets_of_all_sizes_and_speeds_match_brute_force() {
     });
 }
 
-/// All rays of one set start at the same point, so all pairs of rays touch, but must not be tested.
+/// All rays of one set start at the same point, so any two of them touch. But a step between two sets must
+/// not test pairs within a set.
 #[test]
 fn a_crowd_within_a_set_costs_nothing() {
     let [rays, targets] = rays_and_targets(10_000);

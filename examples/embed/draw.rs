@@ -10,7 +10,8 @@ use crate::text::Coverage;
 use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Distance over which light between the spheres fades to 1/e, in units of length: a few sphere diameters.
+/// Light fades between the spheres as in fog. This is the distance over which it fades to 1/e: a few sphere
+/// diameters.
 const LIGHT: f32 = 3.0;
 /// Number of samples per pixel for multisampling, which every device supports.
 const SAMPLES: u32 = 4;
@@ -212,9 +213,9 @@ impl<'a> Makings<'a> {
         }
     }
 
-    /// Creates a render pipeline. A solid pipeline writes depth, and turns the alpha of a fragment into the
-    /// fraction of the pixel's samples that it covers, so that edges are smooth in any drawing order. Other
-    /// pipelines blend fragments by alpha.
+    /// Creates a render pipeline. A solid pipeline writes depth. It also turns a fragment's alpha into
+    /// coverage: the fraction of the pixel's samples that the fragment covers. So edges are smooth in any
+    /// drawing order. Other pipelines blend fragments by alpha.
     fn pipeline(
         &self,
         [vertex, fragment]: [&str; 2],

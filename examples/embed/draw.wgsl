@@ -10,7 +10,7 @@ struct View {
     // Speed unit of the colour scale of the spheres.
     speed: f32,
     half: vec3<f32>,
-    // Distance over which light between the spheres fades to 1/e.
+    // Distance over which light between the spheres fades to 1/e, as in fog.
     depth: f32,
     size: vec2<f32>,
     words: vec2<f32>,
@@ -114,8 +114,8 @@ fn lit(in: Impostor) -> Lit {
     let centre = in.centre.xyz;
     let radius = in.centre.w;
     let along = dot(centre, ray);
-    // Vector from the point of the ray that is closest to the sphere's centre to the centre. Its length as a
-    // difference of squares would lose digits to cancellation.
+    // Vector to the sphere's centre from the closest point of the ray. The length of this vector could also
+    // be computed as a difference of squares, but cancellation would lose digits.
     let beside = centre - along * ray;
     let square = dot(beside, beside);
     let cover = saturate((radius - sqrt(square)) / (view.pixel * along) + 0.5);

@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
-    // The text in a picture of 1280 by 720 pixels is as large as in a window, and in a larger picture it is
-    // larger.
+    // The text is as large in a picture of 1280 by 720 pixels as in a window. In larger pictures, the text
+    // grows in proportion.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
@@ -104,7 +104,8 @@ fn picture(
     );
     let (sender, mapped) = std::sync::mpsc::channel();
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-        // The receiving end of the channel is closed only if this function has returned an error.
+        // Sending fails only if nothing receives any more, because this function has already returned an
+        // error.
         let _ = sender.send(result);
     });
     gpu.queue.submit([encoder.finish()]);

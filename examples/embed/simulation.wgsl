@@ -56,8 +56,8 @@ fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     return Bounce(axis, change * mass_b, -change * mass_a);
 }
 
-// Reflects a coordinate between mirrors at -room and room, as often as necessary. Returns the coordinate, and
-// -1 if the direction of motion is reversed or 1 if it is not.
+// Reflects a coordinate between mirrors at -room and room, as often as necessary. Returns the new coordinate,
+// and whether the direction of motion is reversed (-1) or not (1).
 fn fold(way: f32, room: f32) -> vec2<f32> {
     if abs(way) <= room {
         return vec2(way, 1.0);
@@ -83,13 +83,13 @@ fn advance(@builtin(global_invocation_id) id: vec3<u32>) {
     let radius = positions[i].w;
     var glow = velocities[i].w * params.fade;
 
-    // Two spheres bounce only if each is the first partner of the other. If the partner of a sphere hits a
-    // third sphere earlier, the sphere moves on without a bounce, and the next step finds their impact if
-    // they still meet. CAROM_NONE as partner means that a sphere touches nothing.
+    // The partner of a sphere is the sphere that it touches first, or CAROM_NONE if it touches nothing. Two
+    // spheres bounce only if each is the partner of the other. If the partner of a sphere hits a third sphere
+    // earlier, the sphere moves on without a bounce. The next step finds the impact if the two still meet.
     //
     // If carom's buffer of pairs overflows, some impacts are missing in this step. The host notices an
-    // overflow in the summary and grows the buffers. A shader can bind carom's results, and test
-    // `(results.status & CAROM_INCOMPLETE) != 0u`.
+    // overflow in the summary of the step and grows the buffers. A shader can notice an overflow, too: it can
+    // bind carom's results and test `(results.status & CAROM_INCOMPLETE) != 0u`.
     let first = earliest[i];
     var rest = params.dt;
     if first.partner != CAROM_NONE && earliest[first.partner].partner == i {

@@ -181,8 +181,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // The capacities for spheres, time segments and pairs may each overflow once, and there may be more pairs
-    // than the first readback holds.
+    // Four attempts are enough. A step may overflow the buffers of spheres, of time segments (parts of long
+    // paths) and of pairs, and the pairs may be too many for the first readback.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

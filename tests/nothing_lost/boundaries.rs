@@ -15,8 +15,8 @@ use crate::neighbors::radii;
 
 /// Unit of all coordinates. Float32 represents its multiples exactly up to a magnitude of 2¹⁴.
 const GRAIN: f64 = 1.0 / 1024.0;
-/// Distance between neighbouring pairs of spheres, from which carom chooses the length of time segments. The
-/// longest segments have about this length.
+/// Distance between neighbouring pairs of spheres. carom cuts long paths into time segments of at most about
+/// this length.
 const APART: f64 = 8.0;
 /// Triples of directions. The first vector is the direction of a relative velocity, and the other two are
 /// exactly perpendicular to it.
@@ -45,8 +45,8 @@ const FLIGHTS: [[DVec3; 3]; 6] = [
     ],
 ];
 
-/// Returns a random n for a sphere with a path to be cut into 2ⁿ time segments. n is mostly 1 to 4. Above 5,
-/// each n is half as likely as n − 1, so that all n contribute about the same number of segments.
+/// Returns a random n, to make a path that carom cuts into 2ⁿ time segments. n is mostly 1 to 4. Above 5,
+/// each n is half as likely as n − 1, because it makes twice as many segments.
 fn power(rng: &mut Rng) -> i32 {
     let mut power = rng.i32(1..=4);
     if rng.u32(0..32) == 0 {
@@ -58,8 +58,8 @@ fn power(rng: &mut Rng) -> i32 {
     power
 }
 
-/// Returns a random displacement, a multiple of `unit`, for which carom cuts the path into about 2^power time
-/// segments.
+/// Returns a random displacement, a multiple of `unit`. It is so long that carom cuts the sphere's path into
+/// about 2^power time segments.
 fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64());
     let vector = DVec3::from_array(std::array::from_fn(|_| rng.f64() * 2.0 - 1.0));
@@ -77,8 +77,8 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // Displacements are multiples of this unit, so that positions at the closest approach are still multiples
-    // of `GRAIN`.
+    // The displacements are multiples of this unit, so that coordinates at the closest approach are multiples
+    // of `GRAIN`, the unit of all coordinates.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
@@ -125,7 +125,7 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // A number near 0 is first increased, because its ulp would be too small to have an effect.
+    // A change by a few ulps would have no effect on a number near 0, so the number is increased first.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }
@@ -148,8 +148,8 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
 
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // With a time step that is a power of two, all numbers are exact. With 0.1, the times of closest approach
-    // differ from the boundaries of time segments by some ulps.
+    // If the time step is a power of two, all numbers are exact. If the time step is 0.1, rounding moves the
+    // times of closest approach off the boundaries of time segments by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {

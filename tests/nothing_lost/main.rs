@@ -24,8 +24,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Makes a test world of pairs of spheres. The first spheres of all pairs come first, so that the two
-    /// spheres of a pair are far apart in memory.
+    /// Makes a test world of pairs of spheres. The world lists the first sphere of every pair, and then the
+    /// second sphere of every pair, so that the two spheres of a pair are far apart in memory.
     fn new(pairs: impl ExactSizeIterator<Item = [Sphere; 2]>, dt: f32) -> Self {
         let (mut spheres, others): (Vec<_>, Vec<_>) = pairs.map(|[a, b]| (a, b)).unzip();
         spheres.extend(others);
@@ -82,7 +82,8 @@ impl Pairs {
         (colliding.len() as u64, found.statistics)
     }
 
-    /// Panics if there are any wrong `pairs` with the mistake `what`, and shows up to five of them.
+    /// Panics unless `pairs` is empty. The message shows up to five of these wrong pairs, and calls their
+    /// mistake `what`.
     fn none(&self, world: &str, what: &str, pairs: &[(u32, u32)]) {
         let shown: Vec<String> = pairs
             .iter()

@@ -17,10 +17,11 @@ use crate::backends::{both, detector};
 
 /// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump per pair of spheres, in cubic diameters, at which few spheres of different pairs touch.
+/// Volume of a clump of spheres divided by the number of its pairs, in cubic sphere diameters. It is so large
+/// that spheres of different pairs rarely touch.
 const ROOM: f64 = 8.0;
-/// Largest accepted number of candidates (tested pairs) per sphere. It proves that grid cells are not much
-/// wider than spheres. Cells as wide as a clump would give thousands.
+/// Largest accepted number of tested pairs per sphere. Many more pairs would be tested if grid cells were
+/// much wider than spheres.
 const MOST_CANDIDATES: u64 = 512;
 
 fn vector(rng: &mut Rng) -> DVec3 {
@@ -51,8 +52,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // A pair that is to touch at the end of the step approaches head-on or obliquely, so that the two spheres
-    // are not closer earlier.
+    // If a pair is to touch only at the end of the step, the two spheres approach head-on or obliquely.
+    // Otherwise they might touch earlier.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -63,8 +64,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let other =
         Sphere::new((place + begin).as_vec3(), 0.0).with_velocity((common + closing).as_vec3());
 
-    // The radii are computed from positions that are already rounded to float32, or else spheres far from the
-    // origin would not barely touch.
+    // The radii are computed from positions that are already rounded to float32. Otherwise, rounding far from
+    // the origin would separate the two spheres, or make them overlap.
     let at = |sphere: &Sphere, t: f64| {
         let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
         DVec3::from(center) + DVec3::from(velocity) * t
@@ -120,8 +121,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks `batches` worlds for each power. A world has `count` pairs of spheres and is 2^power diameters
-/// wide. Every second world has very fast spheres.
+/// Checks `batches` random worlds for each of the given powers. A world has `count` pairs of spheres, and is
+/// 2^power sphere diameters wide. Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {
@@ -146,9 +147,9 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
     }
 }
 
-/// Tests pairs of equal spheres that touch at the start and fly apart along an axis. The middles of the two
-/// paths are exactly one cell of minimum width apart. The spheres are so far from the origin that the
-/// rounding error is a hundredth of this width.
+/// Tests pairs of equal spheres that touch at the start and then fly apart along an axis. The middles of the
+/// two paths are as far apart as carom's narrowest grid cells are wide. Far from the origin, rounding must
+/// not put the two spheres two cells apart.
 #[test]
 fn pairs_that_fly_apart_are_not_two_cells_apart() {
     const COUNT: usize = 1 << 18;

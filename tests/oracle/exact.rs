@@ -126,12 +126,12 @@ impl Exact {
         }
     }
 
-    /// Returns (sum of the radii)² − (distance of the centres)² at time `t`, as an integer multiple of the
-    /// square of a unit of length, and this unit.
+    /// Returns an integer m and a fraction u. At time `t`, (sum of the radii)² − (distance of the centres)²
+    /// equals m·u².
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
-        // The relative position p and the displacement v·t have the same denominator d. Their numerators, and
-        // the sum of the radii r, are converted to the finer of the units of p and of v.
+        // At the time n/d, the relative position p + v·n/d and the sum of the radii r are integers times a
+        // common unit. This unit is the finer of the units of p and of v, divided by d.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);
@@ -202,8 +202,8 @@ impl Exact {
     }
 }
 
-/// Returns the numbers halfway between a non-negative float32 and its two neighbours. For 0, there is no
-/// lower one.
+/// Returns the two numbers halfway between a non-negative float32 and its neighbours, the lower number first.
+/// For 0, there is no lower number.
 fn halfway(x: f32) -> (Option<f64>, f64) {
     let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
     ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
@@ -211,7 +211,7 @@ fn halfway(x: f32) -> (Option<f64>, f64) {
 
 /// Returns the quotient of two integers of any size in float64.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
-    // The numerator is shifted so that the integer quotient has 63 to 65 bits.
+    // The numerator is shifted so that the integer quotient has 63 to 65 bits, more than a float64.
     let shift = 64 + denominator.bits();
     let surplus = numerator.bits().saturating_sub(64);
     let quotient = ((numerator >> surplus) << shift) / denominator;

@@ -36,9 +36,9 @@ const EXACT: [[DVec3; 3]; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach is within the step. In whole numbers, the pair is exactly tangent.
+    /// The closest approach is within the step. If all numbers are whole, the pair is exactly tangent.
     Exact,
-    /// The closest approach is within the step, as for [`Kind::Exact`].
+    /// The closest approach is within the step.
     Passing,
     /// The closest approach is at the end of the step, mostly while the pair is still approaching.
     AtTheEnd,
@@ -121,15 +121,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // Distance of the two centres at the closest approach, divided by |`across`| · `unit`: about the sum
-        // of the radii.
+        // At the closest approach, the distance of the two centres is `size` · |`across`| · `unit`. It is
+        // about the sum of the radii.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // Length of the relative displacement during the step, divided by |`along`| · `unit`, for most kinds
-        // of pairs.
+        // For most kinds of pairs, the relative displacement during the step has the length `far` · |`along`|
+        // · `unit`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -188,8 +188,8 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The sum of the radii is the smallest distance of the two centres during the step, after rounding.
-        // Whole numbers are not rounded.
+        // The two spheres are to touch exactly. So the sum of the radii is the smallest distance of the
+        // centres during the step, computed after rounding. Whole numbers are not rounded.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;

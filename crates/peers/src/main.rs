@@ -35,9 +35,9 @@ use step::{World, differences};
 ///
 /// Each contender first runs once to warm up, and its list is compared with the exact list. Then the
 /// contenders take turns: in its turn, a contender runs untimed for 40 ms or more, and then once timed. The
-/// output has the median elapsed time and the median processor time, summed over all threads, and their
-/// ratios to the medians of carom on the first number of threads. While other programs run on the machine,
-/// the processor time is more reliable than the elapsed time.
+/// output has two medians for each contender: of the elapsed time, and of the processor time summed over all
+/// threads. Both are also divided by the times of carom with the first number of `--threads`. While other
+/// programs run on the machine, the processor time is more reliable than the elapsed time.
 #[derive(Parser)]
 #[command(after_help = help_of_names())]
 struct Arguments {

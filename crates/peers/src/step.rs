@@ -17,8 +17,8 @@ pub(crate) struct Found {
     /// The pairs (a, b) of spheres that touch during the time step, sorted by a and then by b. Penetration
     /// depths are 0 unless carom computed the list.
     pub(crate) pairs: Vec<Collision>,
-    /// Number of candidate pairs, which the benchmarked method tested, either exactly or by the bounding
-    /// volumes immediately before the exact test.
+    /// Number of candidate pairs. These are the pairs that the method tested exactly. If the method first
+    /// compares bounding volumes, these comparisons are counted instead.
     pub(crate) candidates: u64,
 }
 

@@ -162,16 +162,16 @@ impl Radv {
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // The first call for the pipeline's texts returns only their names and lengths. SAFETY: the pipeline
-        // was created with the flag that captures intermediate representations.
+        // The first call returns only the names and lengths of the kernel's texts. SAFETY: the pipeline was
+        // created with the flag that captures intermediate representations.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // The crate ash has no wrapper that also returns the texts. SAFETY: `all` has `count` structs, and
-        // each struct points to a buffer of `data_size` bytes.
+        // The second call returns the kernel's texts. The crate ash has no wrapper for this call. SAFETY:
+        // `all` has `count` structs, and each struct points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(

@@ -77,7 +77,7 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     printed(&["--check", path]);
     printed(&check);
 
-    // First case: the committed table has half of the real number of instructions for one GPU kernel.
+    // A committed table with half of the real number of instructions for one GPU kernel is an error.
     let row = whole.lines().find(|row| row.starts_with("pairs ")).unwrap();
     let count = row.split_whitespace().nth(8).unwrap();
     let half = (count.parse::<u32>().unwrap() / 2).to_string();
@@ -91,12 +91,11 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     }
     printed(&["--only", "gather", "--check", path]);
 
-    // Second case: the committed table lacks the row of one GPU kernel.
+    // A committed table without the row of one GPU kernel is an error.
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
     assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // Third case: the committed table was written with another version of the driver. Such a table is not
-    // compared, even if its values are wrong.
+    // A committed table from another version of the driver is not compared, even if its values are wrong.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(
         path,
@@ -114,7 +113,7 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
         "{note}"
     );
 
-    // Fourth case: a committed table for another GPU family is an error.
+    // A committed table for another GPU family is an error.
     fs::write(path, whole.replacen("navi21", "vega10", 1)).unwrap();
     assert!(error(&check).contains("add `--family vega10`"));
 }

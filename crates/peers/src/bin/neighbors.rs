@@ -11,9 +11,9 @@ use clap::Parser;
 
 /// Times carom's neighbour lists on one thread.
 ///
-/// For each line on standard input, the program makes a half list with vectors and distances, and
-/// prints the time of the search in seconds, the time of the check whether the list is still valid,
-/// and the number of entries.
+/// For each line on standard input, the program makes a list that has each pair of neighbours once, with
+/// vectors and distances. It prints the time of the search in seconds, the time to check whether the list is
+/// still valid, and the number of entries.
 #[derive(Parser)]
 struct Arguments {
     /// File with the particles: x, y and z of each as little-endian float32.

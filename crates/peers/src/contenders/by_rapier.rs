@@ -20,9 +20,9 @@ pub(crate) struct Rapier;
 /// overlapping boxes that were added or removed, so this struct also keeps the set of all such pairs.
 #[derive(Default)]
 pub(crate) struct RapierKept {
-    /// The rapier3d broad phase at the end of the step before the timed step.
+    /// The broad phase of rapier3d at the end of the previous time step.
     last: Option<State>,
-    /// Copy of the broad phase `last`, which the timed step updates.
+    /// Copy of the previous step's broad phase, which the timed step updates.
     state: Option<State>,
 }
 

@@ -28,8 +28,8 @@ impl Contender for Zelll {
     }
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
-        // Only the number of candidate pairs is limited for zelll, not the number of cells, because its empty
-        // cells take no memory.
+        // The crate zelll can have any number of cells, because empty cells take no memory. Only the number
+        // of candidate pairs is limited.
         PlainGrid::crowded(world)
     }
 

@@ -74,8 +74,8 @@ impl Layout {
         (z * self.size[1] + y) * self.size[0] + x
     }
 
-    /// Returns four index offsets from a grid cell to the middles of neighbouring rows of three cells along
-    /// x. These four rows and the next cell along x are the 13 neighbours with larger indices than the cell.
+    /// Half of the 26 neighbours of a grid cell have a larger index: the next cell along x, and four rows of
+    /// three cells. Returns the index of the middle cell of each row, relative to the cell's own index.
     fn rows(&self) -> [usize; 4] {
         let row = self.size[0];
         let layer = row * self.size[1];
@@ -93,8 +93,7 @@ impl PlainGrid {
         }
         let mut grid = Self::default();
         grid.bin(world, &layout);
-        // Element c + 1 of the array `starts` has the start of grid cell c until the grid is filled with
-        // spheres.
+        // At this point, `starts[c + 1]` is the start of grid cell c in the arrays sorted by cell.
         let count = |from: usize, to: usize| u64::from(grid.starts[to + 1] - grid.starts[from + 1]);
         let of_cell = |&cell: &u32| {
             let cell = cell as usize;
@@ -113,14 +112,14 @@ impl PlainGrid {
         })
     }
 
-    /// Counts the spheres in each grid cell, and computes the start of cell c in the sorted arrays as element
-    /// c + 1 of `starts`. Filling the grid advances this element to the end of cell c, which is the start of
-    /// cell c + 1.
+    /// Counts the spheres in each grid cell, and sets `starts[c + 1]` to the start of cell c in the arrays
+    /// that are later sorted by cell. The sort then advances this number to the end of cell c, which is the
+    /// start of cell c + 1.
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();
-        // The array `starts` has two elements more than there are grid cells, because the spheres of cell c
-        // are counted in element c + 2.
+        // The spheres of grid cell c are counted in `starts[c + 2]`, so the array has two elements more than
+        // there are cells.
         self.starts
             .resize(layout.size.iter().product::<usize>() + 2, 0);
         self.cell_of.clear();

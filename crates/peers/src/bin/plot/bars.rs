@@ -67,7 +67,8 @@ fn panel(
     let field = chart.plotting_area();
     for (k, peer) in peers.iter().enumerate() {
         let [top, bottom] = [k, k + 1].map(|row| row as f64);
-        // Negative values of `from` place the text that many pixels to the left of its position on the axis.
+        // Writes a text `from` pixels to the right of x. If `from` is negative, the text ends that many
+        // pixels to the left of x.
         let write = |text: String, x: f64, from: i32, colour: &RGBColor| {
             let end = if from < 0 { HPos::Right } else { HPos::Left };
             let style = TextStyle::from(FONT).color(colour);

@@ -107,8 +107,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Groups the benchmark runs that differ only in the property `part` on the x axis into chart lines of two or
-/// more runs. If several runs have equal parameters, the last one counts.
+/// Makes the lines of a chart. A line joins two or more benchmark runs that differ only in the property
+/// `part`, which is on the x axis. If several runs have equal parameters, the last one counts.
 fn series(runs: &[Run], part: Part) -> (Vec<Series>, String) {
     let mut groups: Vec<(&Run, Vec<(f64, f64)>)> = Vec::new();
     for run in runs {
