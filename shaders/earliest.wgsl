@@ -78,7 +78,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // Sphere a is in the first set. Its index in this set is also its number across both sets.
+        // Sphere a is in the first (or only) set, so its index there is also its number across both sets.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

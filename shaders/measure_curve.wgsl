@@ -22,8 +22,8 @@ const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 // spheres were counted. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
-// Expected cost of each candidate length of time segments: partial costs from PARTS invocations for each
-// length, and totals.
+// Expected cost of each candidate length of time segments: first in PARTS parts per length, each computed by
+// one invocation, then in total.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
@@ -43,7 +43,7 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // So many pairs of sampled spheres in the lowest octave of distance mean that many spheres coincide.
+        // The lowest octave of distance has many pairs of sampled spheres only if many spheres coincide.
         // Then the number of neighbours is the same at all shorter distances.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }

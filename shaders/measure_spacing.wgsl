@@ -43,8 +43,8 @@ fn count_near(first: u32, own: u32, local: u32) {
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // log2 of the factor by which the number of neighbours grows across the octave of distance. MAX_DIMENSION
-    // is its value for a uniform distribution.
+    // log2 of the factor by which the number of neighbours grows from the lower to the upper end of the
+    // octave of distance. It is MAX_DIMENSION if the spheres are distributed uniformly.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
     if until >= ranks.x && before < ranks.x {

@@ -217,7 +217,7 @@ fn test(searcher: Searcher, candidates: Candidates) {
 // entry each).
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // For a grid without a box of cells, all components of `dims` are 0.
+    // The size `dims` of the box may be 0, if the grid has no box.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 

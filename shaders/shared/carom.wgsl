@@ -52,8 +52,9 @@ struct CaromResults {
     // Number of spheres, of both sets if there are two. If one of two sets is empty,
     // nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // In results with one row per sphere, the second sphere of a pair has row carom_b()
-    // + b_offset. This is the number of spheres in the first set, or 0 with one set.
+    // Number of spheres in the first set, or 0 with one set. In results with one row
+    // per sphere, this is the offset from carom_b() to the row of a pair's second
+    // sphere.
     b_offset: u32,
     // Number of spheres set aside for invalid values, such as NaN or a negative radius.
     invalid: u32,

@@ -8,8 +8,8 @@ struct Digit {
     // this word.
     word: u32,
     shift: u32,
-    // Number of items to sort. 0: one for each pair in the list of found pairs. 1: one for each pair in the
-    // sorted list, which has no repeats.
+    // Chooses the number of items to sort. 0: one for each pair in the list of found pairs. 1: one for each
+    // pair in the sorted list, which has no repeats.
     distinct: u32,
     unused: u32,
 }

@@ -28,8 +28,8 @@ fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let v = opaque3(j.velocity - i.velocity);
     let q = opaque3(p + v * window.middle);
     let radii = (i.radius + j.radius) * (1.0 + NEAR_MARGIN) + NEAR_LEAST;
-    // Adding the tiny constant SLOW avoids sqrt(0), whose result WGSL leaves open. It can only let more pairs
-    // pass the test.
+    // Adding the tiny constant SLOW avoids sqrt(0), whose result WGSL leaves open. The addition can only
+    // let more pairs pass the test.
     let reach = radii + sqrt(dot(v, v) + SLOW) * window.half;
     return dot(q, q) <= reach * reach;
 }

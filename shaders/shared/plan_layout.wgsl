@@ -42,8 +42,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
 }
 
 // Returns the smallest cell edge found with which the box from `low` to `high` has at most `slots` cells, or
-// 0 if there is none. It tries CELL_GROWTH_STEPS edges, from `edge` on, each CELL_GROWTH times the previous
-// one.
+// 0 if there is none. The first of CELL_GROWTH_STEPS tested edges is `edge`, and each following one is
+// CELL_GROWTH times the previous one.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {

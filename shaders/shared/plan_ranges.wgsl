@@ -32,9 +32,9 @@ struct SizeRange {
     // Smallest n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // A size range searches this one if its half cell (half the edge of the smallest possible grid cell) is
-    // smaller than `reference` or, with two sets of spheres, equal to it. If ranges are merged, the smallest
-    // of their values is used, or the largest with two sets.
+    // Another size range searches this size range if the other's half cell (half the edge of the smallest
+    // possible grid cell) is smaller than `reference` or, with two sets of spheres, equal to it. For merged
+    // ranges, `reference` is the smallest of their values, or the largest with two sets.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for contacts.
     finer: f32,
