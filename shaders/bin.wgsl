@@ -1,5 +1,5 @@
-// Computes the grid cell of every proxy (an uncut sphere, or one time segment of a fast sphere) and its slot
-// (entry of the table of cells), and counts the proxies in each slot.
+// Finds the grid cell of each sphere, or of each time segment of a fast sphere, and counts the spheres and
+// time segments in every entry of the table of grid cells.
 // Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
@@ -17,13 +17,13 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-// For each slot (entry of the table of grid cells): the number of its spheres (or time segments). The stage
-// `scan` replaces these numbers by their prefix sums, which are the indices of the slots' first sorted
-// spheres.
+// For each entry of the table of grid cells: first the number of spheres (or time segments) in this entry,
+// then, after the stage `scan`, the index of the entry's first sphere in the buffer of sorted spheres.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest number of proxies (spheres or time segments) in a table entry right after this workgroup added one.
+// Largest number of spheres (or time segments) that this workgroup has seen in an entry of the table of grid
+// cells.
 var<workgroup> sh_fullest: atomic<u32>;
 
 fn put(proxy: u32) {

@@ -8,12 +8,12 @@
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The pairs (a, b) of the last complete step, in order, and their number.
+// The sorted pairs (a, b) of the last complete step, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// 1 for each pair that began or ended, otherwise 0; after the scan, the exclusive prefix sums of these flags.
-// There is one word for each entry of this step's list, then one for each entry of the last complete step's
-// list, and one more.
+// First 1 for each pair that began or ended and 0 for the other pairs, then the exclusive prefix sums of
+// these flags. The pairs of this step come before those of the last complete step. The last word is the
+// total.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 
@@ -32,8 +32,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec2<u32> {
     return now(place);
 }
 
-// Returns whether `pair` is one of the first `count` pairs of the sorted list of the last complete step if
-// `of_kept` is true, otherwise of this step.
+// Returns whether `pair` is among the first `count` pairs of a sorted list: that of the last complete step if
+// `of_kept` is true, otherwise that of this step.
 fn is_among(pair: vec2<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -105,13 +105,13 @@ fn write(
     if index < half {
         if index < count {
             let own = change_flags[index];
-            // In this step's sorted list, `own` of the pairs before this pair are new, and (index - own) of
-            // them were already in the list of the last complete step.
+            // Of the pairs before this one in the sorted list, `own` are new. The other (index - own) pairs
+            // were already there in the last complete step.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             changes[to] = now(index);
         }
     } else if index - half < before_count() && change_flags[index + 1u] > change_flags[index] {
-        // In the list of changes, the pairs that ended follow all pairs of this step.
+        // Pairs that ended are listed after all pairs of this step.
         changes[count + change_flags[index] - began] = kept_pairs[index - half];
     }
     if index == 0u {

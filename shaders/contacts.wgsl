@@ -1,6 +1,6 @@
-// Writes the contacts of each sphere: a row of indices into the list of pairs (a, b), which is sorted by a.
-// The entry point `copy` copies this list, and the copy is then sorted by the row of b. From the two orders,
-// `rows` determines where each row begins, and `fill` writes the rows.
+// Writes the contacts of each sphere: a row of indices into the sorted list of pairs (a, b). The entry point
+// `copy` copies this list, and the copy is then sorted by b instead of a. From the two orders, `rows`
+// determines where the row of each sphere begins, and `fill` writes the rows.
 // Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
@@ -8,10 +8,10 @@
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// Copies of the pairs (a, b), to be sorted by the row of sphere b. x is the row of b, and y is the index of
-// the pair in the sorted list.
+// Copies of the pairs (a, b), to be sorted by b. x is the number of sphere b, counted across both sets, and y
+// is the index of the pair in the list that is sorted by a.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each row (one per sphere): the number of pairs (a, b) whose sphere a has an earlier row.
+// For each sphere: the number of pairs (a, b) in which a is an earlier sphere.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
@@ -23,8 +23,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs (a, b) in which sphere b or, if `of_b` is false, sphere a has an earlier row
-// than `row`.
+// Returns the number of pairs (a, b) in which sphere a or, if `of_b` is true, sphere b has a number below
+// `row`. Spheres are numbered across both sets.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -74,14 +74,12 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // The row of a sphere begins with the pairs (a, b) in which it is b. Such an entry is preceded by one
-    // entry for each pair that is earlier in the order of b, and one for each pair whose a has an earlier
-    // row.
+    // Writes the pair into the row of contacts of sphere b. The entries before it are those of `index` pairs
+    // in the rows of their sphere b, and of all pairs whose sphere a has an earlier row.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // The row of a sphere ends with the pairs (a, b) in which it is a. Such an entry is preceded by one entry
-    // for each pair that is earlier in the order of a, and one for each pair whose b has this row or an
-    // earlier one.
+    // Writes the pair into the row of contacts of sphere a. The entries before it are those of `index` pairs
+    // in the rows of their sphere a, and of all pairs whose sphere b has this row or an earlier one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

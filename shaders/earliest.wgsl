@@ -14,13 +14,13 @@ struct Earliest {
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// The pairs, in the layout of CaromCollision, as bits. Times of impact are compared as integers, because
+// The pairs as integers, in the layout of CaromCollision. Times of impact are compared as integers, because
 // float arithmetic may flush subnormal numbers to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
 struct Seen {
-    // Row of sphere a, row of sphere b, and index of b in its own set.
+    // Numbers of the spheres a and b, counted across both sets, and index of b in its own set.
     row_a: u32,
     row_b: u32,
     b: u32,
@@ -60,8 +60,8 @@ fn times(
     }
 }
 
-// Records sphere `partner` as hit first by the sphere in row `row`, if `toi` is the time of its first impact.
-// Of several spheres that are hit at this time, the row keeps the smallest index.
+// If `toi` is the time of the first impact of the sphere in row `row`, records sphere `partner` as the one
+// that is hit. If several spheres are hit at this time, the smallest index is kept.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);
@@ -78,7 +78,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // The row of sphere a of a pair (a, b) equals the index of a.
+        // Sphere a is in the first (or only) set, so its index there is also its number across both sets.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

@@ -18,24 +18,24 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// The first octave of distance with at least MIN_COUNTED_PAIRS pairs of sampled spheres nearer than its upper
-// end. At shorter distances, the number of neighbours is extrapolated.
+// Lowest octave (factor of 2) of distance below whose upper end at least MIN_COUNTED_PAIRS pairs of sampled
+// spheres were counted. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
-// Expected cost of each candidate length of time segments: partial costs from PARTS invocations for each
-// length, and totals.
+// Expected cost of each candidate length of time segments: first in PARTS parts per length, each computed by
+// one invocation, then in total.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// Returns log2 of the mean number of other spheres within a distance of a sphere, if `pairs` of the `all`
-// ordered pairs of sampled spheres are that near.
+// Returns log2 of the mean number of other spheres within a certain distance of a sphere, estimated from the
+// sample: `pairs` of its `all` ordered pairs of spheres are at most this distance apart.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres nearer to a sphere than the lower end of an octave of
-// distance. For each octave, sh_sums must hold the number of the `all` ordered pairs of sampled spheres that
-// are nearer than its upper end.
+// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of an
+// octave of distance. sh_sums must hold, for each octave, the number of ordered pairs of sampled spheres that
+// are nearer than the octave's upper end. `all` is the number of all these pairs.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -43,8 +43,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // The lowest octave of distance has enough pairs only if many sampled spheres coincide. Then the
-        // number of neighbours is the same at all shorter distances.
+        // The lowest octave of distance has many pairs of sampled spheres only if many spheres coincide.
+        // Then the number of neighbours is the same at all shorter distances.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -125,7 +125,7 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k, shifted by half of its displacement, which does not change its
+// Returns the path of sampled sphere k, moved along itself by half its length. This does not change its
 // extent.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
@@ -169,9 +169,9 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each);
 }
 
-// Returns the expected cost of every PARTS-th path in sh_path, from number `part` on, if time segments are no
-// longer than `length`. The cost assumes that time segments never search the grids of uncut spheres, as on
-// the GPU.
+// Returns the expected cost of the searches for every PARTS-th path in sh_path, beginning with path number
+// `part`, if time segments are at most `length` long. Time segments are assumed not to search the grids of
+// smaller, uncut spheres, as on the GPU.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -179,8 +179,8 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_path[k], length);
-        // The cell edge is as cell_edge() would return it, but the correlation curve is searched only once
-        // (for `least`), not for every path.
+        // The same cell edge as from cell_edge(). Calling cell_edge() here would search the correlation curve
+        // again for every path.
         let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
         cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
     }
@@ -219,15 +219,15 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The length limit of time segments is the spacing of the spheres, or longer if such short segments would
-    // cost more than the tests that they save.
+    // The shortest length limit of time segments is the spacing of the spheres. A longer limit is chosen if
+    // it costs less, because fewer segments need fewer searches.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();
     let best = weigh_lengths(cut.weighed, shortest, local);
     if local == 0u {
-        // If the shortest candidate length of time segments cuts no sampled sphere, spheres that it cuts are
-        // rare. Then twice this length costs least.
+        // If the shortest length limit of time segments cuts no sampled sphere, few of all spheres are fast
+        // enough to be cut. Then twice this limit costs least.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

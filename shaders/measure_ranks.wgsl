@@ -14,12 +14,13 @@ const MEASURE_RANKS_WORKGROUP = 256u;
 // Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of all sampled spheres, four per vector: unsigned integers with the same order as the quantity by
-// which the workgroup ranks the spheres.
+// Sort keys of all sampled spheres, four per vector. The keys are unsigned integers in the same order as the
+// quantity by which the workgroup ranks the spheres.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector. Some compilers move dynamically indexed vectors to memory.
+// Returns one component of a vector without a dynamic index, for which some compilers move the vector to
+// memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
@@ -56,12 +57,13 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // In the vectors of sort keys before the sphere's own vector, equal keys count, because their
-            // spheres have lower indices.
+            // Keys that equal the sphere's own key count only if their spheres have lower indices. This is so
+            // for all keys in earlier vectors.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In the sphere's own vector of sort keys, equal keys count only if their spheres have lower indices.
+        // In the vector that contains the sphere's own key, only the components before this key belong to
+        // spheres with lower indices.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

@@ -19,7 +19,7 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// Contribution of one or more spheres to the histogram entry of their size class.
+// What one or more spheres add to the histogram entry of their size class (spheres of similar size).
 struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
@@ -103,7 +103,7 @@ fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
 }
 
 fn add(size_class: u32, own: Addition) {
-    // All words of the size class are loaded before the first one is used, so that the latencies overlap.
+    // All loads come before the first use of a result, so that their latencies overlap.
     let half_cell = atomicLoad(&size_classes[size_class].half_cell);
     let low = vec3<u32>(
         atomicLoad(&size_classes[size_class].low[0]),

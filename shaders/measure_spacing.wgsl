@@ -38,13 +38,13 @@ fn count_near(first: u32, own: u32, local: u32) {
 }
 
 // Writes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
-// neighbours that are in octave `octave` of distance. This octave contains `near` neighbours, and all lower
-// octaves together contain `before`.
+// neighbours, unless they are in other octaves of distance than `octave`. This octave contains `near`
+// neighbours, and all lower octaves together contain `before`.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // log2 of the factor by which the number of neighbours grows across the octave of distance. MAX_DIMENSION
-    // is its value for a uniform distribution.
+    // log2 of the factor by which the number of neighbours grows from the lower to the upper end of the
+    // octave of distance. It is MAX_DIMENSION if the spheres are distributed uniformly.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
     if until >= ranks.x && before < ranks.x {

@@ -34,14 +34,14 @@ override TALLY: bool = false;
 var<workgroup> sh_idle: u32;
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found, which may exceed STAGED; and index of the first of them in
-// the list of pairs.
+// Number of pairs that the workgroup has found, of which the first STAGED are collected in workgroup memory;
+// and index in the list of pairs to which these are then copied.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Returns whether the counting pass has found more candidate pairs than allowed.
+// Returns whether the pass that counts the candidate pairs has found more of them than allowed.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -79,8 +79,8 @@ fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Adds a pair of spheres that may touch to the list of pairs, unless they are the same sphere, one ignores
-// the other, or other time segments report the pair because the spheres come closest in them.
+// Adds two spheres that may touch to the list of pairs. Nothing is added if they are the same sphere, if one
+// ignores the other, or if the spheres come closest in other time segments, which report the pair.
 fn report(s: Filtered, i: SortedProxy, j: SortedProxy, tag_i: u32, tag_j: u32) {
     let a = min(i.sphere, j.sphere);
     let b = max(i.sphere, j.sphere);
@@ -123,14 +123,15 @@ struct Searcher {
     tag: u32,
 }
 
-// The candidates of one sphere in its own cell and in 13 of the 26 neighbouring cells. They form five ranges
-// of the buffer of sorted spheres, and are numbered across these ranges from 0 to `count` - 1.
+// The candidates (spheres to be tested) for one sphere in its own cell and in 13 of the 26 neighbouring
+// cells. In the buffer of sorted spheres, they form five ranges. Candidates are numbered across these ranges
+// from 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // Number of the first candidate after each of the first four ranges of candidates.
+    // For each of the first four ranges of candidates: the number of candidates up to the end of the range.
     past: vec4<u32>,
-    // Offset, modulo 2^32, from a candidate's number to its index in the buffer of sorted spheres, for each
-    // of the first four ranges of candidates.
+    // For each of the first four ranges of candidates: what is added, modulo 2^32, to a candidate's number to
+    // get its index in the buffer of sorted spheres.
     shift: vec4<u32>,
     last_shift: u32,
 }
@@ -200,8 +201,8 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     }
 }
 
-// Tests candidates in batches of 32: first the cheap near test for the whole batch, then the expensive filter
-// for the few that pass. While one invocation of a subgroup runs the filter, the others wait.
+// Tests candidates in batches of 32. The whole batch takes a cheap test, and the few candidates that pass
+// take an expensive test. While one invocation of a subgroup runs the expensive test, the others wait.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -216,7 +217,7 @@ fn test(searcher: Searcher, candidates: Candidates) {
 // entry each).
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // For a grid without a box of cells, all components of `dims` are 0.
+    // The size `dims` of the box may be 0, if the grid has no box.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
@@ -229,8 +230,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last of the 2^time_power time slabs (equal parts of the step) that overlap time
-// segment number `segment` of 2^power.
+// Returns the first and the last time slab that overlap a time segment. The step is divided into 2^time_power
+// equal slabs, and the sphere's path into 2^power equal segments, numbered from 0.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -246,8 +247,8 @@ struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // Cell where the search begins, and lowest index in the buffer of sorted spheres to be tested in this
-    // cell. In its own grid, a sphere starts right after itself, so that each pair is found once.
+    // The search begins in cell `first`, where spheres before index `begin` in the buffer of sorted spheres
+    // are skipped. In its own grid, a sphere starts right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
@@ -257,9 +258,9 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another grid that may hold spheres that touch the searching time segment. It
-// reaches as far from the segment's middle as the segment's half extent plus the largest half extent in the
-// other grid.
+// Returns the block of cells of another grid that may hold spheres that touch the searching sphere during the
+// time segment. From the middle of the segment, the block reaches in each direction as far as half the
+// segment's extent plus half the extent of the largest sphere in the other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -275,13 +276,13 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // True if the range covers the whole rest of the searched row of cells. False if it covers one cell,
-    // which may share its table entry with other cells.
+    // True if these spheres are all the rest of the searched row of cells. False if they are those of one
+    // table entry, which several cells may share.
     whole: bool,
 }
 
-// Returns the part of a row of cells that is one range of sorted spheres: all cells from `first` to x =
-// `high_x` if each has its own table entry, otherwise only `first`.
+// Returns a range of sorted spheres in a row of cells. If all cells from `first` to x = `high_x` have their
+// own table entries, the range covers these cells, otherwise only `first`.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -368,8 +369,8 @@ fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // The last iteration of the loop over the grids only counts this invocation as finished. If the driver
-    // ends long loops early, this count falls short.
+    // The last iteration does not search a grid, but counts this invocation as finished. If the driver ends
+    // long loops early, too few invocations are counted.
     for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -382,8 +383,8 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Returns whether this dispatch has nothing to do: the counting pass (TALLY) if there cannot be more
-// candidate pairs than allowed, the testing pass if there are more.
+// Returns whether this pass has nothing to do. Candidate pairs are counted (TALLY) only if there may be more
+// than allowed. They are not tested if there are more.
 fn is_idle() -> bool {
     return (TALLY && !may_be_crowded()) || (!TALLY && refused());
 }
@@ -400,7 +401,8 @@ fn count_candidates(tally: vec2<u32>) {
 // because additions to one word of global memory are serialized.
 fn count_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-    // If there is a counting pass, only this pass adds to the counter of candidates.
+    // If one pass counts the candidates and another tests them, only the first adds to the counter of
+    // candidates.
     if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -425,8 +427,6 @@ fn main(
     if local == 0u {
         sh_idle = select(0u, 1u, is_idle());
     }
-    // The condition is uniform in the workgroup, so all invocations reach the following barriers, or none
-    // does.
     if workgroupUniformLoad(&sh_idle) != 0u {
         return;
     }
@@ -439,8 +439,8 @@ fn main(
         count_for_all();
     }
     workgroupBarrier();
-    // Two calls instead of a loop, which a driver that ends long loops early might skip. Each call writes one
-    // of the workgroup's pairs.
+    // Each call writes one of the workgroup's pairs. There is no loop, because some drivers end long loops
+    // early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

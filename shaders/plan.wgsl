@@ -67,8 +67,8 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes which grid holds each of this thread's size classes: the first grid whose last size class is not
-// below the class.
+// Writes the number of the grid of each non-empty size class (spheres of similar size) of this thread. A grid
+// holds a run of classes, so this is the first grid whose last class is not below the class.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -107,8 +107,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_range_count = finest.y;
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
-    // The loops over the size ranges contain barriers, so workgroupUniformLoad() makes the number of ranges
-    // uniform. It is also the barrier after which sh_ranges_of is complete.
+    // The following loops contain barriers, so their number of iterations must be uniform, which
+    // workgroupUniformLoad() ensures. It is also the barrier that makes the writes to sh_ranges_of visible.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();
@@ -123,8 +123,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
-    // workgroupUniformLoad() is also the barrier after which sh_level (the size ranges of each grid) is
-    // complete.
+    // workgroupUniformLoad() is also the barrier that makes the writes to sh_level visible.
     let levels = workgroupUniformLoad(&sh_level_count);
 
     var own: SizeRange;

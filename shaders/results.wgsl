@@ -33,8 +33,8 @@ fn segments() -> vec2<u32> {
 
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // Each sphere (or time segment) in the grids is counted as finished once by the pass that counts the
-    // candidates, if there is one, and once by the pass that tests them, if it has run.
+    // One pass may count the candidate pairs, and one tests them, unless there are too many. Each of these
+    // passes counts every sphere (or time segment) in the grids as finished once.
     let times = select(1u, 2u, may_be_crowded() && !crowded);
     let finished = atomicLoad(&counters.finished) == plan.sorted * times;
     var status = 0u;

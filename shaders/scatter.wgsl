@@ -1,5 +1,5 @@
-// Sorts the spheres (and time segments) by slot (entry of the table of grid cells), and writes each one with
-// the values of its sphere for the stage `pairs`.
+// Sorts the spheres (and time segments) by their entry in the table of grid cells, and copies the values of
+// the spheres in this order for the stage `pairs`.
 // Twin of `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}

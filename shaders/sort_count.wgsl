@@ -1,6 +1,6 @@
-// Counts the items of each block by digit, in one pass of a radix sort. The table of counts has a row for
-// each digit and a column for each block, so its prefix sums are the positions to which the items move.
-// Blocks without items write zeros.
+// Counts, for one pass of a radix sort, how many items of each block have each digit. The table of counts has
+// a row for each digit and a column for each block. Its prefix sums, row by row, are the positions to which
+// the items move. Blocks without items write zeros.
 // Twin of `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}

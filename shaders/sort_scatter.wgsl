@@ -5,12 +5,11 @@
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Number of words that hold the counts of items for all values of a sort digit, two counts of 16 bits per
-// word.
+// Number of words that hold one count for each value of a sort digit, two counts of 16 bits per word.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// Division of work for the prefix sums of digit counts: ADDERS invocations sum up each word of counts over
-// the workgroup, and each of them adds COUNTS values.
+// The counts of digits form WORDS words per invocation. To compute the prefix sums of one of these words over
+// the workgroup, ADDERS invocations each add COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -20,8 +19,8 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// The digit counts of all invocations: the first word of every invocation, then the second word of every
-// invocation.
+// The digit counts of all invocations of the workgroup: first word 0 of every invocation, then word 1 of
+// every invocation, and so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 

@@ -17,7 +17,7 @@
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
 // Returns whether pair `index` is not a repeat of the pair before it. A repeat has the same two spheres, even
-// if only one of the two pairs is grazing.
+// if only one of the two pairs is marked as grazing (undecided).
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -42,8 +42,8 @@ struct CaromResults {
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found, which exceeds `pairs` if the list overflowed. Repeats of a
-    // pair count.
+    // Number of pairs found, which exceeds `pairs` if the list overflowed. Pairs that
+    // are found repeatedly count repeatedly.
     found: vec2<u32>,
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
@@ -52,8 +52,9 @@ struct CaromResults {
     // Number of spheres, of both sets if there are two. If one of two sets is empty,
     // nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Offset from the index of a pair's second sphere to its row in results with one
-    // row per sphere: the number of spheres in the first set, or 0 with one set.
+    // Number of spheres in the first set, or 0 with one set. In results with one row
+    // per sphere, this is the offset from carom_b() to the row of a pair's second
+    // sphere.
     b_offset: u32,
     // Number of spheres set aside for invalid values, such as NaN or a negative radius.
     invalid: u32,
@@ -77,8 +78,8 @@ struct CaromResults {
     began: u32,
     lasted: u32,
     ended: u32,
-    // Numbers of workgroups along x in the indirect dispatches over the pairs and over
-    // the sorted pairs. To be passed to carom_index().
+    // Number of workgroups along x in an indirect dispatch over the pairs (`columns`)
+    // or over the sorted pairs (`sorted_columns`). To be passed to carom_index().
     columns: u32,
     sorted_columns: u32,
     // Serial number of the step, which tells recorded steps apart.
@@ -137,14 +138,14 @@ struct CaromEarliest {
 
 const CAROM_NONE = 0xffffffffu;
 
-// The sorted list is an array<CaromCollision> of results.sorted pairs in ascending
-// order of (a, b), each pair once. In an indirect dispatch over it, pass
+// The sorted list of pairs is an array<CaromCollision> of results.sorted pairs in
+// ascending order of (a, b), each pair once. In an indirect dispatch over it, pass
 // results.sorted_columns to carom_index().
 
 // Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
 // two array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
-// offsets[i + 1]. It lists first the pairs in which the sphere is b, by ascending a,
-// then the pairs in which it is a, by ascending b. Each pair is in two rows.
+// offsets[i + 1]. A row lists first the pairs in which its sphere is b, by ascending a,
+// then the pairs in which its sphere is a, by ascending b. Each pair is in two rows.
 
 // Changes since the last complete step: an array<vec2<u32>> of results.began new pairs
 // (a, b), then results.lasted pairs that were already in the list of that step, then

@@ -3,9 +3,9 @@
 
 #needs params, plan, counters
 
-// Returns whether an upper bound on the number of candidate pairs exceeds the limit. The bound assumes that
-// every entry of the table of cells is as full as the fullest one. A sphere searches 14 cells of its own grid
-// and, in all time slabs of each coarser grid, at most 4 cells along each axis.
+// Returns whether there may be more candidate pairs than allowed. Their largest possible number assumes that
+// every entry of the table of cells is as full as the fullest one, and that every sphere searches 14 cells of
+// its own grid and, in each coarser grid, 4 cells along each axis in every time slab (part of the step).
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {

@@ -5,11 +5,11 @@
 
 struct Digit {
     // Index of the word of an item that contains the sort digit, and position of the digit's lowest bit in
-    // it.
+    // this word.
     word: u32,
     shift: u32,
-    // 0 to sort one item for each pair in the list of pairs, 1 for each pair in the sorted list, which has no
-    // repeats.
+    // Chooses the number of items to sort. 0: one for each pair in the list of found pairs. 1: one for each
+    // pair in the sorted list, which has no repeats.
     distinct: u32,
     unused: u32,
 }

@@ -1,4 +1,4 @@
-// The filter: a float32 test with an error bound of whether two spheres touch during the step. docs/exact.md
+// The filter: tests in float32, with an error bound, whether two spheres touch during the step. docs/exact.md
 // has the proof, and `src/shared/filter.rs` the constants. The CPU uses a float64 test instead.
 
 #import opaque::{opaque, opaque3}
@@ -49,8 +49,8 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // Slow spheres are tested at time 0. The added term bounds the change of the margin by their motion
-        // in the whole step.
+        // Spheres that hardly move relative to each other are tested at time 0. The added term bounds the
+        // error from their relative motion in the whole step.
         bound += SLOWLY * distance * (speed * dt);
     }
     return Filtered(p, v, r, slow, t, margin, bound);

@@ -17,8 +17,8 @@ fn in_box(level: Level, x0: i32, x1: i32, y: i32, z: i32) -> bool {
     return all(first < level.dims) && last_x < level.dims.x;
 }
 
-// Returns the table entry of a cell of the grid's box, where each cell has its own, in time slab `slab` (part
-// of the step).
+// Returns the table entry of a cell in the grid's box for time slab `slab` (part of the step). Each cell in
+// the box has one entry for each slab.
 fn slot_in_box(level: Level, cell: vec3<i32>, slab: u32) -> u32 {
     let at = vec3<u32>(cell - level.origin);
     return level.first_slot + ((slab * level.dims.z + at.z) * level.dims.y + at.y) * level.dims.x + at.x;

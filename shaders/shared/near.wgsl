@@ -1,5 +1,5 @@
-// The near test: whether two spheres come near each other during a time segment of one of them. It is much
-// cheaper than the filter (the test with an error bound) that follows. docs/exact.md has the proof, and
+// The near test: whether two spheres come near each other during a time segment (part of the step) of one of
+// them. It is much cheaper than the test with an error bound that follows. docs/exact.md has the proof, and
 // `src/shared/filter.rs` the constants.
 
 #import opaque::{opaque3}
@@ -7,7 +7,8 @@
 #import tag::{segment_of, segment_power}
 #import types::{SortedProxy}
 
-// The time interval of a time segment: its middle, and half its length plus a margin.
+// Time that a sphere spends in one time segment (equal part of its path): the middle of this time, and half
+// its length plus a margin.
 struct Window {
     middle: f32,
     half: f32,
@@ -20,14 +21,15 @@ fn window_of(tag: u32, dt: f32) -> Window {
 
 // Returns whether two spheres may touch during a time segment of one of them: if their distance in the middle
 // of the segment is at most the sum of their radii plus their relative motion in half the segment, with
-// margins. The result is true for every pair that the segment has to report, unless the filter finds a
-// certain miss.
+// margins. The result is false only if the later test with an error bound would find a certain miss, or if
+// the pair is reported in other segments.
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
     let q = opaque3(p + v * window.middle);
     let radii = (i.radius + j.radius) * (1.0 + NEAR_MARGIN) + NEAR_LEAST;
-    // Adding SLOW avoids sqrt(0), whose result WGSL leaves open. The addition can only increase `reach`.
+    // Adding the tiny constant SLOW avoids sqrt(0), whose result WGSL leaves open. The addition can only
+    // let more pairs pass the test.
     let reach = radii + sqrt(dot(v, v) + SLOW) * window.half;
     return dot(q, q) <= reach * reach;
 }

@@ -1,13 +1,14 @@
-// Decides which two time segments of two touching spheres report the pair, so that it is reported only once.
+// Decides which time segments of two touching spheres, one of each sphere, report the pair, so that it is
+// reported only once.
 // Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered, sum}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
-// Results of ownership() for a time segment of each of two spheres. OWN: only these two segments report the
-// pair. OTHER: these two segments do not report it. SHARED: rounding leaves open which segments have to
-// report the pair, so all possible ones do.
+// Results of ownership() for two time segments, one of each sphere. OWN: only these two segments report the
+// pair. OTHER: they do not report the pair. SHARED: rounding leaves open which segments have to report the
+// pair, so all possible ones do.
 const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;

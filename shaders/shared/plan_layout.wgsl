@@ -8,15 +8,17 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// A possible layout of a grid. `number` encodes the number of time slabs and the kind of box.
+// A possible layout of a grid. `number` encodes the number of time slabs (equal parts of the step), and
+// whether the cells with their own table entries form a box around all spheres, around most of them, or do
+// not exist.
 struct Layout {
     cost: f32,
     number: u32,
     cell: f32,
 }
 
-// Cheapest grid layout that each thread has examined. Thread t examines layouts of the grid whose number is t
-// modulo the number of grids.
+// For each thread: the cheapest of the grid layouts that it has examined. With n grids, thread t examines
+// layouts of grid number t modulo n.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
 fn layout_power(number: u32) -> u32 {
@@ -39,8 +41,9 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the smallest edge of cells, of CELL_GROWTH_STEPS edges that grow from `edge` by factors of
-// CELL_GROWTH, for which the box from `low` to `high` has at most `slots` cells; or 0 if none suffices.
+// Returns the smallest cell edge found with which the box from `low` to `high` has at most `slots` cells, or
+// 0 if there is none. The first of CELL_GROWTH_STEPS tested edges is `edge`, and each following one is
+// CELL_GROWTH times the previous one.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -110,8 +113,9 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     let met = others(level.proxies, cell);
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
-            // A time segment that is longer than a time slab searches several slabs. In all of these slabs
-            // together, it meets as many spheres as the grid has during this segment.
+            // A time segment that overlaps several time slabs (equal parts of the step) searches each of
+            // them. In all these slabs together, it meets only the spheres that the grid contains during the
+            // segment.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -145,8 +149,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid with the layout `chosen`. Its table entries, counted from 0, are at most `share` +
-// MIN_HASHED_SLOTS.
+// Returns the grid with the layout `chosen`. It gets at most `share` + MIN_HASHED_SLOTS entries of the table
+// of cells, counted from 0 for now.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

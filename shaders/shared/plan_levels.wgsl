@@ -1,19 +1,20 @@
-// Divides the size ranges (runs of neighbouring size classes) into levels (grids) at the least expected cost,
+// Divides the size ranges (groups of spheres of similar size) into uniform grids at the least expected cost,
 // by dynamic programming.
 // Twin of `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// For each size range: expected cost of one grid of the ranges from this one to the current end, plus the
-// least cost of all ranges before it.
+// For each k: the expected cost if the last grid begins with size range number k (a size range is a group of
+// spheres of similar size), and the ranges before it are in the grids that cost least.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
-// For each n: the least expected cost of a division of the first n size ranges into grids, and the first
-// range of its last grid.
+// For each n: the least expected cost of dividing the first n size ranges (groups of spheres of similar size)
+// into grids, and the number of the first size range of the last grid.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
-// The size ranges of each grid: from number .x up to, but not including, number .y.
+// For each grid: its size ranges (groups of spheres of similar size), from number .x up to, but not
+// including, number .y.
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_level_count: u32;
 
@@ -34,8 +35,8 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds, for each n, the best division of the first n size ranges into grids. Each thread handles the grids
-// that begin with the size range of the thread's number.
+// Finds, for every n, the best division of the first n size ranges (groups of spheres of similar size) into
+// grids. Thread k computes the costs of the divisions whose last grid begins with range k.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {

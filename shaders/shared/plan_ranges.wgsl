@@ -1,5 +1,5 @@
-// Groups the non-empty size classes into size ranges (runs of neighbouring size classes), from which the
-// levels (grids) are made.
+// Groups the non-empty size classes (half octaves of sphere size) into size ranges, which are runs of
+// neighbouring classes. The grids are then made of whole size ranges.
 // Twin of `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
@@ -12,8 +12,8 @@ const THREADS = MAX_LEVELS;
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A run of neighbouring size classes of spheres of one set that are cut into equally many time segments; or
-// the union of all such runs in a grid.
+// A run of neighbouring size classes: spheres of similar size, of one set, that are cut into equally many
+// time segments; or the union of all such runs in a grid.
 struct SizeRange {
     // Number of spheres (or time segments) in the size range, in total and inside the trimmed box, which
     // excludes far outliers.
@@ -26,25 +26,26 @@ struct SizeRange {
     // to the moving origin of the cells.
     low: vec3<f32>,
     high: vec3<f32>,
-    // Number of the last size class that may belong to the size range.
+    // Highest number of a size class (spheres of similar size) in the size range, even if this class is
+    // empty.
     last_class: u32,
     // Smallest n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Half cell that decides which other size ranges search this one: ranges with a smaller half cell or,
-    // between two sets, an equal one. For merged ranges, it is the smallest of their half cells in a step
-    // with one set, and the largest in a step with two sets.
+    // Another size range searches this size range if the other's half cell (half the edge of the smallest
+    // possible grid cell) is smaller than `reference` or, with two sets of spheres, equal to it. For merged
+    // ranges, `reference` is the smallest of their values, or the largest with two sets.
     reference: f32,
-    // Number of spheres (or time segments) in all size ranges that search this range.
+    // Number of spheres (or time segments) that search this size range for contacts.
     finer: f32,
 }
 
-// Non-empty size ranges, ordered by set, then by number of time segments per sphere, then by size, finest
-// first.
+// All non-empty size ranges (runs of neighbouring sizes), ordered by set, then by number of time segments per
+// sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts from which the length of the size ranges is chosen. Entry s is the number of non-empty size classes
-// that start a range if ranges consist of 2^s classes, but not if they consist of 2^(s + 1). The last entry
-// counts the classes that start a range whatever its length.
+// Counts from which s is chosen, where each size range consists of 2^s neighbouring size classes. Entry s
+// counts the non-empty classes that are the first ones in their range with this s, but not with s + 1. The
+// last entry counts those that are the first ones with any s.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
@@ -72,23 +73,23 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's non-empty size classes to the counts in sh_parted. A class is counted under the greatest
-// length of size ranges for which it starts a range.
+// Adds this thread's non-empty size classes to the counts in sh_parted. A class is counted for the longest
+// size range (run of 2^s classes) in which it is the first non-empty class.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // A size range is within one thread's size classes, so the first non-empty class of a thread always
-        // starts a range.
+        // No size range has classes of two threads, so the first non-empty size class of a thread always
+        // starts a size range.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
 }
 
-// Finds the shortest size ranges of which there are at most MAX_LEVELS. Returns log2 of the number of size
-// classes per range, and the number of ranges.
+// Chooses the length of the size ranges (runs of 2^s neighbouring size classes): the smallest s for which
+// there are at most MAX_LEVELS ranges. Returns s and the number of ranges.
 fn finest_ranges() -> vec2<u32> {
     var shift = MAX_RANGE_SHIFT;
     var most = atomicLoad(&sh_parted[MAX_RANGE_SHIFT]);
@@ -129,7 +130,7 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
 
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    // All nine words of the size class are read before any of them is used, so that the latencies overlap.
+    // All nine loads come before the sums, so that their latencies overlap.
     let count = atomicLoad(&size_classes[size_class].count);
     let inside = atomicLoad(&size_classes[size_class].inside);
     let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));
@@ -174,15 +175,15 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// Returns a factor for the cost of searches in a sphere's own grid: 1, or 0 with two sets, where there are no
-// such searches.
+// Returns a factor for the cost of searches in a sphere's own grid: 1, or 0 with two sets, because a sphere
+// is not tested against spheres of its own set.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search a size range of set `of_set` with half cell
-// `reference`. Of two ranges, at most one searches the other, except that ranges of equal size in different
-// sets search each other.
+// Returns whether the spheres of size range number `range` search for contacts among spheres of set `of_set`
+// whose size is given by `reference` (half the edge of the smallest possible grid cell). Smaller spheres
+// search among larger ones. Spheres of equal size search only in the other set.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

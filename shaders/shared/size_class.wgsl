@@ -1,9 +1,11 @@
-// A size class is the spheres (or time segments) of one set, one power n (the spheres are cut into 2^n time
-// segments) and one half octave of size. Its number packs set, power and size.
+// A size class is a group of spheres (or time segments): those of one set, of similar size (within half an
+// octave), and with the same power n (the spheres are cut into 2^n time segments). The number of a size class
+// packs set, power and size.
 // Twin of `src/shared/size_class.rs`.
 
-// Returns the size class of a sphere of set `of_set` that is cut into 2^power time segments. `half_cell` is
-// half the edge of the smallest grid cell that may hold one of these segments.
+// Returns the number of the size class (group of similar size) of a sphere of set `of_set` that is cut into
+// 2^power time segments. `half_cell` is half the edge of the smallest grid cell that may hold one of these
+// segments.
 fn size_class_of(half_cell: f32, power: u32, of_set: u32) -> u32 {
     let size = (bitcast<u32>(half_cell) >> SIZE_SHIFT) - FIRST_SIZE;
     return size | (power << SIZE_BITS) | (of_set << (SIZE_BITS + POWER_BITS));

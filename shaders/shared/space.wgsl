@@ -22,8 +22,8 @@ fn others(proxies: f32, distance: f32) -> f32 {
 // contains one other on average.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // A binary search finds the number of entries of the correlation curve, which never decrease, that are at
-    // most `level`.
+    // A binary search finds the first entry of the correlation curve that is above `level`. The entries never
+    // decrease.
     var low = 0u;
     var high = OCTAVES;
     while low < high {
@@ -50,7 +50,8 @@ fn edge_at_least(least: f32, half_cell: f32) -> f32 {
 }
 
 // Returns the edge that the cells of a grid should have: as small as its spheres allow, but not much smaller
-// than their spacing. `proxies` is the number of spheres (or time segments) in one time slab.
+// than their spacing. `proxies` is the number of spheres (or time segments) that the grid contains in one
+// time slab (equal part of the step).
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return edge_at_least(MIN_CELL_PER_SPACING * spacing_of(proxies), half_cell);
 }

@@ -10,7 +10,8 @@ fn level_of(tag: u32) -> u32 {
     return tag & ((1u << LEVEL_BITS) - 1u);
 }
 
-// Returns the number n for which the sphere of a tag is cut into 2^n time segments.
+// Returns n if the tag (packed grid number and time segment) belongs to a sphere that is cut into 2^n time
+// segments.
 fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
@@ -19,8 +20,8 @@ fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the time slab (equal part of the step) that contains the time segment of a tag, in a grid with
-// 2^time_power slabs, at most as many as the sphere has segments.
+// Returns the number of the time slab that contains the time segment in a tag. Time slabs are 2^time_power
+// equal parts of the step, at most as many as the time segments of the sphere.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

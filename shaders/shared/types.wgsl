@@ -40,14 +40,14 @@ struct Sphere {
     groups: u32,
 }
 
-// Counters of a step, those of two words with the low word first. A counter keeps counting when the buffer of
-// the counted items is full.
+// Counters of a step. In counters of two words, the low word is first. A counter keeps counting when the
+// buffer of the counted items is full.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
-    // Number of invocations that have finished the kernel `pairs`, in the counting pass and the testing pass
-    // together. Only counted if FLAG_WATCH is set.
+    // Number of spheres (or time segments) whose search for contacts is finished, summed over the pass that
+    // counts candidates and the pass that tests them. Only counted if FLAG_WATCH is set.
     finished: atomic<u32>,
     // Number of spheres in the input if there are more than allowed, otherwise 0.
     spheres_needed: u32,
@@ -103,8 +103,9 @@ struct Ranks {
     unused: f32,
 }
 
-// The histogram entry of one size class (spheres and time segments of similar size). All words begin as 0 and
-// only grow. So bounds are unsigned integers with the order of the floats, and lower bounds are negated.
+// The histogram entry of one size class (spheres and time segments of similar size). All words begin as 0,
+// and atomic operations only increase them. This is why bounds are stored as unsigned integers with the order
+// of the floats, and lower bounds are negated.
 struct SizeClass {
     count: atomic<u32>,
     // Number of time segments (or uncut spheres) of the size class in the trimmed box, which excludes far
@@ -125,21 +126,23 @@ struct Segment {
     number: u32,
 }
 
-// A level: one uniform grid, and its part of the table of cells. A cell in the grid's box has its own table
-// entry (slot) for each time slab (part of the step). Cells outside the box share slots by a hash.
+// A level: one uniform grid, and its part of the table of cells. Each cell in the grid's box has its own
+// table entry (slot) for each time slab (part of the step). The cells outside the box share entries, which
+// are chosen by a hash.
 struct Level {
-    // Corner cell of the grid's box with the lowest coordinates, and its table entry in the first time slab
-    // (part of the step).
+    // The cell of the grid's box with the lowest coordinates, and this cell's table entry in the first time
+    // slab (part of the step).
     origin: vec3<i32>,
     first_slot: u32,
-    // Size of the grid's box in cells, and first of the table entries for the cells outside the box.
+    // Size of the grid's box in cells, and index of the first table entry for cells outside the box.
     dims: vec3<u32>,
     first_hashed: u32,
     cell: f32,
     inverse_cell: f32,
     // Number of table entries for the cells outside the grid's box (a power of two), minus 1.
     hash_mask: u32,
-    // log2 of the number of time slabs (equal parts of the step) for which the grid has separate cells.
+    // log2 of the number of time slabs (equal parts of the step), each of which has its own cells in the
+    // grid.
     time_power: u32,
     of_set: u32,
     // Largest half extent of a sphere (or time segment) in the grid along any axis, in cell edges.
@@ -164,7 +167,8 @@ struct Binned {
     place: u32,
 }
 
-// Entry of the buffer of sorted spheres, ordered by grid cell, in the units of the shaders.
+// Entry of the buffer of spheres (or time segments) sorted by grid cell: the values of the sphere, in the
+// units of the shaders.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,
