@@ -12,7 +12,6 @@ use crate::shared::tag::level_of;
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 
-/// The input of a search for all pairs: the grids, and the proxies in them.
 pub(crate) struct PairSearch<'a, S> {
     pub(crate) grids: Grids<'a>,
     pub(crate) space: S,
@@ -36,8 +35,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a proxy's sphere if the proxy searches other grids, which needs the
-    /// path.
+    /// Returns the path of a sphere if it searches grids other than its own. No other search needs
+    /// the path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
