@@ -105,8 +105,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with images (periodic copies) into buckets by index a. The pairs without images have
-/// the same number of buckets. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with images (periodic copies) into buckets by index a, with the same limits as the
+/// buckets of pairs without images. `first_set` is the number of spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,
@@ -173,8 +173,7 @@ fn sort_row(row: &mut [Collision]) {
 }
 
 /// Returns whether a few pairs are already sorted by their index b, as is common if neighbouring
-/// spheres are close in memory. All pairs are compared, because a branch after each comparison
-/// would cost more.
+/// spheres are close in memory. The loop has no branch for each pair, which would cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))

@@ -202,8 +202,8 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = length * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far);
-            // For spheres that hardly move relative to each other, the extent is a little larger.
-            // [`STILL`](crate::shared::ownership::STILL) has the reason.
+            // Spheres that hardly move relative to each other count as at rest (`STILL`), and their
+            // first time segments report the pair. This margin lets these segments find each other.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));

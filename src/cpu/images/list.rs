@@ -27,7 +27,8 @@ pub(super) const IMAGED: u32 = 1 << 31;
 /// Number of images that a task may list before it adds this number to the shared count of all
 /// tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
-/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
+/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell of the
+/// periodic domain.
 const SEVERAL: u32 = 1 << 31;
 
 /// A displaced image (periodic copy) of a sphere or time segment, or one of several images of it in
@@ -76,13 +77,13 @@ struct Further {
     word: u32,
 }
 
-/// The proxies (entries of the grids) of a step in a periodic domain. With N spheres, proxy number
-/// k < N is the first one of sphere k.
+/// The entries of the grids in a periodic domain: images of spheres or time segments. With N
+/// spheres, entry number k < N is the first image of sphere k.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
-    /// For each sphere with images that may reach into the cell (flag [`OUTSIDE`]), the name of its
-    /// first image: the index of the sphere, or [`IMAGED`] and an index into `imaged`. For other
-    /// spheres, the number has no meaning.
+    /// For each sphere that may reach out of the cell (flag [`OUTSIDE`]), the name of its first
+    /// image: the index of the sphere, or [`IMAGED`] and an index into `imaged`. For other spheres,
+    /// the number has no meaning.
     first: Vec<u32>,
     further: Vec<Further>,
     pub(super) imaged: Vec<Imaged>,

@@ -173,8 +173,8 @@ pub(crate) struct PeriodicSpace<'a> {
     pub(crate) near: &'a NearImages,
 }
 
-/// The 27 nearest images of a sphere, displaced by −1, 0 or 1 edges of the reduced lattice along
-/// each edge. Nearly all touching pairs have such an image, so their displacements are computed in
+/// The 27 images of a sphere that are displaced by −1, 0 or 1 edges of the reduced lattice along
+/// each edge. Nearly all touching pairs have such an image, so the displacements are computed in
 /// advance.
 pub(crate) struct NearImages([NearImage; 27]);
 
@@ -326,7 +326,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the greater image is the second of the pair.
+            // Of two images of one sphere, the image with the greater vector is the second of the
+            // pair.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

@@ -39,8 +39,8 @@ impl SizesMemory {
 }
 
 pub(crate) struct Sizes<'a> {
-    /// The size class of each sphere, with the flag [`OUTSIDE`] for a sphere with images that may
-    /// reach into the cell of a periodic domain.
+    /// The size class of each sphere, with the flag [`OUTSIDE`] for a sphere that may reach out of
+    /// the cell of a periodic domain.
     pub(crate) class_of: &'a [u16],
     /// The time segments of all spheres, except the first segment of each sphere. With N spheres,
     /// entry k < N of the grids is sphere k or its first segment, and entry N + k is entry k of

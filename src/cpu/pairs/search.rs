@@ -62,8 +62,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns the number of searches per task. It is large, because spheres near each other have
-    /// many neighbours in common.
+    /// Returns how many spheres one task searches around: many, because spheres near each other
+    /// have many neighbours in common.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

@@ -210,7 +210,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Decides by exact arithmetic a pair that the swept test (of moving spheres) left open.
-    /// Returns `None` if the spheres do not touch, or if other time segments report the pair
+    /// Returns `None` if the spheres do not touch, or if these time segments do not report the pair
     /// ([`Sweeper::is_own`]). `grazing` tells whether the pair counts as grazing (close to
     /// tangency).
     #[cold]

@@ -39,8 +39,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Searches for the neighbours of the proxy with this index, and collects the pairs that pass
-    /// the ball test.
+    /// Searches for the neighbours of the sphere or time segment with this index, and collects the
+    /// pairs that pass the ball test (of bounding spheres).
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;

@@ -71,8 +71,8 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 
 /// Returns an upper bound of the number of candidate pairs, if no table entry holds more than
 /// `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with larger
-/// cells. In a grid with smaller cells, it searches at most 3 cells more than its own cell is wide.
-/// Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
+/// cells. In a grid with smaller cells, it searches as many cells as fit in its own cell, and at
+/// most 3 more. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],
