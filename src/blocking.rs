@@ -18,7 +18,8 @@ pub(crate) enum Wait {
 /// until the step is complete.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // The first poll avoids the memory that `finish` allocates, which only a pending future needs.
+    // The first poll usually completes the future, and saves the memory allocation of a full
+    // executor.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -30,8 +31,8 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error, because in a browser no thread may block. In a build without the GPU backend, no future
-/// is ever pending.
+/// Returns an error, because a thread of a browser must not block. Without the GPU backend, no
+/// future is ever pending, so this function is never called.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

@@ -61,8 +61,8 @@ impl Domain {
 
     /// Returns a cell with three edges of any directions, periodic along all three.
     ///
-    /// `origin` is one corner of the cell, from which the edges start. Both are in the unit of
-    /// length of the spheres. The edges may be left-handed.
+    /// `origin` is one corner of the cell, from which the edges start. The origin and the edges are
+    /// in the unit of length of the spheres. The edges may be left-handed.
     pub fn triclinic(origin: impl Into<Vec3>, edges: [[f32; 3]; 3]) -> Self {
         Self {
             origin: origin.into().to_array(),

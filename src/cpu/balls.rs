@@ -1,5 +1,6 @@
-//! The ball test, the CPU's first and cheapest test of a pair: do the bounding spheres (balls) of
-//! two time segments meet, or does the path of one sphere meet the ball of the other?
+//! The ball test, the CPU's first and cheapest test of two moving spheres. A *ball* is a bounding
+//! sphere of a sphere's motion during one time segment (part of the step). The test compares two
+//! balls, or one path and one ball.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -9,18 +10,19 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Centre of the sphere half way through the time segment, relative to the frame (the moving
-    /// origin).
+    /// Centre of the sphere in the middle of its time segment (part of the step), relative to a
+    /// moving origin.
     pub(crate) middle: [f32; 3],
     pub(crate) reach: f32,
 }
 
-/// Rounding margin of a bounding sphere, in the unit of [`MARGIN`], the margin along one axis.
-/// Three axes need √3 times as much, and the rest covers the rounding of the ball test.
+/// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
+/// Three axes need the factor √3. The remainder up to 2 covers the rounding of the test itself.
 /// docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Rounding margin of a path that is tested against bounding spheres, in the unit of [`MARGIN`].
+/// Rounding margin of a path that is tested against bounding spheres, as a multiple of [`MARGIN`],
+/// the margin along one axis.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.
@@ -74,14 +76,14 @@ impl Probe for BallProbe {
     }
 }
 
-/// The path of a sphere during one time segment. Unlike the ball of a long segment, it meets few
-/// balls that the sphere does not come near. docs/exact.md (lemma 2.7) proves that no touching pair
-/// is lost.
+/// The path of a sphere during one time segment (part of the step), to be tested against bounding
+/// spheres. A bounding sphere of a long path would meet many spheres far from the path. No touching
+/// pair is lost (docs/exact.md, lemma 2.7).
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// Reciprocal of the squared length of `to_end`, or 0 if the square underflows. The segment
-    /// then counts as a point, and `reach` includes half its length.
+    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point, and
+    /// `reach`, the radius of the test, includes half its length.
     inverse: f32x4,
     reach: f32x4,
 }
@@ -110,8 +112,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // The point of the segment nearest to the centre of the ball has the parameter −1 at the
-        // start of the segment and 1 at its end.
+        // Parameter of the point on the path nearest to the centre of a bounding sphere: −1 is the
+        // start of the path, and 1 its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

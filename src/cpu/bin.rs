@@ -23,11 +23,11 @@ use crate::{Error, Sphere};
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     pub(crate) slot: u32,
-    /// Name of the proxy (a sphere or time segment): in open space the index of its sphere, in a
-    /// periodic domain a word of [`ProxySpace`].
+    /// Identifies the sphere or time segment: in open space by the index of its sphere, in a
+    /// periodic domain by a number of [`ProxySpace`].
     pub(crate) word: u32,
-    /// Level and time segment of the proxy, packed by [`make_tag`]. The flag [`INSIDE`] is set if
-    /// all cells that the proxy searches in its level have a table entry each.
+    /// Grid and time segment of a sphere, packed by [`make_tag`]. The flag [`INSIDE`] is set if
+    /// each neighbouring cell in this grid has a table entry of its own.
     pub(crate) tag: u32,
 }
 

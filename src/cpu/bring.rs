@@ -1,6 +1,6 @@
-//! Copies spheres into the buckets before `scatter` sorts each bucket, because the spheres of a
-//! bucket may come from all over memory. The copy goes through the input chunk by chunk, because a
-//! chunk fits in the cache.
+//! Copies spheres into the buckets of a bucket sort, before each bucket is sorted. The spheres of a
+//! bucket may lie all over the input. So the copy reads the input chunk by chunk, and each chunk
+//! fits in the cache.
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, space, binned, chunks, piece, &mut unfilled);
 }
 
-/// Copies the spheres of some chunks of the input to their sort buckets, in which `unfilled` is the
-/// free space. More than `piece` chunks are halved, for two parallel tasks.
+/// Copies the spheres of some chunks of the input to the buckets of a sort. `unfilled` is the free
+/// space of each bucket. More than `piece` chunks are divided between two parallel tasks.
 fn bring_chunks(
     spheres: &[Sphere],
     space: impl ProxySpace,
@@ -40,8 +40,8 @@ fn bring_chunks(
     if chunks.len() > piece {
         let middle = chunks.start.midpoint(chunks.end);
         let [before, after] = [chunks.start..middle, middle..chunks.end];
-        // The tasks receive this array by reference, because a copy might not fit on the small
-        // stacks of some thread pools.
+        // The parallel tasks get the array of free spaces by reference. A copy might overflow the
+        // small stacks of some thread pools.
         let mut first = ArrayVec::<_, MAX_BUCKETS>::new();
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let chunks = before.clone();

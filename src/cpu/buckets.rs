@@ -28,7 +28,7 @@ const ITEMS_PER_BUCKET: usize = 2048;
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
     used: usize,
-    /// For each bucket, the index of its end if all buckets lay one behind the other.
+    /// For each bucket, the number of items in this bucket and all buckets before it.
     ends: ReusedVec<usize>,
     pub(crate) count: usize,
     /// Number of low bits of a key that do not affect the bucket.
@@ -96,9 +96,9 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces all items by those of `chunks` new chunks. `make` writes the items of the chunk
-    /// with a given number. The number of buckets depends on `items`, the approximate number of
-    /// items.
+    /// Replaces all items. The new items come in `chunks` chunks, and `make` writes the chunk with
+    /// a given number. `items` is the approximate number of items, which determines the number of
+    /// buckets.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,

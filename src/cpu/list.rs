@@ -22,8 +22,8 @@ use crate::{Collision, Error};
 /// Name of the scratch memory in an out-of-memory error.
 const TABLE: &str = "the table of pairs by sphere";
 
-/// Fills `list` with all items of `pairs`, sorted by index a and then by index b. In `pairs` they
-/// are sorted into buckets by a. `ends` is scratch memory.
+/// Fills `list` with all items of `pairs`, sorted by index a and then by index b. `pairs` has them
+/// in buckets by index a. `ends` is scratch memory.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,
@@ -49,8 +49,8 @@ pub(crate) fn list(
     })
 }
 
-/// Added to the first component of an image while a row is being sorted, to tell an image 0 from a
-/// pair without an image. It is larger than any component.
+/// During the sort, added to the first component of the image of each pair that has an image, so
+/// that image 0 differs from no image. It is larger than any component.
 const MARK: i32 = 1 << 30;
 
 /// Fills `list` with all items of `pairs` and `images`, sorted by index a, by index b and by image.
@@ -95,7 +95,7 @@ pub(crate) fn list_with_images(
                 continue;
             }
             let (list, images) = (&mut list[row.clone()], &mut list_images[row]);
-            // The pairs with images are the last ones of a row.
+            // Among the pairs with the same index a, those with images come last.
             match images.last() {
                 None | Some([0, ..]) => sort_row(list),
                 Some(_) => sort_row_with_images(list, images, &mut memory),
@@ -105,8 +105,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with images into buckets by index a, with the same buckets as all pairs of the step.
-/// `first_set` is the number of spheres in the first set.
+/// Sorts pairs with images (periodic copies) into buckets by index a, with the same limits as the
+/// buckets of pairs without images. `first_set` is the number of spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,
@@ -121,11 +121,12 @@ pub(crate) fn sort_images(
     sorted.fill(parts.len(), first_set, first_set, make, key)
 }
 
-/// Scratch memory to sort a row with images: the pairs, and for each its index b and its place.
+/// Scratch memory to sort pairs by index b and image: the pairs, and for each pair a key of its
+/// index b and its place.
 type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
 
-/// Sorts distinct pairs that all have the same index a by their index b and by their image. Takes the
-/// mark from the images of pairs that have one.
+/// Sorts distinct pairs that all have the same index a by their index b and by their image.
+/// Subtracts [`MARK`] from the images of pairs that have one.
 fn sort_row_with_images(
     row: &mut [Collision],
     images: &mut [[i32; 3]],
@@ -136,7 +137,8 @@ fn sort_row_with_images(
     }
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
-    // Keys are sorted instead of pairs, because they are smaller. Pairs with the same b are rare.
+    // The sort moves 64-bit keys, because they are smaller than pairs. The images are compared only
+    // if pairs have the same b, which is rare.
     keys.clear();
     keys.extend(
         (0..)
@@ -171,7 +173,7 @@ fn sort_row(row: &mut [Collision]) {
 }
 
 /// Returns whether a few pairs are already sorted by their index b, as is common if neighbouring
-/// spheres are close in memory. A branch for each pair would cost more.
+/// spheres are close in memory. The loop has no branch for each pair, which would cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))

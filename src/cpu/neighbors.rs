@@ -18,9 +18,8 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
 const RANGES_AT_ONCE: usize = 16;
 
-/// Neighbouring cells along x, in one grid and one time slab (part of the step). If cells share
-/// table entries by a hash, the range of sorted spheres found for these cells may also have spheres
-/// of other cells.
+/// Neighbouring cells along x, in one grid and one time slab (part of the step). Cells may share
+/// table entries by a hash. A search for these cells may then also find spheres in other cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -75,9 +74,9 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid. If
-    /// each searched cell has a table entry, the entries are at fixed distances from the sphere's
-    /// own. Returns `None` if some have none, or if the step has two sets.
+    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid. Their
+    /// table entries are at fixed distances from the sphere's own entry. Returns `None` if a
+    /// searched cell has no table entry of its own, or if the step has two sets.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -147,9 +146,9 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Cells that share table entries are looked up one by one. They are few, because a grid
-            // searches one with smaller cells only if all used cells there have table entries of
-            // their own (`coarse_searches_fine`).
+            // Cells that share table entries by a hash are looked up one by one. A sphere meets few
+            // of them: it searches smaller cells than its own only in a grid where each used cell
+            // has its own table entry (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -213,8 +212,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Clips the range of cells from `low` to `high` to the grid's box, in which each cell has a
-    /// table entry. Returns false if spheres outside the box forbid this.
+    /// A box of cells in the grid has one table entry per cell. Clips the range of cells from `low`
+    /// to `high` to this box. If spheres lie outside the box, returns false without clipping.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;

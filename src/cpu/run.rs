@@ -37,7 +37,7 @@ pub(crate) struct Cpu {
     stages: StageMemory,
     open: PairMemory<Collision>,
     periodic: PairMemory<ImageCollision>,
-    /// Pairs with images of such a step, sorted into buckets by index a.
+    /// Pairs with images (periodic copies), sorted into buckets by index a.
     sorted_images: Buckets<ImageCollision>,
 }
 

@@ -29,9 +29,9 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Limit of the mean number of chunks of the input from which the proxies of a bucket come. Above
-/// it, their spheres are copied to the buckets first. Below it, most spheres are still in the
-/// cache.
+/// Limit of the mean number of chunks of the input from which the spheres of a bucket come. Above
+/// the limit, spheres are copied to their buckets before the sort. Below it, most spheres are still
+/// in the cache.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(
@@ -50,8 +50,8 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // In the table of cells, the first slot begins at 0, and each other slot where the slot before
-    // it ends. So the table continues with the ends of the slots.
+    // Each cell's range begins where the range before it ends. So the table of cells is a 0,
+    // followed by the ends of all ranges.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,
@@ -105,11 +105,11 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the proxies (spheres and time segments) of a bucket by slot, and returns their number
-    /// in the fullest slot. Writes where each slot ends, the slot of each proxy, and `order`. For
-    /// each sorted proxy, `order` has the index to read its sphere from, its word, and its tag. The
-    /// index is a place in the bucket if the spheres were copied to the buckets (`brought`),
-    /// otherwise the index of the sphere.
+    /// Sorts the spheres and time segments of a bucket by slot (table entry), and returns their
+    /// number in the fullest slot. Writes the end of each slot, the slot of each item, and `order`.
+    /// For each sorted item, `order` has the index to read its sphere from, its name (word), and
+    /// its grid and time segment (tag). The index is a place in the bucket if `brought`, otherwise
+    /// the index of the sphere.
     fn sort(
         &mut self,
         bucket: usize,
@@ -135,8 +135,8 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres and tags (packed level and segment) in sorted order. For each, `order`
-    /// has the index in `source` of its sphere, the word and the tag.
+    /// Writes the spheres and tags (grid and time segment) in sorted order. For each, `order` has
+    /// the index of its sphere in `source`, its name (word) and its tag.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {

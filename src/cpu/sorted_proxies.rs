@@ -12,12 +12,13 @@ pub(crate) struct SortedProxies {
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// Level (grid) and time segment of each sorted proxy in one word, with the flag
-    /// [`INSIDE`](crate::shared::tag::INSIDE) where it applies.
+    /// Grid and time segment of each sorted sphere, packed into one number. The flag
+    /// [`INSIDE`](crate::shared::tag::INSIDE) tells that each neighbouring cell in the grid has a
+    /// table entry of its own.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket: for each sorted proxy, the index to read its sphere
-    /// from, its word and its tag.
+    /// Scratch memory for sorting a bucket: for each sorted item, the index to read its sphere
+    /// from, its name (word), and its grid and time segment (tag).
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

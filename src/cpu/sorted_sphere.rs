@@ -13,8 +13,8 @@ pub(crate) struct SortedSphere {
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
-    /// Word of the proxy in its [`ProxySpace`](super::images::ProxySpace): in open space the index
-    /// of the sphere.
+    /// Identifies the sphere or time segment: in open space by the index of its sphere, in a
+    /// periodic domain by a number of [`ProxySpace`](super::images::ProxySpace).
     pub(crate) word: u32,
 }
 

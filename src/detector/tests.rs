@@ -45,8 +45,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         (1, ActiveBackend::Gpu)
     );
 
-    // From here on, a buffer binding of the device has at most one mebibyte, too little for 40 000
-    // spheres of 32 bytes.
+    // Limits a buffer binding of the device to one mebibyte, too little for 40 000 spheres of 32
+    // bytes.
     if let Some(gpu) = &mut detector.gpu {
         gpu.limits().max_storage_buffer_binding_size = 1 << 20;
     }

@@ -1,8 +1,8 @@
-//! The cell of a periodic domain: which images of a sphere reach into it.
+//! The cell of a periodic domain: which images (periodic copies) of a sphere reach into it.
 //!
-//! The cell moves with the frame (the moving origin). Every image of a sphere or time segment that
-//! reaches into the cell becomes an entry of the grids. If two of them touch, the point of contact
-//! has an image in the cell, and the images that meet there are entries.
+//! The cell moves with the moving origin. The grids contain every image of a sphere or time segment
+//! that reaches into the cell. No touching pair is lost: the point of contact has a periodic copy
+//! in the cell, and the two images that touch there both reach into the cell.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -25,9 +25,9 @@ const FRACTION_BITS: u32 = 32;
 /// Margin for rounding in the test whether a sphere stays inside the cell of a periodic domain, in
 /// units of an edge of the cell.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Further margin of the test whether a sphere stays inside the cell of a periodic domain, as a
-/// fraction of the terms of a coordinate. It covers the rounding of the terms and of their sum to
-/// float32.
+/// Further rounding margin of the test whether a sphere stays inside the cell of a periodic domain.
+/// It is relative to the terms of the dot product that computes a coordinate, and covers the
+/// rounding of these terms and of their sum to float32.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +36,8 @@ pub(crate) struct Cell {
     origin: DVec3,
     drift: DVec3,
     dt: f64,
-    /// Duals of the lattice of the periodic domain, bounds of their components, their lengths, and
-    /// the coordinates of the frame's origin.
+    /// The dual (reciprocal) vectors of the lattice edges, bounds of their components, their
+    /// lengths, and the coordinates of the moving origin along the edges.
     duals: [[f32; 3]; 3],
     bounds: [[f32; 3]; 3],
     lengths: [f32; 3],
@@ -45,8 +45,8 @@ pub(crate) struct Cell {
     margins: [f32; 3],
 }
 
-/// A point relative to the cell of a periodic domain, by its coordinates along the edges of the
-/// lattice, in units of 2^-[`FRACTION_BITS`] edges.
+/// A point relative to the cell of a periodic domain: fixed-point coordinates along the edges of
+/// the lattice, with [`FRACTION_BITS`] bits for the fraction of an edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
@@ -57,11 +57,11 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the smallest and the largest image, along edge `k`, of a time segment that reach
-    /// into the cell of a periodic domain.
+    /// Returns the first and the last number n for which a time segment (part of a path), displaced
+    /// by n times edge `k`, reaches into the cell of the periodic domain.
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
-        // In units of an edge, the cell of the domain reaches from 0 to 1. So image n reaches into
-        // it if the sphere's extent has a coordinate from −n to 1 − n.
+        // Along this edge, the cell reaches from 0 to 1. A path displaced by n edges reaches into
+        // the cell if it has a coordinate from −n to 1 − n.
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
@@ -81,10 +81,10 @@ impl LatticeBox {
 }
 
 impl LatticePoint {
-    /// Selects which of several periodic copies of a pair reports it: the copy for which the lower
-    /// corner of the intersection of the boxes of both time segments lies in the cell of the
-    /// domain. Returns the image of the first segment in this copy. `between` is the image of the
-    /// second segment relative to the first.
+    /// A touching pair may be found as several periodic copies. Selects the one copy that reports
+    /// it: the copy for which the lower corner of the intersection of both bounding boxes lies in
+    /// the cell of the domain. Returns the image of the first time segment in this copy. `between`
+    /// is the image of the second segment relative to the first.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -138,7 +138,8 @@ impl Cell {
         let mut inside = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
         let within = |away: f32x4, half: f32x4| (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
         if let Some(along) = self.lattice.along {
-            // The general formula below without the terms that are 0.
+            // If each edge is along an axis, the dot products of the general case have only one
+            // term.
             for axis in 0..3 {
                 let Some(k) = along[axis] else { continue };
                 let (middle, shift) = (middle[axis], shift[axis]);
@@ -167,8 +168,8 @@ impl Cell {
         inside.to_bitmask() as usize
     }
 
-    /// Returns the extent of a time segment along the edges of the lattice, rounded outwards by
-    /// more than all rounding errors.
+    /// Returns the extent of a time segment (part of a path) along the edges of the lattice,
+    /// rounded outwards by more than all rounding errors.
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
             [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
@@ -185,9 +186,9 @@ impl Cell {
             corner,
             ..
         } = &self.lattice;
-        // Rounding errors of a sphere's coordinates along the lattice. Errors of the lattice add up
-        // over the cells between the sphere and the domain. Errors of the position are relative to
-        // the position.
+        // A sphere's coordinates along the lattice have two rounding errors. Errors of the lattice
+        // edges add up over the cells between the sphere and the domain. The error of the position
+        // is relative to its magnitude.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = (0..*count).map(|k| {
             (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edge_lengths[k])
@@ -201,7 +202,8 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = length * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far);
-            // The margin for spheres that hardly move relative to each other: see `STILL`.
+            // Spheres that hardly move relative to each other count as at rest (`STILL`), and their
+            // first time segments report the pair. This margin lets these segments find each other.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -218,7 +220,7 @@ impl Cell {
     }
 
     /// Returns an upper bound of the error of the computed centres of all images of a sphere,
-    /// without the rounding to float32. `all` is the extent of the whole path.
+    /// before these are rounded to float32. `all` is the extent of the whole path.
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let far = (center.abs() + self.origin.abs()).element_sum();
@@ -250,8 +252,8 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // Images of a sphere differ only along the periodic edges. The part of a position across
-        // the edges is the same for all.
+        // Images of a sphere differ only along the periodic edges. Perpendicular to these edges,
+        // all images have the same position.
         let across = |point: DVec3| {
             if *count == 3 {
                 return DVec3::ZERO;
@@ -277,7 +279,7 @@ impl Cell {
     }
 
     /// Returns the path of the image of a sphere that is in the cell of the periodic domain half
-    /// way through the step. Only estimates use it.
+    /// way through the step. The path is used only in estimates.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -288,8 +290,8 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the relative position of two spheres, the second displaced by an image in edges of
-    /// the reduced lattice.
+    /// Returns the position of the second sphere relative to the first. The second one is displaced
+    /// by `image`, which counts edges of the reduced lattice (with the shortest edges).
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -308,7 +310,7 @@ impl Cell {
     }
 
     /// Returns a box that contains all points in the box from `low` to `high`, each moved into the
-    /// cell of the periodic domain. Only estimates use it.
+    /// cell of the periodic domain. The box is used only in estimates.
     pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2]) -> [Vec3; 2] {
         let [least, most] = self.bounds();
         for axis in 0..3 {
@@ -339,8 +341,8 @@ impl Cell {
     }
 }
 
-/// Rounds down to a whole number. A number beyond the range of `i64` becomes its end, which the check
-/// of the range of a box rejects. `f64::floor` would be a call of a function.
+/// Rounds down to a whole number. Numbers beyond the range of `i64` are clamped, and a later check
+/// of the range rejects them. `f64::floor` would compile to a function call.
 #[inline(always)]
 fn floor(x: f64) -> i64 {
     let towards_zero = x as i64;
@@ -352,7 +354,6 @@ fn floor(x: f64) -> i64 {
     towards_zero.saturating_sub(i64::from(is_above))
 }
 
-/// Makes the cell of a step; `None` in open space.
 pub(crate) fn cell(lattice: Option<&Lattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
     lattice.map(|lattice| Cell::new(*lattice, frame, scale.dt))
 }
@@ -378,8 +379,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// A point at rest in a slab between two periodic edges is inside its computed extent, however
-    /// far it is from the slab's plane through the origin.
+    /// A domain has two periodic edges, and a point is at rest. The computed extent of the point
+    /// contains it, however far it is along the third, open direction.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);

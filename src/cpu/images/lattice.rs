@@ -9,12 +9,13 @@ use crate::{Domain, Error};
 
 /// Largest number of cells between the cell of a periodic domain and a sphere, along an edge.
 const MAX_CELLS: i32 = 1 << 20;
-/// Largest multiple of an edge of the domain in the sum that makes an edge of the reduced lattice.
+/// Each edge of the reduced lattice is a sum of multiples of the domain's edges. Largest allowed
+/// multiple.
 const MAX_COMBINED: i64 = 1 << 26;
 
 /// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same
 /// lattice as the periodic edges of the domain, but are as short and as perpendicular as possible.
-/// In a skewed domain, this avoids many images.
+/// Without the reduction, spheres would have many images in the cell of a skewed domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
     pub(super) count: usize,
@@ -24,13 +25,11 @@ pub(crate) struct Lattice {
     /// Dual vectors: d·edge = 1 for one edge of the lattice and 0 for the others, so d·x is the
     /// coordinate of a point x along this edge.
     pub(super) duals: [DVec3; 3],
-    /// The lengths of the duals.
     pub(super) dual_lengths: [f64; 3],
-    /// The lengths of the reduced edges.
     pub(super) edge_lengths: [f64; 3],
-    /// For each dual, a bound of the magnitude of its components along each axis. The rounding error
-    /// of a component is at most 8 units in the last place of this bound, however far the spheres are
-    /// along an axis along which nothing repeats (docs/exact.md, Lemma 5.2).
+    /// For each dual vector, upper bounds of the magnitudes of its components. The rounding error
+    /// of a component is at most 8 units in the last place of its bound, however far away the
+    /// spheres are along an open direction (docs/exact.md, Lemma 5.2).
     pub(super) dual_bounds: [DVec3; 3],
     /// If all edges are along axes: for each axis, which edge is along it.
     pub(super) along: Option<[Option<usize>; 3]>,
@@ -86,7 +85,7 @@ impl Lattice {
                 domain.edges()
             ),
         })?;
-        // For each axis, the largest magnitude of a component of an edge along it, as a fraction of
+        // For each axis, the largest magnitude of an edge's component along this axis, divided by
         // the length of the edge.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
             spread.max(edge.abs() / edge.length())
@@ -98,8 +97,8 @@ impl Lattice {
             edges,
             dual_lengths,
             edge_lengths: edges.map(DVec3::length),
-            // A component of a dual along an axis along which its edge has none is exactly 0 if all
-            // edges are along axes.
+            // If each edge is along an axis, the components of its dual vector along the other axes
+            // are exactly 0, and so are their bounds.
             dual_bounds: from_fn(|k| match along {
                 Some(_) => 16.0 * duals[k].abs(),
                 None => 16.0 * dual_lengths[k] * spread,
@@ -121,7 +120,8 @@ impl Lattice {
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns the displacement of an image that is given in reduced edges.
+    /// Returns the displacement of `image`, which counts edges of the reduced lattice (with the
+    /// shortest edges).
     #[inline(always)]
     pub(super) fn displacement(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);
@@ -153,8 +153,8 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
 }
 
 /// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
-/// another. `combined` has for each edge the multiples of the given edges, and `sum` returns their
-/// sum.
+/// another. `combined` describes each new edge as multiples of the given edges. `sum` computes the
+/// edge from these multiples.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
@@ -198,7 +198,6 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
     }
 }
 
-/// Returns which edge is along each axis, if all edges are along axes.
 fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
     let mut along = [None; 3];
     for (k, edge) in edges.iter().enumerate() {
@@ -218,7 +217,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // A reduced cell has at least 1/√2 of the volume of a box with the same edge lengths.
+    // A cell with edges as short as possible has at least 1/√2 of the volume of a box with the same
+    // edge lengths.
     let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),
@@ -227,8 +227,9 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // Duals computed as sums of the lattice edges, unlike cross products, are exactly 0
-            // along each axis along which the edges are.
+            // Sums of the lattice edges have components of exactly 0 where both edges have. The
+            // dual vectors are computed as such sums, because cross products might be rounded
+            // there.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

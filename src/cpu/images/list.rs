@@ -1,5 +1,5 @@
-//! Lists the proxies of a step in a periodic domain: every image of every time segment that reaches
-//! into the cell.
+//! Lists the contents of the grids in a periodic domain: every image (periodic copy) of every time
+//! segment that reaches into the cell.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,20 +21,22 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the 32-bit name of a proxy (an entry of the grids): the name is the index of an
-/// [`Imaged`], not of a sphere.
+/// Flag in the 32-bit name of an entry of the grids. The other bits are then the index of an
+/// [`Imaged`] (an image of a sphere) instead of the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Largest number of images that a task lists before it adds them to the sum over all tasks.
+/// Number of images that a task may list before it adds this number to the shared count of all
+/// tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
-/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell.
+/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell of the
+/// periodic domain.
 const SEVERAL: u32 = 1 << 31;
 
-/// An image of a sphere or time segment, or one of several images of it in the cell of the periodic
-/// domain.
+/// A displaced image (periodic copy) of a sphere or time segment, or one of several images of it in
+/// the cell of the periodic domain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imaged {
     sphere: u32,
-    /// Image (a vector of integers), in edges of the reduced lattice.
+    /// Displacement of the image, in whole edges of the reduced lattice (with the shortest edges).
     pub(super) image: [i32; 3],
     center: [f32; 3],
     slack: f32,
@@ -52,9 +54,8 @@ impl Imaged {
         path.displaced(self.center, self.slack)
     }
 
-    /// Returns whether this pair of entries reports the touch of two time segments. The grids may
-    /// have several copies of a touch, displaced by vectors of the lattice, and one of them reports
-    /// it.
+    /// The grids may contain several periodic copies of a touch. Returns whether this pair of
+    /// images is the copy that reports it.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {
@@ -76,13 +77,13 @@ struct Further {
     word: u32,
 }
 
-/// The proxies (entries of the grids) of a step in a periodic domain. With N spheres, proxy number
-/// k < N is the first one of sphere k.
+/// The entries of the grids in a periodic domain: images of spheres or time segments. With N
+/// spheres, entry number k < N is the first image of sphere k.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
-    /// For each sphere with the flag [`OUTSIDE`], the word of its first proxy: the index of the
-    /// sphere, or [`IMAGED`] and an index into `imaged`. The other entries have no meaning, because
-    /// such a sphere is its own first proxy.
+    /// For each sphere that may reach out of the cell (flag [`OUTSIDE`]), the name of its first
+    /// image: the index of the sphere, or [`IMAGED`] and an index into `imaged`. For other spheres,
+    /// the number has no meaning.
     first: Vec<u32>,
     further: Vec<Further>,
     pub(super) imaged: Vec<Imaged>,
@@ -93,7 +94,7 @@ pub(crate) struct ImageList {
 struct Part {
     further: Vec<Further>,
     imaged: Vec<Imaged>,
-    /// Number of images that the sum over all tasks does not contain yet.
+    /// Number of images that are not yet added to the shared count of all tasks.
     uncounted: u64,
 }
 
@@ -127,8 +128,8 @@ impl ImageList {
             + self.imaged.capacity() * size_of::<Imaged>()
     }
 
-    /// Lists all images that reach into the cell of the periodic domain. The size classes of the
-    /// spheres (`class_of`) tell the numbers of time segments.
+    /// Lists all images that reach into the cell of the periodic domain. The size class of a
+    /// sphere, in `class_of`, tells its number of time segments.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -169,7 +170,7 @@ impl ImageList {
         self.join(&parts, class_of)
     }
 
-    /// Joins the parts of all tasks.
+    /// Joins the lists of images of all tasks.
     fn join(&mut self, parts: &[Part], class_of: &[u16]) -> Result<(), Error> {
         let [further, imaged] = [
             |part: &Part| part.further.len(),
@@ -216,7 +217,7 @@ struct Lister<'a> {
 
 impl Lister<'_> {
     /// Lists the images of some spheres, the first of which has the index `begin`. Writes the name
-    /// of the first proxy (entry of the grids) of each sphere to `words`.
+    /// of the first image of each sphere to `words`.
     fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
         let mut part = Part::default();
         let several = |&k: &usize| {
@@ -224,7 +225,7 @@ impl Lister<'_> {
             class & OUTSIDE != 0 || class_power(usize::from(class)) > 0
         };
         let several: Vec<usize> = (0..spheres.len()).filter(several).collect();
-        // Reads all these spheres first, so that the cache misses overlap.
+        // Reads each sphere of the loop below once in advance, so that the cache misses overlap.
         let ahead = several.iter().map(|&k| spheres[k].center[0].to_bits());
         std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
         for k in several {
@@ -249,7 +250,7 @@ impl Lister<'_> {
     }
 
     /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
-    /// name of the sphere's first proxy (entry of the grids).
+    /// name of the sphere's first image.
     fn list_images(
         &self,
         index: u32,
@@ -295,9 +296,9 @@ impl Lister<'_> {
 }
 
 impl Part {
-    /// Adds all images of a time segment that reach into the cell of the periodic domain. The first
-    /// image of segment 0 is the first proxy (entry of the grids) of its sphere, and `first`
-    /// becomes its name. `center` returns the centre of an image and a bound of its error.
+    /// Adds all images of a time segment that reach into the cell of the periodic domain. If the
+    /// segment is the first of its sphere, `first` becomes the name of the first image. `center`
+    /// returns the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,

@@ -24,8 +24,8 @@ use crate::{Collision, Domain};
 
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
-/// The space of a step: which spheres and images the proxies (entries of the grids) are. A proxy is
-/// named by a *word*, which is the index of its sphere in open space.
+/// Tells which sphere and which image each entry of the grids (*proxy*) is. An entry has a 32-bit
+/// name, its *word*. In open space, the word is the index of the sphere.
 pub(crate) trait ProxySpace: Copy + Sync {
     type Listed: Listed;
 
@@ -55,8 +55,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// edges of the periodic domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// Returns the indices of the spheres of two proxies of which at least one is an image, and the
-    /// image of the second one, as the list of collisions names them.
+    /// For two entries of the grids, at least one of them an image, returns the indices of their
+    /// spheres and the image of the second sphere, as in the list of collisions.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
     fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
@@ -64,21 +64,20 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both entries of the grids are spheres at their own places, without other
-    /// images among the entries.
+    /// Returns whether both entries of the grids are spheres that are not displaced and have no
+    /// other images in the grids.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
     /// Puts two entries of the grids in the order of the list of collisions. Returns `None` if they
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether this pair of entries reports the touch of two time segments. The grids may
-    /// have several copies of a touch, displaced by vectors of the lattice, and one of them reports
-    /// it. The two entries are in the order of the list.
+    /// The grids may contain several periodic copies of a touch. Returns whether these two entries,
+    /// in the order of the list of collisions, are the copy that reports it.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the relative position of two entries of the grids, if it is not the difference of
-    /// the centres of their spheres.
+    /// Returns the position of the second entry of the grids relative to the first, or `None` if it
+    /// is the difference of the centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
@@ -165,7 +164,7 @@ impl ProxySpace for OpenSpace {
     }
 }
 
-/// A periodic domain: a proxy is an image of a time segment.
+/// A periodic domain: each entry of the grids is an image of a sphere or time segment.
 #[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,
@@ -174,12 +173,13 @@ pub(crate) struct PeriodicSpace<'a> {
     pub(crate) near: &'a NearImages,
 }
 
-/// The images of one sphere next to another, -1, 0 or 1 edges of the reduced lattice away along each
-/// edge. Nearly all pairs have such an image, so it is converted and displaced in advance.
+/// The 27 images of a sphere that are displaced by −1, 0 or 1 edges of the reduced lattice along
+/// each edge. Nearly all touching pairs have such an image, so the displacements are computed in
+/// advance.
 pub(crate) struct NearImages([NearImage; 27]);
 
 struct NearImage {
-    /// The image in edges of the domain.
+    /// The image, as whole multiples of the domain's edges.
     image: [i32; 3],
     shift: Translation,
 }
@@ -196,7 +196,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns an image in edges of the reduced lattice, unless it is farther away.
+    /// Returns the data of an image, which counts edges of the reduced lattice, or `None` if the
+    /// image is more than one edge away.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -291,7 +292,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // One image of one sphere is no pair, and gets any order.
+        // If both are the same image of one sphere, they are no pair, and any order will do.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],
@@ -325,7 +326,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // A pair of two images of one sphere has the greater image second.
+            // Of two images of one sphere, the image with the greater vector is the second of the
+            // pair.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

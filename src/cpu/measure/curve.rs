@@ -87,8 +87,9 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // For fuzzing, the groups of the first sphere determine the length of time segments, because
-    // segments never pay in the small worlds of a fuzzer. The list of pairs must not depend on it.
+    // In a fuzzing build, the collision groups of the first sphere, which are random bits, choose
+    // the length of time segments. The cost estimate would never cut the few spheres of a fuzzer.
+    // The list of pairs must not depend on the length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -97,7 +98,7 @@ pub(crate) fn measure_space(
 }
 
 /// Returns the image of a sphere in the cell of a periodic domain, half way through the step.
-/// Without it, spheres that have diffused far apart would look less dense than they are.
+/// Spheres that have diffused far apart would otherwise look less dense than they are.
 fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
@@ -117,8 +118,8 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median position half way through the step. At the start, the origin was
-        // half a step's drift behind it.
+        // `middle` is the median position half way through the step. The origin moves with the
+        // median velocity, so at the start of the step it was half a step's motion behind `middle`.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -163,7 +164,7 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
         // `within[i]` counts the pairs up to the distance 2^(i − 126). Entry i of the curve is for
-        // half that distance, so it is computed from `within[i − 1]`.
+        // the distance 2^(i − 127), so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
             // Spheres in one place are within every distance of one another, so the curve of

@@ -18,8 +18,8 @@ use crate::shared::size_class::SIZE_CLASSES;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of time segments in the box around most of the sample. A segment counts if the first
-    /// and the last segment of its sphere are in the box.
+    /// Number of time segments in the box around most of the sampled spheres. All segments of a
+    /// sphere count if the first and the last one are in the box.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
@@ -88,7 +88,7 @@ impl HistogramMemory {
 }
 
 /// Counts of the time segments in each size class. Only classes in use are stored, because most
-/// worlds use few of thousands.
+/// inputs use only a few of thousands of classes.
 pub(super) struct Histogram<'a> {
     /// For each size class in use, its position in `classes`, counted from 1.
     places: ScratchGuard<'a, Option<NonZeroU16>>,

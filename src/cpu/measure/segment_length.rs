@@ -1,5 +1,6 @@
-//! Chooses the length of the time segments into which fast spheres are cut. Unlike this file,
-//! `shaders/measure_curve.wgsl` assumes that segments never search the grids of uncut spheres.
+//! Chooses the length of the time segments into which the paths of fast spheres are cut. The GPU's
+//! estimate (`shaders/measure_curve.wgsl`) is simpler: it assumes that time segments never look for
+//! neighbours in the grids of uncut spheres.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};
@@ -56,7 +57,7 @@ struct Weighing<'a> {
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest cell edge that the plan may choose: that in a grid with all spheres, if their sizes
+    /// Smallest cell edge that a grid may get: the edge for a grid with all spheres, if their sizes
     /// did not matter.
     least_edge: f32,
 }
@@ -70,9 +71,9 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // Fewer segments than uncut spheres search the grids of the uncut spheres, and meet only
-        // those within reach (`coarse_searches_fine`). Otherwise all are assumed to be in cells as
-        // wide as the segments.
+        // If there are fewer segments than uncut spheres, the segments search the small cells of
+        // the uncut spheres, and meet only spheres within reach (`coarse_searches_fine`). Otherwise
+        // all spheres are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -84,9 +85,9 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of spheres in the cells that a segment searches in the grids of uncut spheres.
-            // Whole cells reach up to one cell farther on each side. Unlike `in_cells`, it is not
-            // halved, because the uncut spheres do not search for the segment.
+            // Number of spheres in the small cells that a segment searches. On each side, these
+            // cells reach up to one cell edge beyond the segment. Unlike `in_cells`, the number is
+            // not halved, because only the segment searches for such a pair.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

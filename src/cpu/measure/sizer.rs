@@ -89,9 +89,9 @@ impl Sizer<'_> {
         number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
-    /// Adds [`LANES`] spheres of set `set` to the histogram, and returns their size classes. The
-    /// classes are those of [`Sizer::add`]. If no sphere is cut, the spheres that stay inside the
-    /// cell of a periodic domain are added together.
+    /// Does the same as [`Sizer::add`] for [`LANES`] spheres of set `set`, and returns their size
+    /// classes. If no sphere is cut, the spheres that stay inside the cell of a periodic domain are
+    /// computed together with SIMD instructions.
     #[inline(always)]
     fn add_block(
         &self,

@@ -79,8 +79,9 @@ impl Octaves {
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // Interpolates the distance within the octave from the numbers of neighbours at
-                // both ends. The number grows at most as in evenly filled space.
+                // Interpolates the distance within the octave from the numbers of neighbours up to
+                // its two ends. The number is assumed to grow at most as fast as in evenly filled
+                // space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }

@@ -15,8 +15,8 @@ use crate::cpu::images::ProxySpace;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidates and fills `found` with the pairs that touch. Returns an error if there are
-/// more than `limit` of them, or too many reports for the stage `decide`
+/// Tests all candidate pairs and fills `found` with those that touch. Returns an error if more than
+/// `limit` pairs touch, or if too many reports are left to the later stage `decide`
 /// ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs<S: ProxySpace>(
     search: &PairSearch<'_, S>,

@@ -8,15 +8,16 @@ use crate::exact::{Grazing, ImageCollision, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 pub(crate) struct FoundPairs<L: Listed> {
-    /// Pairs of spheres at their own places, sorted into buckets by index a. In open space, these
-    /// are all pairs.
+    /// Touching pairs without images (periodic copies), sorted into buckets by index a. In open
+    /// space, these are all pairs.
     pub(crate) pairs: Buckets<Collision>,
-    /// Pairs with images, in any order.
+    /// Touching pairs with images (periodic copies), in any order.
     pub(crate) images: ReusedVec<ImageCollision>,
-    /// Reports for the `decide` stage, of pairs that several time segments may report.
+    /// Reports of pairs that several time segments may report. The later stage `decide` counts each
+    /// pair once.
     pub(crate) shared: ReusedVec<L::Report>,
     pub(super) reports: ScratchPool<L::Report>,
-    /// Scratch memory for the pairs with images of each task.
+    /// Scratch memory of each task for pairs with images (periodic copies).
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,
 }
 
@@ -44,11 +45,11 @@ impl<L: Listed> FoundPairs<L> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of pairs that touch, without those left to the stage `decide`.
+    /// Number of pairs that touch, without pairs left to the later stage `decide`.
     pub(crate) pairs: u64,
     pub(crate) candidates: u64,
-    /// Number of pairs that the swept test could not decide, without those left to the stage
-    /// `decide`.
+    /// Number of pairs that the swept test (of moving spheres) could not decide, without pairs left
+    /// to the later stage `decide`.
     pub(crate) grazing: Grazing,
 }
 
@@ -70,8 +71,9 @@ impl Progress {
         }
     }
 
-    /// Adds `pairs` pairs that touch, and `shared` reports left to the stage `decide`. Returns
-    /// whether the sums are too large ([`Progress::is_too_much`]).
+    /// Adds `pairs` to the number of touching pairs, and `shared` to the number of reports left to
+    /// the later stage `decide`. Returns whether these numbers are too large
+    /// ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
@@ -79,8 +81,8 @@ impl Progress {
     }
 
     /// Returns whether there are more touching pairs than the limit, or too many reports for the
-    /// stage `decide`. Eight times the limit, and at least 2¹⁹ reports are allowed, because some
-    /// pairs do not touch and some reports are repeats.
+    /// later stage `decide`. Some reports are repeats, and some are of pairs that do not touch. So
+    /// the stage may get eight times as many reports as the limit, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

@@ -12,7 +12,6 @@ use crate::shared::tag::level_of;
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 
-/// The input of a search for all pairs: the grids, and the proxies in them.
 pub(crate) struct PairSearch<'a, S> {
     pub(crate) grids: Grids<'a>,
     pub(crate) space: S,
@@ -36,8 +35,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a proxy's sphere if the proxy searches other grids, which needs the
-    /// path.
+    /// Returns the path of a sphere if it searches grids other than its own. No other search needs
+    /// the path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
@@ -63,8 +62,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns the number of searches per task. It is large, because spheres near each other have
-    /// many neighbours in common.
+    /// Returns how many spheres one task searches around: many, because spheres near each other
+    /// have many neighbours in common.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

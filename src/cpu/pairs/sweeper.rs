@@ -22,13 +22,13 @@ use crate::{Collision, Error};
 /// tests.
 const PREFETCHED: usize = 64;
 
-/// The lists that a task fills.
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
-    /// Pairs of spheres at their own places that touch. In open space, these are all pairs.
+    /// Touching pairs without images (periodic copies). In open space, these are all pairs.
     pub(super) pairs: &'a mut Vec<Collision>,
-    /// Pairs with images that touch.
+    /// Touching pairs with images (periodic copies).
     pub(super) images: &'a mut Vec<ImageCollision>,
-    /// Reports for the `decide` stage, of pairs that several time segments may report.
+    /// Reports of pairs that several time segments may report. The later stage `decide` counts each
+    /// pair once.
     pub(super) shared: &'a mut Vec<ReportIn<S>>,
 }
 
@@ -56,7 +56,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// Returns the number of grazing pairs, or the error if memory ran out.
     pub(super) fn finish(self) -> Result<Grazing, Error> {
         self.memory?;
         Ok(self.grazing)
@@ -80,8 +79,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             return;
         }
         pairs.resize(begin + room, Collision::default());
-        // If the number of pairs is odd, the last swept test reads one entry beyond them. That
-        // entry has to contain valid indices.
+        // If the number of pairs is odd, the last swept test reads one entry more than there are
+        // pairs. That entry has to contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
@@ -113,11 +112,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// Applies the swept test to entries `first` and `first + 1` of `near`, of which the bit mask
-    /// `there` selects one or both. Appends the pairs that touch to the list, which has `hits`
-    /// pairs from index `begin` on, and returns the new value of `hits`. Pairs with images go to a
-    /// list of their own. Entry k of `near` is
-    /// overwritten by the pair in place `begin + k` of the list.
+    /// Tests pairs `first` and `first + 1` of `near`. The bit mask `there` tells which of the two
+    /// exist. Appends the touching pairs to the list of results, which begins at index `begin` and
+    /// has `hits` pairs, and returns its new length. Pairs with images (periodic copies) go to
+    /// another list. The indices of result k replace entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -147,8 +145,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let are_plain = plain[0] && plain[1];
         if just != 0 {
             if self.asks_whose() || !are_plain {
-                // `decide_open` decides pairs that just touch. It counts such a pair as grazing
-                // only if these two time segments own (report) it.
+                // Pairs that just touch are left to `decide_open`. It counts such a pair as grazing
+                // only if these two time segments are the ones that report the pair.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -188,8 +186,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         hits
     }
 
-    /// Lists a pair of proxies that touch, of which at least one is an image, unless
-    /// [`Sweeper::is_own`] rejects the pair.
+    /// Lists a touching pair with an image (periodic copy), if this task has to report the pair
+    /// ([`Sweeper::is_own`]).
     #[inline(never)]
     fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Impact) {
         if !self.is_own(places) {
@@ -211,9 +209,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         images.push(ImageCollision::new(Collision { a, b, toi, depth }, image));
     }
 
-    /// Decides a pair that the swept test has left open, by exact arithmetic. Returns `None` if the
-    /// spheres do not touch, or if [`Sweeper::is_own`] rejects the pair. `grazing` says whether to
-    /// count the pair as grazing.
+    /// Decides by exact arithmetic a pair that the swept test (of moving spheres) left open.
+    /// Returns `None` if the spheres do not touch, or if these time segments do not report the pair
+    /// ([`Sweeper::is_own`]). `grazing` tells whether the pair counts as grazing (close to
+    /// tangency).
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -240,8 +239,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Removes the pairs that [`Sweeper::is_own`] rejects from the `hits` pairs from index `begin`
-    /// on. Returns the number of pairs kept.
+    /// Of the `hits` pairs from index `begin` on, keeps those that these time segments have to
+    /// report ([`Sweeper::is_own`]). Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -253,9 +252,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether two time segments report the pair of their spheres: collision groups allow
-    /// it, and the segments contain the closest approach. If rounding leaves this open, the pair
-    /// goes to the stage `decide`, and the result is false.
+    /// Returns whether these two time segments report the touch of their spheres. They do if
+    /// collision groups allow the pair, and if the segments contain the closest approach. If
+    /// rounding leaves this open, the pair goes to the later stage `decide`, and the result is
+    /// false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {
@@ -270,8 +270,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // In open space, two spheres that are not cut into time segments have only this candidate,
-        // so it owns the pair.
+        // In open space, two spheres that are not cut into time segments are tested only once, so
+        // this test reports the pair.
         let tags = two(places, |place| sorted.tags[place]);
         let cut = two(tags, segment_power) != [0, 0];
         if !cut && space.are_plain(words) {
@@ -296,9 +296,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // The stage `decide` counts a pair once, however many segments report it. It
-                // expects the flag GRAZING in such reports, even if the pair is not close to
-                // tangency.
+                // Several time segments may report this pair. The later stage `decide` counts it
+                // once, and expects the flag GRAZING in the reports, even if the pair is not close
+                // to tangency.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
                 self.output

@@ -39,8 +39,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Searches for the neighbours of the proxy with this index, and collects the pairs that pass
-    /// the ball test.
+    /// Searches for the neighbours of the sphere or time segment with this index, and collects the
+    /// pairs that pass the ball test (of bounding spheres).
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -85,8 +85,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects neighbours from ranges that need more room than there is: divides the ranges, and
-    /// applies the swept test before each piece.
+    /// Collects neighbours from ranges that are too long for the list of waiting pairs. Divides the
+    /// ranges into pieces, and empties the list by the swept test before each piece.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -100,8 +100,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Collects neighbours from ranges where several cells share a table entry, but only those that
-    /// lie in the cells `row`.
+    /// Collects neighbours from ranges where several cells share a table entry. Keeps only
+    /// neighbours in the cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -116,7 +116,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` has counted this candidate pair a second time.
+                // This candidate pair was counted twice, by `collect` and above.
                 self.candidates -= 1;
             }
         }

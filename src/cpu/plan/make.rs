@@ -35,8 +35,8 @@ struct Draft {
     classes: Range<usize>,
 }
 
-/// Makes the plan of a step, with at most `slots` entries in the table of cells. `classes` has the
-/// size classes in use, with their numbers.
+/// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` has
+/// the size classes in use, with their numbers.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],

@@ -35,12 +35,13 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Returns whether it costs less if the spheres in a grid with large cells search a grid with small
-/// cells than the reverse, as is so if the large spheres are few.
+/// Either the spheres in a grid with large cells search a grid with small cells, or the reverse.
+/// Returns whether the first costs less, as it does if the large spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // The many small cells that a large sphere reaches are few ranges of the sorted spheres only if
-    // each has a table entry of its own, and if the grid has no time slabs.
+    // A large sphere reaches many small cells. They are few ranges of the sorted spheres only if
+    // each cell has its own table entry, and if the grid is not divided into time slabs (parts of
+    // the step).
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -59,8 +60,8 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // The number of rows of cells with table entries limits the search. A dimension of 0 means no
-    // such rows, and no limit.
+    // Only rows of cells with table entries are searched, so their number is an upper limit. A grid
+    // with dimension 0 has no such rows, and no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -70,8 +71,8 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 
 /// Returns an upper bound of the number of candidate pairs, if no table entry holds more than
 /// `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with larger
-/// cells, and in a grid with smaller cells at most 3 cells more than its own cell is wide there.
-/// Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
+/// cells. In a grid with smaller cells, it searches as many cells as fit in its own cell, and at
+/// most 3 more. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

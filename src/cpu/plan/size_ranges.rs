@@ -11,27 +11,26 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A run of neighbouring size classes in use, of one set and one number of segments per sphere.
-/// Also several runs, merged into one grid.
+/// Spheres or time segments of similar size: neighbouring size classes of one set, with one number
+/// of segments per sphere. Also several such ranges, merged into one grid.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments per sphere, or the least one of several merged runs of
-    /// size classes.
+    /// log₂ of the number of time segments per sphere. In merged ranges, the least such number.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size below which other spheres search those of this range ([`SizeRange::searches`]). Ranges
-    /// merged into one grid have the smallest of their values, so that none of them counts as
-    /// smaller, but with two sets the largest.
+    /// Size limit: spheres that are smaller search the spheres of this range
+    /// ([`SizeRange::searches`]). Ranges merged into one grid have the smallest of their limits, so
+    /// that none of their own spheres counts as smaller. With two sets, they have the largest.
     reference: f32,
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether the spheres of this range search the other range, in the estimates of costs.
-    /// With two sets, ranges of equal size search each other. In the finished plan,
-    /// `searched_levels` decides.
+    /// For the estimates of costs, returns whether the spheres of this range search the other
+    /// range. With two sets, ranges of equal size search each other. Which grids are searched in
+    /// the end is decided by `searched_levels`.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -40,8 +39,9 @@ impl SizeRange {
         }
     }
 
-    /// Returns whether spheres of two sizes may be in one grid. A grid of time segments has time
-    /// slabs (parts of the step), but an uncut sphere spans the whole step.
+    /// Returns whether spheres of two sizes may be in one grid: both of one set, and both cut into
+    /// time segments or both uncut. A grid of time segments may be divided into time slabs (parts
+    /// of the step), but an uncut sphere spans the whole step.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
