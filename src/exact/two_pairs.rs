@@ -21,7 +21,7 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs that just touch at the start. Only two such pairs together are recognized.
+    /// Mask of the pairs that just touch at the start. It is 0 unless both pairs do.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
@@ -36,8 +36,8 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// A computed time or depth is precise enough if p·p − r² and the discriminant are at least this
 /// fraction of the sums of their terms. p is the relative position, r the sum of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound on the relative error of a computed time of impact or depth that meets the limit
-/// [`VALUE`].
+/// Bound on the relative error of a computed time of impact or depth, if the cancellation is within
+/// the limit [`VALUE`].
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs, one in each half of a vector. p and v are the relative position
@@ -50,8 +50,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Mask of the pairs for which p has more than one rounding error, so that the bounds of the
-    /// swept test do not hold.
+    /// Mask of the pairs whose relative position has more than one rounding error, so that the
+    /// error bounds of the swept test do not hold.
     inexact: usize,
 }
 
@@ -107,9 +107,9 @@ fn displaced<T: Shift>(
     (p, inexact(0, one.exact) | inexact(1, next.exact))
 }
 
-/// Applies the swept test to two pairs in a step of duration `dt`. `shifts` displaces the second
-/// sphere of each pair. [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds for each pair.
-/// docs/exact.md (section 4) has the proof.
+/// Tests two pairs of moving spheres in a step of duration `dt`. `shifts` displaces the second
+/// sphere of each pair. The constants [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds computed
+/// for each pair. docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     pairs: [[&S; 2]; 2],
@@ -122,7 +122,7 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative, or if they
-    // move apart. A discriminant that is certainly 0 means no relative velocity.
+    // move apart. A discriminant of 0 counts as certain only if the relative velocity is 0.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -131,9 +131,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In worlds where spheres just touch, most pairs of spheres do. So two such pairs at once are
-    // recognized here. A single one is left to `impact`, because a test for it would slow down all
-    // other pairs.
+    // In packings of spheres that just touch, most tested pairs just touch. So the case that both
+    // pairs do is recognized here. A single such pair is left to `impact`, because a test for it
+    // would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -170,7 +170,8 @@ impl Terms {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
         // The time of impact c / (−p·v + √discriminant) of spheres that are apart at the start, or
-        // the depth −c / (r + |p|) of others, where c = p·p − r².
+        // the depth −c / (r + |p|) of others, where c = p·p − r². p and v are the relative position
+        // and velocity, and r is the sum of the radii.
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -239,8 +240,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     (is(0) | is(1)) & !inexact
 }
 
-/// Transposes the spheres of two pairs into one vector for each 32-bit word. Its first half is for
-/// the first spheres of both pairs, its second half for the second spheres.
+/// Transposes the spheres of two pairs into SIMD vectors. Each vector has one 32-bit word of every
+/// sphere: first of the first spheres of both pairs, then of the second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])
