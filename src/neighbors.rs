@@ -175,7 +175,8 @@ fn sum_rounded_up(a: f32, b: f32) -> f32 {
     if error > 0.0 { sum.next_up() } else { sum }
 }
 
-/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image.
+/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
+/// of j).
 ///
 /// The list has a pair if the exact distance of its two particles, computed from their float32 coordinates
 /// without rounding, is at most the cutoff (or the sum of their radii), plus the skin if there is one.
@@ -428,7 +429,7 @@ impl Entries<'_> {
     }
 }
 
-/// Writes to `rows`, for each particle, the index of the first of its entries in the sorted pairs, and at the end the
+/// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
     // The last pair of a particle overwrites the others. Counting pairs would be slower, because each
