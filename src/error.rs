@@ -258,8 +258,8 @@ pub enum Error {
         /// Largest number of recordings, or of readbacks, that may be unfinished at once.
         limit: u32,
     },
-    /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage or
-    /// contents.
+    /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage
+    /// or contents.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {

@@ -29,12 +29,13 @@ pub(crate) struct Swept {
     pub(crate) grazing: usize,
 }
 
-/// The sign of p·p − r² or of the discriminant is certain if its magnitude is at least this
-/// fraction of the sum of its terms. p is the relative position of two spheres, r the sum of their
-/// radii.
+/// The sign of p·p − r², or of the discriminant of the equation for the time of impact, is certain
+/// if its magnitude is at least this fraction of the sum of its terms. p is the relative position
+/// of two spheres, r the sum of their radii.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// A computed time or depth is precise enough if p·p − r² and the discriminant are at least this
-/// fraction of the sums of their terms. p is the relative position, r the sum of the radii.
+/// A computed time of impact or depth is precise enough if p·p − r² and the discriminant of the
+/// equation for the time are at least this fraction of the sums of their terms. p is the relative
+/// position, r the sum of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
 /// Bound on the relative error of a computed time of impact or depth, if the cancellation is within
 /// the limit [`VALUE`].
@@ -164,7 +165,7 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 impl Terms {
     /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
     /// error leaves no doubt about the nearest float32. `later` selects the pairs that are apart at
-    /// the start, `uncertain` those too close to tangency.
+    /// the start, `uncertain` the pairs that are too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
@@ -201,8 +202,8 @@ impl Terms {
 }
 
 /// Returns a mask of the pairs that just touch at the start: p·p = r² for the relative position p
-/// and the sum r of the radii. It holds only pairs without any rounding, which are common for
-/// coordinates of similar magnitude, because float64 has room for their digits.
+/// and the sum r of the radii. Pairs for which any operation rounds are left out. Operations are
+/// often exact for coordinates of similar magnitude, because float64 has room for their digits.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // The bits of a float64 beyond its first 26 digits. The square of a number with at most 26

@@ -13,7 +13,7 @@ use super::tag::{POWER_BITS, POWERS};
 /// coordinates are negligible compared with it.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Number of size classes. For each set and each number of segments per sphere, there are two
+/// Number of size classes. For each set and each number of time segments per sphere, there are two
 /// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
 /// Number of low bits of a size class that hold the size of a time segment in half octaves. The

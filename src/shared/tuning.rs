@@ -33,8 +33,8 @@ pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// constants are the ranks of the two neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// One in this many spheres at each end of each axis is left out of the box around the sample, so
-/// that outliers do not stretch the box.
+/// One in this many sampled spheres, at each end of each axis, is left out of the box around the
+/// sample, so that outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Lower bound of the measured dimension of the region that the spheres fill: 1 for a line, 2 for a
@@ -77,8 +77,9 @@ pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 /// log₂ of the largest number of neighbouring size classes of spheres that are put into one grid at
 /// first. With this number, all size classes fit in [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// log₂ of the largest number of time slabs (parts of the step) that a time segment searches in
-/// another grid. With more slabs, one shader invocation would delay all others.
+/// log₂ of the largest number of time slabs (parts of the step) that are searched for one time
+/// segment of a path in another grid. With more slabs, one shader invocation would delay all
+/// others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding
 /// errors of the shares.
