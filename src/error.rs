@@ -258,8 +258,8 @@ pub enum Error {
         /// Largest number of recordings, or of readbacks, that may be unfinished at once.
         limit: u32,
     },
-    /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage or
-    /// contents.
+    /// carom cannot read spheres from a GPU buffer of the application, because of the buffer's layout, usage
+    /// or contents.
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
@@ -341,13 +341,14 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None`: a [`Cause`] must be `Send`, and in a browser the errors of wgpu need not be.
+/// Returns `None`, because in a browser an error of wgpu need not be `Send`, but a [`Cause`] must be.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None
 }
 
-/// A number of a [`Sphere`](crate::Sphere) that carom checks. Axis 0 is x, axis 1 is y and axis 2 is z.
+/// Names the invalid value of a [`Sphere`](crate::Sphere) in an error. Axis 0 is x, axis 1 is y and axis 2 is
+/// z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// Coordinate of the centre along an axis.

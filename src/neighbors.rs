@@ -18,7 +18,8 @@ use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
 
 const NEIGHBORS: &str = "the list of neighbours";
 
-/// Smallest cutoff or skin that is not 0. Its half is a float32, too.
+/// Smallest cutoff or skin that is allowed, apart from 0. From this length on, half of it is exact in
+/// float32, too.
 pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 
 /// A request for a neighbour list: the particles, and which of them are neighbours.
@@ -129,8 +130,8 @@ impl<'a> NeighborSearch<'a> {
         &self.domain
     }
 
-    /// Writes the spheres of the search to `searched`: spheres at rest that touch if and only if their
-    /// particles are on the list.
+    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and only if
+    /// their particles are on the neighbour list.
     fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
         check_length("skin", self.skin)?;
         if let Rule::Cutoff(cutoff) = self.rule {
@@ -174,7 +175,8 @@ fn sum_rounded_up(a: f32, b: f32) -> f32 {
     if error > 0.0 { sum.next_up() } else { sum }
 }
 
-/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image.
+/// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
+/// of j).
 ///
 /// The list has a pair if the exact distance of its two particles, computed from their float32 coordinates
 /// without rounding, is at most the cutoff (or the sum of their radii), plus the skin if there is one.
@@ -187,8 +189,8 @@ fn sum_rounded_up(a: f32, b: f32) -> f32 {
 pub struct NeighborList {
     /// The indices i and j of the two particles of each entry.
     pub pairs: Vec<[u32; 2]>,
-    /// For each entry, the image of particle j that is the neighbour of particle i, in edges of the domain.
-    /// Empty in open space.
+    /// For each entry, the image (periodic copy) of particle j that is the neighbour of particle i, as
+    /// multiples of the domain's three edges. Empty in open space.
     pub images: Vec<[i32; 3]>,
     /// For each entry, the vector from particle i to the image of particle j, in float64 rounded to float32.
     pub vectors: Vec<[f32; 3]>,
@@ -292,7 +294,8 @@ impl NeighborList {
         valid
     }
 
-    /// Prepares the list for a request: computes the spheres of the search.
+    /// Prepares the list for a request: stores its settings and the spheres whose touches give the
+    /// neighbours.
     pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
         (self.rule, self.skin) = (search.rule, search.skin);
         (self.full, self.domain) = (search.full, search.domain);
@@ -303,8 +306,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the list with the pairs of spheres of the search that touch. Takes their images, and leaves
-    /// others in their place.
+    /// Fills the list with the pairs in `found`. May exchange the images in `found` for outdated ones, which
+    /// avoids a copy.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -333,7 +336,7 @@ impl NeighborList {
         Ok(())
     }
 
-    /// Calls `work` with the number and the entries of each chunk of the list, on all threads.
+    /// Calls `work` for each chunk of the list, in parallel, with the index and the entries of the chunk.
     fn for_each_chunk(&mut self, work: impl Fn(usize, Entries<'_>) + Sync) {
         let domain = &self.domain;
         let images = &self.images;
@@ -352,7 +355,7 @@ impl NeighborList {
         });
     }
 
-    /// Fills the list with each of the sorted pairs in both directions.
+    /// Fills the list with each of the sorted pairs in both directions, (a, b) and (b, a).
     fn fill_both_ways(
         &mut self,
         found: &[Collision],
@@ -375,8 +378,8 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // A row begins with the particles of smaller indices, in the order of the list. The images of one
-        // particle come in the opposite order, because they are negated.
+        // Among the entries of one particle, the neighbours with smaller indices come first. Several images
+        // of one neighbour are added in reverse order, because negating them reverses their order.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
@@ -393,18 +396,17 @@ impl NeighborList {
     }
 }
 
-/// Some entries of a list.
 struct Entries<'a> {
     domain: &'a Domain,
     pairs: &'a mut [[u32; 2]],
-    /// The images, or an empty slice in open space.
+    /// Periodic images of the second particles, or an empty slice in open space.
     images: &'a [[i32; 3]],
     vectors: &'a mut [[f32; 3]],
     distances: &'a mut [f32],
 }
 
 impl Entries<'_> {
-    /// Computes the vectors and distances for particles at `spheres`.
+    /// Computes the vectors and distances between particles at the centres of `spheres`.
     fn measure(&mut self, spheres: &[Sphere]) {
         let place = |index: u32| {
             let sphere = spheres.get(index as usize)?;
@@ -427,10 +429,11 @@ impl Entries<'_> {
     }
 }
 
-/// Writes the index of the first entry of each row of sorted pairs to `rows`, and after them the
-/// number of all pairs. `rows` is filled with 0.
+/// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
+/// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
-    // The last pair of a row overwrites the others. Counting would wait for each count.
+    // The last pair of a particle overwrites the others. Counting pairs would be slower, because each
+    // increment would wait for the one before.
     for (before, pair) in pairs.iter().enumerate() {
         rows[pair.a as usize + 1] = before + 1;
     }
@@ -441,8 +444,8 @@ fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
     }
 }
 
-/// Replaces the number of entries of each row by the index of its first entry. The last number
-/// becomes the number of all entries.
+/// Replaces the number of entries of each particle by the index of its first entry. The last element becomes
+/// the number of all entries.
 fn add_up(rows: &mut [usize]) {
     let mut sum = 0;
     for row in rows {

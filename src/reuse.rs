@@ -28,8 +28,8 @@ impl<T> Default for ReusedVec<T> {
 impl<T> ReusedVec<T> {
     /// Ratio of capacity to items needed above which a reused vector counts as oversized.
     const OVERSIZED: usize = 16;
-    /// Smallest number of items that a use counts as needing, so that small vectors are never freed. A use
-    /// without any items ([`rest`](Self::rest)) is exempt.
+    /// Each use counts as needing at least this many items, so that small vectors are never freed. A use of
+    /// no items at all ([`rest`](Self::rest)) is exempt.
     const MIN_NEEDED: usize = 1 << 8;
     /// Number of oversized uses in a row after which a reused vector is freed. It is large because one step
     /// may use a vector hundreds of times and need all of its memory only once.
@@ -57,7 +57,7 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Records a use that needs `count` items, but at least `min`. Frees the memory if the vector was
+    /// Records a use that needs `count` or `min` items, whichever is more. Frees the memory if the vector was
     /// oversized in this use and the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
@@ -107,8 +107,8 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. For each vector that stays in the pool, the call counts as
-    /// a use without items ([`rest`](ReusedVec::rest)).
+    /// Takes a vector from the pool for one task. Each vector that stays in the pool records that no item was
+    /// needed ([`rest`](ReusedVec::rest)), so vectors without use are freed in time.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ActiveBackend {
-    /// A GPU, or a software adapter.
+    /// A GPU, or a software adapter (a program that runs shaders on the CPU).
     Gpu,
     /// The CPU.
     #[default]
@@ -46,8 +46,8 @@ pub struct Statistics {
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// On the CPU, without the caller's spheres, the detector's copy of two sets, and the returned list. On a
-    /// GPU, without the buffers of the spheres and the pairs.
+    /// On the CPU, this excludes the caller's spheres, the detector's copy of two sets, and the returned
+    /// list. On a GPU, it excludes the buffers of the spheres and of the pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,

@@ -114,7 +114,7 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns the same step with all spheres in one slice, for two sets copied into `both`.
+    /// Returns the same step with all spheres in one slice. Two sets are copied into `both`.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,

@@ -77,8 +77,8 @@ impl InputSummary {
     }
 }
 
-/// Checks all numbers of the spheres. `set` is the set of the spheres to name in an error: 0 or 1 in a step
-/// of two sets.
+/// Checks all numbers of the spheres. An error names the set `set`: 0 or 1 in a step of two sets, otherwise
+/// `None`.
 pub(crate) fn check_spheres(
     spheres: &[Sphere],
     dt: f32,
@@ -105,8 +105,8 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Checks the numbers of spheres and sums them up. The loop has no branches and tests four numbers of a
-/// sphere at once.
+/// Checks the numbers of spheres, and returns their summary. The loop has no branches and tests four numbers
+/// of a sphere at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
     // Bounds of center.x, center.y, center.z and radius, and a mask that clears the word after the velocity:

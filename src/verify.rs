@@ -48,13 +48,13 @@ pub struct Verification {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MistakenImages {
-    /// Images of the entries in [`Verification::missing`].
+    /// Periodic images of sphere b for the entries in [`Verification::missing`].
     pub missing: Vec<[i32; 3]>,
-    /// Images of the entries in [`Verification::invented`].
+    /// Periodic images of sphere b for the entries in [`Verification::invented`].
     pub invented: Vec<[i32; 3]>,
-    /// Images of the entries in [`Verification::repeated`].
+    /// Periodic images of sphere b for the entries in [`Verification::repeated`].
     pub repeated: Vec<[i32; 3]>,
-    /// Images of the entries in [`Verification::wrong`].
+    /// Periodic images of sphere b for the entries in [`Verification::wrong`].
     pub wrong: Vec<[i32; 3]>,
 }
 
@@ -238,8 +238,9 @@ pub fn verify(
     Ok(compare(step, [first, second], one_set, list)?.public(periodic))
 }
 
-/// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, each entry has
-/// the smaller index first, and of two opposite images the greater one if the indices are equal.
+/// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, `(b, a)` with
+/// the negated image is the same pair as `(a, b)`. The copy has the form with the smaller index first or, if
+/// the indices are equal, with the greater image.
 fn sorted(
     list: &[Collision],
     images: &[[i32; 3]],
@@ -333,8 +334,8 @@ fn compare(
                 while let Some(entry) = listed.next_if(|c| key(c) == key(&truth)) {
                     entries.push(*entry);
                 }
-                // Of several entries for one pair, a right entry counts as the pair's entry, and the others
-                // count as repeated.
+                // If several entries list the same pair, an entry with the right time and depth counts as the
+                // pair's entry, and the others count as repeated.
                 let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
                 if let Some(right) = right {
                     entries.swap_remove(right);
@@ -383,17 +384,17 @@ impl Reach {
         spheres.par_iter().map(of).collect()
     }
 
-    /// Returns the periodic images of the other ball that may meet this ball, in ascending order, and perhaps
-    /// some that do not.
+    /// Returns all periodic images of the other ball that may meet this ball, in ascending order. Some of the
+    /// returned images may not meet it.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
     fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-        // `across[k]` is the part of edge k that is perpendicular to the edges before k, so displacements by
-        // those edges do not change a position along it. The range of image numbers is therefore computed for
-        // the last edge first.
+        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1. Displacements by these
+        // edges do not change a position along `across[k]`. So the range of image numbers is computed for the
+        // last edge first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {

@@ -17,7 +17,7 @@ pub(crate) enum Arithmetic {
     Integers,
 }
 
-/// The first touch of two spheres in float64, correct except for the last bits.
+/// The first touch of two spheres. Its float64 values are correct except for the last bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) time: f64,

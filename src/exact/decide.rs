@@ -1,4 +1,5 @@
-//! `decide`: makes the exact list of collisions from the pairs that the stage `pairs` has reported.
+//! `decide`: the stage that tests the reported pairs of spheres in exact arithmetic, and lists the
+//! pairs that touch.
 
 use rayon::prelude::*;
 
@@ -11,12 +12,12 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Domain, Error, Sphere};
 
-/// Flag in [`ReportedPair::b`]: the filter of a GPU could not decide the pair, or several time
-/// segments may report it.
+/// Flag in [`ReportedPair::b`]: the float32 test on a GPU could not decide the pair, or the pair
+/// may be reported more than once.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair whose touch is to be decided. Its indices are list indices with a < b, where the second
-/// of two sets follows the first.
+/// A pair of spheres that exact arithmetic has yet to test, with a < b. The indices count all
+/// spheres of the step, a second set after the first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct ReportedPair {
@@ -24,11 +25,12 @@ pub(crate) struct ReportedPair {
     pub(crate) b: u32,
 }
 
-/// Counts of the pairs that the filter of a GPU or the swept test of the CPU could not decide.
+/// Numbers of pairs that the first test (in float32 on a GPU, in float64 on the CPU) could not
+/// decide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grazing {
     pub(crate) all: u64,
-    /// Number of pairs that float64 could not decide either.
+    /// Number of pairs that only exact integers could decide, because float64 was too imprecise.
     pub(crate) by_integers: u64,
 }
 
@@ -55,9 +57,9 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Decides the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted
-/// and without repeats. The second sphere of a pair is displaced in `domain` by the image of its
-/// report. `spheres` returns the two spheres of a pair, or `None` to leave the pair out.
+/// Tests the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted and
+/// without repeats. In a periodic domain, a report says which image (periodic copy) of the second
+/// sphere to test. `spheres` returns the two spheres of a pair, or `None` to leave the pair out.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -67,8 +69,9 @@ pub(crate) fn decide_reported_with<R: Report>(
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // Reports of one pair may differ in the flag [`GRAZING`], and `sort` keeps an arbitrary one.
-    // This affects only the count of grazing pairs, because every pair is decided below.
+    // A pair may be reported both with and without the flag [`GRAZING`], and `sort` keeps an
+    // arbitrary report. This affects only a statistic, because exact arithmetic tests every pair
+    // below.
     sort(reported, |report| {
         let ReportedPair { a, b } = report.pair();
         (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
@@ -110,8 +113,8 @@ pub(crate) fn decide_reported_with<R: Report>(
     Ok(grazing)
 }
 
-/// Logs that the filter of a GPU called a pair a certain hit although it does not touch, which
-/// docs/exact.md proves impossible. The list is correct nevertheless.
+/// Logs that a GPU called a pair a certain hit although the spheres do not touch. docs/exact.md
+/// proves this impossible. The list of collisions is correct nevertheless.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");

@@ -1,10 +1,10 @@
-//! Decides a pair in float64. An error bound is computed along with each number, and a result is
-//! returned only if the bound leaves no doubt.
+//! Decides in float64 whether two spheres touch. An error bound is computed along with each number,
+//! and a result is returned only if the bound leaves no doubt.
 //!
-//! Comments count rounding errors in units of `U`, the error of one operation. The code uses a
-//! bound of 8 `U` for up to 6 errors and of 16 `U` for up to 14, which covers second-order terms.
-//! No product overflows or underflows, because the inputs are float32. docs/exact.md (section 4)
-//! has the proof.
+//! Comments count rounding errors in units of `U`, the relative error of one operation. The code
+//! uses a bound of 8 `U` for up to 6 errors and of 16 `U` for up to 14. The excess covers
+//! second-order terms. No product overflows or underflows, because the inputs are float32.
+//! docs/exact.md (section 4) has the proof.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,7 +19,7 @@ use super::answer::{Impact, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
-/// Largest relative error of one operation: half a unit in the last place of 1.
+/// Largest relative error of one float64 operation: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
 
 #[derive(Clone, Copy)]
@@ -29,7 +29,8 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Compares the true number with 0, or returns `None` if the error bound leaves its sign open.
+    /// Returns the sign of the exact number that `value` approximates, or `None` if the error bound
+    /// leaves the sign open.
     fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -38,8 +39,8 @@ impl Bounded {
         }
     }
 
-    /// Rounds the true number, which must be within `range`, to the nearest float32. Returns `None`
-    /// if the error bound leaves the nearest float32 open.
+    /// Rounds the exact number that `value` approximates to float32, or returns `None` if the error
+    /// bound leaves the nearest float32 open. The exact number must be within `range`.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -55,10 +56,11 @@ pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
     r: f64,
-    /// p·p with 5 rounding errors, and r² with 3.
+    /// p·p and r², for the relative position p and the sum r of the radii. p·p has 5 rounding
+    /// errors, r² has 3.
     squares: [f64; 2],
-    /// Bound of the error of p beyond 1 rounding error: 0 unless the second sphere is displaced in
-    /// a periodic domain.
+    /// Error bound of the relative position, in addition to one rounding error. It is 0 unless the
+    /// second sphere is displaced in a periodic domain.
     off: DVec3,
 }
 
@@ -85,7 +87,8 @@ impl Float64 {
         self.off.dot(2.0 * self.p.abs() + self.off)
     }
 
-    /// Returns p·p − r², which is positive when the spheres are apart at the start.
+    /// Returns p·p − r² for the relative position p and the sum r of the radii. The result is
+    /// positive when the spheres are apart at the start.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -94,8 +97,8 @@ impl Float64 {
         }
     }
 
-    /// Returns −p·v with 5 rounding errors. It is positive when the spheres approach each other at
-    /// the start.
+    /// Returns −p·v for the relative position p and velocity v, with 5 rounding errors. The result
+    /// is positive when the spheres approach each other at the start.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -103,9 +106,11 @@ impl Float64 {
         }
     }
 
-    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the equation for the time of impact,
-    /// computed as r²·v·v − |p × v|², which cancels only near tangency. r²·v·v has 9 rounding
-    /// errors, and each component of p × v has 4 `U` times the magnitudes of its two products.
+    /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the quadratic equation for the time of
+    /// impact. p and v are the relative position and velocity, and r is the sum of the radii. The
+    /// code computes r²·v·v − |p × v|², which cancels only near tangency. r²·v·v has 9 rounding
+    /// errors. Each component of p × v has an error of 4 `U` (rounding errors) times the magnitudes
+    /// of its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -119,9 +124,9 @@ impl Float64 {
         }
     }
 
-    /// Returns q·q − r², where q = p + v·dt is the relative position at the end of the step. It is
-    /// positive when the spheres are apart then. Each component of q has an error of 4 `U` times
-    /// the magnitudes of its terms.
+    /// Returns q·q − r², where q = p + v·dt is the relative position at the end of the step and r
+    /// is the sum of the radii. The result is positive when the spheres are apart at the end. Each
+    /// component of q has an error of 4 `U` (rounding errors) times the magnitudes of p and v·dt.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -133,8 +138,9 @@ impl Float64 {
         }
     }
 
-    /// Returns the time of impact, c / (−p·v + √discriminant) with c = p·p − r². Returns `None`
-    /// unless c, −p·v and the discriminant are certainly positive.
+    /// Returns the time of impact, c / (−p·v + √discriminant) with c = p·p − r². p and v are the
+    /// relative position and velocity, and r is the sum of the radii. Returns `None` unless c, −p·v
+    /// and the discriminant are certainly positive.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -155,8 +161,8 @@ impl Float64 {
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// Returns the impact of spheres that overlap at the start. Computing the depth r − |p| as (r²
-    /// − p·p) / (r + |p|) avoids cancellation.
+    /// Returns the impact of spheres that overlap at the start. The depth r − |p| (sum of the radii
+    /// minus distance of the centres) is computed as (r² − p·p) / (r + |p|) to avoid cancellation.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -172,8 +178,8 @@ impl Float64 {
         Some(Impact { toi: 0.0, depth })
     }
 
-    /// Decides the pair in a step of duration `dt`. Returns `Some(None)` if the spheres do not
-    /// touch, and `None` if the error bounds leave this open.
+    /// Decides whether and when the spheres touch in a step of duration `dt`. Returns `Some(None)`
+    /// if they do not touch, and `None` if the error bounds leave this open.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
         let outside = self.outside();
@@ -184,7 +190,8 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // The closest approach is after the end of the step if −(p + v·dt)·v is positive.
+        // The closest approach is after the end of the step if the spheres still approach each
+        // other at the end.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -226,9 +233,10 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // The part of the normal perpendicular to the relative velocity v is constant. The part
-        // parallel to v has the length √discriminant / |v| at the first touch. Computing p + v·time
-        // instead would add an error proportional to the distance travelled.
+        // The vector from centre to centre at the first touch has two parts. The part perpendicular
+        // to the relative velocity v is constant. The part parallel to v has the length
+        // √discriminant / |v|. Adding v·time to the relative position instead would add an error
+        // proportional to the distance travelled.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

@@ -9,16 +9,17 @@ use crate::shared::moving_sphere::MovingSphere;
 use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
-/// Returns the time of impact and the depth of two spheres in a step of duration `dt`, or `None` if
-/// they do not touch, and the arithmetic that decided. `shift` displaces the second sphere.
+/// Returns the time of impact and the penetration depth of two spheres in a step of duration `dt`,
+/// or `None` if they do not touch. Also returns which arithmetic decided. `shift` displaces the
+/// second sphere.
 pub(crate) fn impact<S: MovingSphere>(
     a: &S,
     b: &S,
     shift: impl Shift,
     dt: f32,
 ) -> (Option<Impact>, Arithmetic) {
-    // This test comes first because arithmetic with an error bound cannot prove that spheres just
-    // touch.
+    // `just_touch` comes first, because arithmetic with an error bound cannot prove that spheres
+    // just touch.
     if just_touch([[a, b]; 2], [shift; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }

@@ -1,5 +1,5 @@
-//! Decides a pair in integers, without rounding. Every float32 is an integer times a power of two,
-//! so every decision is the sign of a polynomial of integers.
+//! Decides in integers, without rounding, whether two spheres touch. Every float32 is an integer
+//! times a power of two, so every decision is the sign of a polynomial of integers.
 //!
 //! Integers of up to 128 bits, enough for most inputs, need no allocated memory.
 
@@ -158,7 +158,7 @@ impl Integers {
         }
     }
 
-    /// Compares the depth r − |p| at the start with a length.
+    /// Compares the penetration depth at the start with a length.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -202,7 +202,7 @@ impl Integers {
     }
 
     /// Returns the first touch from the start of the step on, or `None` if the spheres never touch.
-    /// Two points that meet later have a normal opposite to their relative velocity.
+    /// If both radii are 0, the normal of a later touch is opposite to the relative velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
@@ -268,9 +268,9 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// Rounds an unknown number between 0 and `most` to the nearest float32, ties to even. `compare`
-/// compares the number with its argument. From the estimate `guess`, steps of doubling size enclose
-/// the number.
+/// Finds the float32 nearest to an unknown number from 0 to `most`, ties to even. `compare`
+/// compares the unknown number with its argument. The search starts at the estimate `guess`, with
+/// steps of doubling size.
 fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
     // Non-negative floats are ordered like their bits read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));

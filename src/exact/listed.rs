@@ -1,5 +1,5 @@
-//! The types of pairs: in open space a pair is its two spheres, in a periodic domain it is two
-//! spheres and an image.
+//! The types of pairs of spheres. In a periodic domain, a pair has an image, which says which
+//! periodic copy of the second sphere is meant.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,7 +8,7 @@ use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
 
 pub(crate) trait Listed: Pod + Default + Send + Sync {
-    /// Image of the second sphere in a periodic domain; `()` in open space.
+    /// Image (periodic copy) of the second sphere in a periodic domain; `()` in open space.
     type Image: Copy + Default + Send + Sync;
     type Shift: Shift;
     type Report: Report<Listed = Self>;
@@ -17,7 +17,7 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
     fn pair(&self) -> &Collision;
 }
 
-/// A report of a pair that waits for the stage `decide`.
+/// A pair that the search has reported and that exact arithmetic has yet to test.
 pub(crate) trait Report: Pod + Send + Sync {
     type Listed: Listed;
 
@@ -70,7 +70,8 @@ impl Report for ReportedPair {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct ImageCollision {
     pair: Collision,
-    /// Image of sphere b, in the edges of the domain.
+    /// Says which periodic copy of sphere b touches: its displacement as multiples of the domain's
+    /// three edges.
     pub(crate) image: [i32; 3],
 }
 

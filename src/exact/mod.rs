@@ -6,12 +6,12 @@
 //!
 //! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. Then
 //!   [`sweep`] decides most of the other pairs, two at a time. [`impact()`] decides the rest.
-//! - On a GPU, a filter in float32 discards pairs that certainly miss. The host decides every other
-//!   pair by [`impact()`].
+//! - On a GPU, a float32 test discards pairs that certainly miss. The host decides every other pair
+//!   by [`impact()`].
 //! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and [`integers`]
 //!   where this bound allows no decision.
-//! - Pairs that a GPU or several time segments report are collected, and go through
-//!   [`decide_reported`].
+//! - [`decide_reported`] decides a whole list of pairs. A GPU makes such a list. The CPU makes one
+//!   of the pairs that its search may find more than once.
 
 mod answer;
 mod decide;

@@ -26,19 +26,20 @@ impl Shift for Translation {
     }
 }
 
-/// A vector of the lattice of a periodic domain: the sum of its three edges, each times a component
-/// of an image (a vector of integers).
+/// A vector of the lattice of a periodic domain: the sum of the domain's three edges, each times an
+/// integer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translation {
     edges: [[f32; 3]; 3],
     image: [i32; 3],
     pub(super) by: [f64; 3],
     pub(super) exact: bool,
-    /// Sum of the magnitudes of the terms of `by`, along each axis.
+    /// For each axis, the sum of the magnitudes of the three products that add up to `by`.
     pub(super) terms: [f64; 3],
 }
 
-/// Largest magnitude of a component of an image. Its product with a float32 is exact in float64.
+/// Largest factor of an edge of a periodic domain for which the product with a float32 is certainly
+/// exact in float64.
 pub(crate) const MAX_IMAGE: i32 = 1 << 28;
 
 impl Translation {
@@ -75,8 +76,8 @@ impl Translation {
     }
 
     /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
-    /// Returns the sum and a bound of its error, which is 0 along each axis on which no operation
-    /// but this addition may have rounded.
+    /// Returns the sum and a bound of its error. The bound is 0 along each axis on which only this
+    /// addition may have rounded.
     pub(super) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {

@@ -21,7 +21,7 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs that just touch at the start. Only two such pairs together are recognized.
+    /// Mask of the pairs that just touch at the start. It is 0 unless both pairs do.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
@@ -29,15 +29,16 @@ pub(crate) struct Swept {
     pub(crate) grazing: usize,
 }
 
-/// The sign of p·p − r² or of the discriminant is certain if its magnitude is at least this
-/// fraction of the sum of its terms. p is the relative position of two spheres, r the sum of their
-/// radii.
+/// The sign of p·p − r², or of the discriminant of the equation for the time of impact, is certain
+/// if its magnitude is at least this fraction of the sum of its terms. p is the relative position
+/// of two spheres, r the sum of their radii.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// A computed time or depth is precise enough if p·p − r² and the discriminant are at least this
-/// fraction of the sums of their terms. p is the relative position, r the sum of the radii.
+/// A computed time of impact or depth is precise enough if p·p − r² and the discriminant of the
+/// equation for the time are at least this fraction of the sums of their terms. p is the relative
+/// position, r the sum of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound on the relative error of a computed time of impact or depth that meets the limit
-/// [`VALUE`].
+/// Bound on the relative error of a computed time of impact or depth, if the cancellation is within
+/// the limit [`VALUE`].
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs, one in each half of a vector. p and v are the relative position
@@ -50,8 +51,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Mask of the pairs for which p has more than one rounding error, so that the bounds of the
-    /// swept test do not hold.
+    /// Mask of the pairs whose relative position has more than one rounding error, so that the
+    /// error bounds of the swept test do not hold.
     inexact: usize,
 }
 
@@ -107,9 +108,9 @@ fn displaced<T: Shift>(
     (p, inexact(0, one.exact) | inexact(1, next.exact))
 }
 
-/// Applies the swept test to two pairs in a step of duration `dt`. `shifts` displaces the second
-/// sphere of each pair. [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds for each pair.
-/// docs/exact.md (section 4) has the proof.
+/// Tests two pairs of moving spheres in a step of duration `dt`. `shifts` displaces the second
+/// sphere of each pair. The constants [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds computed
+/// for each pair. docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     pairs: [[&S; 2]; 2],
@@ -122,7 +123,7 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative, or if they
-    // move apart. A discriminant that is certainly 0 means no relative velocity.
+    // move apart. A discriminant of 0 counts as certain only if the relative velocity is 0.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -131,9 +132,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In worlds where spheres just touch, most pairs of spheres do. So two such pairs at once are
-    // recognized here. A single one is left to `impact`, because a test for it would slow down all
-    // other pairs.
+    // In packings of spheres that just touch, most tested pairs just touch. So the case that both
+    // pairs do is recognized here. A single such pair is left to `impact`, because a test for it
+    // would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -164,13 +165,14 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 impl Terms {
     /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
     /// error leaves no doubt about the nearest float32. `later` selects the pairs that are apart at
-    /// the start, `uncertain` those too close to tangency.
+    /// the start, `uncertain` the pairs that are too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
         // The time of impact c / (−p·v + √discriminant) of spheres that are apart at the start, or
-        // the depth −c / (r + |p|) of others, where c = p·p − r².
+        // the depth −c / (r + |p|) of others, where c = p·p − r². p and v are the relative position
+        // and velocity, and r is the sum of the radii.
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -200,8 +202,8 @@ impl Terms {
 }
 
 /// Returns a mask of the pairs that just touch at the start: p·p = r² for the relative position p
-/// and the sum r of the radii. It holds only pairs without any rounding, which are common for
-/// coordinates of similar magnitude, because float64 has room for their digits.
+/// and the sum r of the radii. Pairs for which any operation rounds are left out. Operations are
+/// often exact for coordinates of similar magnitude, because float64 has room for their digits.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // The bits of a float64 beyond its first 26 digits. The square of a number with at most 26
@@ -239,8 +241,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     (is(0) | is(1)) & !inexact
 }
 
-/// Transposes the spheres of two pairs into one vector for each 32-bit word. Its first half is for
-/// the first spheres of both pairs, its second half for the second spheres.
+/// Transposes the spheres of two pairs into SIMD vectors. Each vector has one 32-bit word of every
+/// sphere: first of the first spheres of both pairs, then of the second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])

@@ -8,22 +8,22 @@ use crate::Collision;
 /// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 ///
-/// In a periodic domain, each list of images has the image of sphere b for each pair of the list
-/// before it. In open space, the lists of images are empty.
+/// In a periodic domain, each list of pairs has a list of images beside it: for each pair, the
+/// periodic copy of sphere b that touches sphere a. In open space, the lists of images are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
     /// Pairs that touch only in the later step.
     pub began: Vec<[u32; 2]>,
-    /// Images of the pairs that began.
+    /// Periodic images of sphere b in the pairs that began.
     pub began_images: Vec<[i32; 3]>,
     /// Pairs of both steps.
     pub lasted: Vec<[u32; 2]>,
-    /// Images of the pairs that lasted.
+    /// Periodic images of sphere b in the pairs that lasted.
     pub lasted_images: Vec<[i32; 3]>,
     /// Pairs of the earlier step that are not pairs of the later step.
     pub ended: Vec<[u32; 2]>,
-    /// Images of the pairs that ended.
+    /// Periodic images of sphere b in the pairs that ended.
     pub ended_images: Vec<[i32; 3]>,
 }
 
@@ -62,7 +62,8 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     changes
 }
 
-/// Returns pairs and images, sorted and without repeats, even if the caller has altered the list.
+/// Returns pairs and their periodic images, sorted and without repeats. The order is checked,
+/// because the caller may have altered the list.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

@@ -13,8 +13,8 @@ pub struct Earliest {
     /// Index of the sphere that is touched at the time `toi`: the smallest one if there are
     /// several. With two sets, it is an index into the other set.
     pub partner: u32,
-    /// Image of the partner, in a periodic domain: the smallest one of those that are touched at
-    /// this time. In open space it is `[0, 0, 0]`.
+    /// Periodic image of the sphere that is touched at the time `toi`: the smallest one if several
+    /// are. In open space it is `[0, 0, 0]`.
     pub image: [i32; 3],
 }
 

@@ -1,5 +1,5 @@
-//! Reductions on the host: results that are computed from the list of pairs. They are the reference
-//! for the shaders of the same names.
+//! Results that the CPU computes from the list of pairs, such as the contacts of each sphere. They
+//! are the reference for the shaders of the same names.
 
 pub(crate) mod changes;
 pub(crate) mod contacts;

@@ -1,4 +1,5 @@
-//! Converts the indices of a pair to indices among all spheres of the step.
+//! Converts the indices of a pair, which count within each set of spheres, to indices among all
+//! spheres of the step.
 
 use crate::Collision;
 use crate::shared::sets::Sets;

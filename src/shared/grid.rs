@@ -19,8 +19,8 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Limit of cell coordinates. No sphere is that far away, but a search in a grid with tiny cells
-/// may reach beyond it.
+/// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin, but a
+/// search may reach beyond the limit in a grid with tiny cells.
 const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
@@ -38,12 +38,12 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
     [x, y, z]
 }
 
-/// One uniform grid, and its part of the table of cells.
+/// One uniform grid, and its part of the hash table of cells.
 ///
-/// Each cell within the grid's box has a slot (table entry) of its own. Neighbouring cells along x
-/// have consecutive slots, so the contents of three such cells are one range of the sorted proxies
-/// (spheres and time segments). All other cells share slots: a hash of time slab, y and z, plus x,
-/// selects the slot.
+/// Each cell within a box has a table entry (slot) of its own. Neighbouring cells along x have
+/// consecutive slots, so the contents of three such cells are one range of the sorted spheres and
+/// time segments. Cells outside the box share slots, which are selected by x plus a hash of y, z
+/// and the time slab (part of the step).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
@@ -55,18 +55,19 @@ pub(crate) struct Level {
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
     pub(crate) hash_mask: u32,
-    /// log₂ of the number of time slabs: equal parts of the step, each with cells of its own. So a
-    /// fast sphere forms candidate pairs only with spheres that are near it at the same time.
+    /// log₂ of the number of time slabs: equal parts of the step. Each slab has cells of its own,
+    /// so a fast sphere forms candidate pairs only with spheres that are near it at the same time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half the extent of the largest sphere or time segment in the grid, in cell edges, with a
-    /// margin for rounding. It is at most 0.5, apart from rounding.
+    /// Half the extent of the largest sphere or time segment in the grid, as a fraction of the cell
+    /// edge, with a margin for rounding. It is at most 0.5, apart from rounding.
     pub(crate) reach: f32,
     pub(crate) unused: [u32; 2],
 }
 
 impl Level {
-    /// Returns the cell that contains a point given relative to the frame (the moving origin).
+    /// Returns the cell that contains a point. The point is relative to the moving origin of the
+    /// grids.
     #[inline(always)]
     pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
         floor(three(point, |x| x * self.inverse_cell))
@@ -84,8 +85,8 @@ impl Level {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index, in a time slab (part of the step), of a cell with a table entry of
-    /// its own.
+    /// Returns the table index of a cell that has a table entry of its own. `slab` is the time slab
+    /// (part of the step).
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -99,8 +100,8 @@ impl Level {
         [x, x * y]
     }
 
-    /// Returns the table index of a cell in a time slab (part of the step). It may differ from the
-    /// shader's, because the CPU and the GPU share no table.
+    /// Returns the table index of a cell. `slab` is the time slab (part of the step). A shader may
+    /// compute another index, because the CPU and the GPU share no table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

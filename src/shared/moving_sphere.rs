@@ -4,8 +4,8 @@ use bytemuck::Pod;
 
 use crate::sphere::Sphere;
 
-/// A type of 32 bytes that begin with the centre, the radius and the velocity of a moving sphere,
-/// so that [`rows`](crate::lanes::rows) can transpose several values.
+/// A type of 32 bytes that begin with the centre, the radius and the velocity of a moving sphere.
+/// [`rows`](crate::lanes::rows) transposes such values into SIMD vectors.
 pub(crate) trait MovingSphere: Pod {
     fn center(&self) -> [f32; 3];
     fn radius(&self) -> f32;

@@ -1,5 +1,5 @@
-//! Decides which time segments of two spheres report the pair, and so *own* it. Twin of
-//! `shaders/shared/ownership.wgsl`.
+//! Decides which time segments of two spheres' paths report the pair of spheres, and so *own* the
+//! pair. Twin of `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,19 +14,20 @@ use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
 /// Error bound of the time of closest approach t, as a fraction of the step, in units of ε·(P /
 /// (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ| of the relative position p
-/// and velocity v of two spheres.
+/// and velocity v of two spheres, and ε = 2⁻²³.
 pub(crate) const TIME: f32 = 8.0;
-/// Largest relative motion along any axis, in units of ε·max|pₖ| for the relative position p, at
-/// which two spheres count as at rest. Their first time segments then always report the pair. The
-/// rounding margin of the cells ensures that the first segments find each other.
+/// Largest relative motion along any axis at which two spheres count as at rest relative to each
+/// other, in units of ε·max|pₖ| (p: relative position, ε = 2⁻²³). The first time segments of such
+/// spheres always report the pair. The grid finds these segments, because cells have a margin for
+/// rounding.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Returns whether two time segments own (report) the pair of their spheres: both contain the time
-/// of closest approach. Spheres that touch at all touch at that time, so the grid finds these
-/// segments. docs/exact.md (section 3) has the proof.
+/// Returns whether two time segments own the pair of their spheres, which means that they report
+/// it. They do so if both contain the time of closest approach. Spheres that touch at all touch at
+/// that time, so the grid finds these segments. docs/exact.md (section 3) has the proof.
 ///
-/// `tags` has the tags of the two segments. `displaced` is the relative position of the spheres if
-/// it is not the difference of their centres.
+/// `tags` has the packed indices of the two segments. `displaced` is the relative position of the
+/// spheres if it is not the difference of their centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -81,7 +82,7 @@ pub(crate) struct Displaced {
 pub(crate) enum Ownership {
     Own,
     Other,
-    /// Rounding leaves open which time segments report the pair. All that may do so report it, and
-    /// the stage `decide` removes the repeats.
+    /// Rounding leaves open which time segments report the pair of spheres. Every segment that may
+    /// be the right one reports it, and the repeats are removed later.
     Shared,
 }

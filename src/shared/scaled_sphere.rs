@@ -1,11 +1,12 @@
-//! Moving spheres in the units of the grids.
+//! Moving spheres in the units of length and time in which the grids compute.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::moving_sphere::MovingSphere;
 
-/// A moving sphere in the units of the grids, which [`Units`](super::units::Units) chooses. On the
-/// CPU, all other types of spheres are in the caller's units.
+/// A moving sphere in the units of length and time in which the grids compute (see
+/// [`Units`](super::units::Units)). On the CPU, all other types of spheres are in the caller's
+/// units.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct ScaledSphere {

@@ -10,22 +10,23 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, four, largest, three};
 
-/// Rounding margin of the half extent h of a time segment, in units of ε·(W + h), where W is the
-/// largest coordinate that the sphere may reach. It covers the rounding of cells, and pairs with
-/// hardly any relative motion ([`STILL`](super::ownership::STILL)). It makes cells wider than 2⁻¹⁹
-/// W, so cell coordinates are exact in float32. docs/exact.md (section 2) adds up the errors.
+/// Margin for rounding that is added to the half extent h of a time segment, in units of ε·(W + h).
+/// W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The margin covers the
+/// rounding of cells, and pairs with hardly any relative motion
+/// ([`STILL`](super::ownership::STILL)). It makes cells wider than 2⁻¹⁹ W, so cell coordinates are
+/// exact in float32. docs/exact.md (section 2) adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// The moving origin from which cells are counted. It moves in the middle of the spheres, so that
-/// coordinates and velocities stay small and keep their digits in float32.
+/// The moving origin from which cells are counted. It stays in the middle of the spheres, so that
+/// coordinates and velocities relative to it are small and keep their digits in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     pub(crate) origin: Vec3,
     pub(crate) drift: Vec3,
 }
 
-/// The motion of one sphere, or of four, during the step, relative to the frame (the moving
-/// origin).
+/// The motion of one sphere, or of four in SIMD, during the step, relative to the moving origin of
+/// the grids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
@@ -114,23 +115,24 @@ impl<T: Real> SpherePath<T> {
         largest(three(self.shift, T::abs))
     }
 
-    /// Returns the length of the path. Adding 2⁻¹²⁶ to its square keeps motions with squares that
-    /// underflow.
+    /// Returns the length of the path. Adding 2⁻¹²⁶ to the square keeps the result above 0 for
+    /// motions with squares that underflow.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns the half extent h of a time segment plus the rounding margin `margin`·ε·(W + h),
-    /// where W is the largest coordinate that the sphere may reach. `length` is the length of the
-    /// path, and `half` half that of the segment as a fraction of the path.
+    /// Returns the half extent h of a time segment plus a margin for rounding, `margin`·ε·(W + h).
+    /// W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length` is the length
+    /// of the path. `half` is half the length of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
         reach(far, self.radius, length, half, margin)
     }
 
-    /// Returns the vector from the middle of a time segment to its end.
+    /// Returns the vector from the middle of a time segment to its end. `half` is half the length
+    /// of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
@@ -141,8 +143,8 @@ impl<T: Real> SpherePath<T> {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Returns the centre of the sphere, relative to the frame, after the fraction `part` of the
-    /// step.
+    /// Returns the centre of the sphere, relative to the moving origin of the grids, after the
+    /// fraction `part` of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -191,7 +193,8 @@ impl Cut {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Number of the time segment within its path. Lists of segments leave out number 0.
+    /// Index of the time segment within its path. Lists of segments leave out index 0, because the
+    /// sphere itself stands for its first segment.
     pub(crate) number: u32,
 }
 
@@ -219,8 +222,9 @@ impl ProxySize {
         }
     }
 
-    /// Returns the size of the time segments of a path like [`new`](Self::new), if coordinates of
-    /// the sphere may reach `far`, and rounding may enlarge its radius by `slack`.
+    /// Returns the size of the time segments, like [`new`](Self::new), for a path that periodic
+    /// images may displace. `far` is the largest coordinate that an image may reach. `slack` is the
+    /// largest rounding error, which is added to the radius.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();
@@ -230,8 +234,8 @@ impl ProxySize {
         }
     }
 
-    /// Returns the half cells of [`LANES`] spheres, as [`ProxySize::new`] computes them, or `None`
-    /// if a segment length of `length` cuts any of the spheres.
+    /// Returns half of the cell edge that each of [`LANES`] spheres needs, like [`ProxySize::new`],
+    /// or `None` if any of their paths is cut into time segments of length `length`.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

@@ -1,4 +1,4 @@
-//! The sets of spheres in a step, and how indices work in each case. Twin of
+//! Whether a step has one or two sets of spheres, and how indices count in each case. Twin of
 //! `shaders/shared/sets.wgsl`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// Returns the number to add to index b of a pair to get a list index. With two sets, b counts
-    /// from the start of the second set.
+    /// Returns the number to add to index b of a pair to get an index among all spheres of the
+    /// step. With two sets, b counts from the start of the second set.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,

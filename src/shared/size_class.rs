@@ -1,5 +1,6 @@
-//! Size classes: groups of proxies (time segments of spheres) of one set, one number of segments
-//! per sphere, and one half octave of size. Twin of `shaders/shared/size_class.wgsl`.
+//! Size classes of spheres. All spheres of a class are in the same set, are cut into the same
+//! number of time segments, and have segments of the same size within half an octave. Twin of
+//! `shaders/shared/size_class.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,17 +13,18 @@ use super::tag::{POWER_BITS, POWERS};
 /// coordinates are negligible compared with it.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
-/// Number of size classes. For each set and each number of segments per sphere, there are two
+/// Number of size classes. For each set and each number of time segments per sphere, there are two
 /// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Number of low bits of a size class that hold the half octave of size. The next [`POWER_BITS`]
-/// bits hold log₂ of the number of time segments, and the bit above them the set.
+/// Number of low bits of a size class that hold the size of a time segment in half octaves. The
+/// next [`POWER_BITS`] bits hold log₂ of the number of time segments, and the bit above them the
+/// set.
 pub(crate) const SIZE_BITS: u32 = 8;
 pub(crate) const SIZE_SHIFT: u32 = 22;
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// Flag beside the size class of a sphere on the CPU: images of the sphere may reach into the cell
-/// of a periodic domain.
+/// Flag stored with the size class of a sphere on the CPU: periodic images of the sphere may reach
+/// into the cell of the periodic domain.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
 
 pub(crate) fn class_power(class: usize) -> u32 {

@@ -1,10 +1,11 @@
-//! The sorted proxies (time segments of spheres), in the layout in which the stage `pairs` reads
-//! them.
+//! The spheres and time segments, sorted by cell, in the layout in which the stage `pairs` reads
+//! them. That stage searches for touching pairs.
 
 use bytemuck::{Pod, Zeroable};
 
-/// The sphere of a sorted proxy (sphere or time segment). The values describe the motion of the
-/// whole sphere, so that all segments of two spheres give the same test result.
+/// The sphere of a grid entry. The values describe the motion during the whole step, even if the
+/// entry is only one time segment of the sphere's path. So all segments of two spheres give the
+/// same test result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
@@ -17,7 +18,7 @@ pub(crate) struct SortedProxy {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
-    /// The grid cell, counted from the frame's origin (the moving origin of the cells).
+    /// The grid cell, counted from the moving origin of the grids.
     pub(crate) cell: [i32; 3],
     pub(crate) tag: u32,
 }

@@ -1,4 +1,4 @@
-//! How the spheres lie in space. Twin of `shaders/shared/space.wgsl`.
+//! The distribution of the spheres in space. Twin of `shaders/shared/space.wgsl`.
 
 use glam::Vec3;
 
@@ -14,11 +14,11 @@ pub(crate) struct Space {
     /// regions do not distort it, because it is measured around spheres.
     pub(crate) log_others: [f32; OCTAVES],
     pub(crate) segment: f32,
-    /// Moving origin of the cells: the median position of the sample, which moves with its median
-    /// velocity.
+    /// Moving origin of the cells: the median position of sampled spheres, which moves with their
+    /// median velocity.
     pub(crate) frame: Frame,
-    /// Corners, relative to the frame's origin, of a box that contains most of the spheres, but no
-    /// distant outliers.
+    /// Corners, relative to the moving origin of the cells, of a box that contains most of the
+    /// spheres, but no distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
@@ -33,8 +33,8 @@ impl Space {
         }
     }
 
-    /// Returns the expected number of other proxies (spheres and time segments) in the cube of half
-    /// edge `distance` around one of `proxies` proxies.
+    /// Returns the expected number of other grid entries (uncut spheres and time segments) in the
+    /// cube of half edge `distance` around an entry, if there are `proxies` entries in all.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -47,8 +47,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the spacing of `proxies` proxies (spheres and time segments): the edge of the cube
-    /// around a proxy that is expected to contain one other proxy.
+    /// Returns the spacing of `proxies` grid entries (uncut spheres and time segments): the edge of
+    /// the cube around an entry that is expected to contain one other entry.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -61,9 +61,10 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the edge of the cells of a grid for `proxies` proxies (spheres and time segments).
-    /// It is as small as the half extent `half_cell` of the largest proxy allows, but at least
-    /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
+    /// Returns the edge of the cells of a grid for `proxies` entries (uncut spheres and time
+    /// segments). The edge is as small as the half extent `half_cell` of the largest entry allows,
+    /// but at least [`MIN_CELL_PER_SPACING`] times the spacing of the entries, because smaller
+    /// cells save too few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }

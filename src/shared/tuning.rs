@@ -1,5 +1,5 @@
-//! Tuning constants of the stages `measure` and `plan`, on the CPU and in the shaders.
-//! `sample_size` has a twin in `shaders/load_params.wgsl`.
+//! Tuning constants of the stages `measure` (samples the spheres) and `plan` (chooses the grids),
+//! on the CPU and in the shaders. `sample_size` has a twin in `shaders/load_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
@@ -25,63 +25,72 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// Number of octaves of distance: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// Smallest number of ordered pairs of the sample within a distance for which the curve of
-/// neighbours by distance is measured. With fewer pairs, chance would dominate, so the curve is
-/// extrapolated.
+/// Smallest number of ordered pairs of sampled spheres, within a distance, from which the number of
+/// neighbours within that distance is estimated. With fewer pairs, chance would dominate, so the
+/// number is extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
-/// Ranks, by distance, of the two neighbours of a sphere that determine the spacing of the spheres.
+/// The distances to two neighbours of each sphere determine the spacing of the spheres. These
+/// constants are the ranks of the two neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// One in this many spheres at each end of each axis is left out of the box around the sample, so
-/// that outliers do not stretch the box.
+/// One in this many sampled spheres, at each end of each axis, is left out of the box around the
+/// sample, so that outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Lower bound of the measured dimension of the region that the spheres fill: 1 for a line, 2 for a
 /// sheet.
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// Smallest slope of the extrapolated curve of neighbours by distance.
+/// Smallest slope of the extrapolated part of the curve of neighbour count by distance, on
+/// logarithmic scales.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
-/// Value of the curve of neighbours by distance, which is a log₂, where no pair was measured.
+/// Value that stands for log₂ of the number of neighbours within distances at which no pair was
+/// measured.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
 /// grid. Smaller cells would save tests, but need more table entries and more searches from other
 /// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
-/// Number of compared lengths of time segments. Each is twice the previous one, except the last
-/// one, at which no sphere is cut.
+/// Number of lengths of time segments whose costs are compared. Each length is twice the previous
+/// one, except the last, at which no path is cut.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
-/// Largest number of sampled spheres by which lengths of time segments are compared.
+/// Largest number of sampled spheres on which the lengths of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
-/// Cost of searching one range of the sorted spheres, in units of one test of two spheres.
+/// Cost of searching one range of the sorted spheres (the contents of adjacent cells), in units of
+/// one test of two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
-/// Cost of searching one range of the sorted spheres that is found by a hash, and so is likely a
-/// cache miss, in units of one test of two spheres.
+/// Cost of searching one range of the sorted spheres (the contents of adjacent cells) that is found
+/// by a hash, and so is likely a cache miss, in units of one test of two spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of ranges of the sorted spheres that a sphere searches in its own grid.
+/// Number of ranges of the sorted spheres, each for adjacent cells, that a sphere searches in its
+/// own grid.
 pub(crate) const OWN_RANGES: f32 = 5.0;
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of ranges of the sorted spheres that a sphere searches in a grid with larger cells.
+/// Number of ranges of the sorted spheres, each for adjacent cells, that a sphere searches in a
+/// grid with larger cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
-/// log₂ of the largest number of size classes in one size range (a run of size classes), so that
-/// all size classes fit in [`MAX_LEVELS`] ranges.
+/// log₂ of the largest number of neighbouring size classes of spheres that are put into one grid at
+/// first. With this number, all size classes fit in [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// log₂ of the largest number of time slabs (parts of the step) that a time segment searches in
-/// another grid. With more slabs, one shader invocation would delay all others.
+/// log₂ of the largest number of time slabs (parts of the step) that are searched for one time
+/// segment of a path in another grid. With more slabs, one shader invocation would delay all
+/// others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding.
+/// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding
+/// errors of the shares.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Smallest fraction of a grid's table entries that is kept for cells outside its box, if spheres
-/// are there.
+/// Smallest fraction of a grid's table entries that cells share by a hash, if there are spheres in
+/// such cells. The other entries belong to one cell each.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of table entries that a grid has for cells without an entry of their own.
+/// Smallest number of a grid's table entries that cells share by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
-/// Factor by which the edge of a grid's cells grows until the grid has enough table entries.
+/// Factor by which the edge of a grid's cells grows, repeatedly, until the grid has enough table
+/// entries.
 pub(crate) const CELL_GROWTH: f32 = 1.125;
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
@@ -90,10 +99,11 @@ pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
-/// Largest number of table entries per sphere or time segment on the CPU, which allocates only what
-/// the plan needs: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world of clusters.
+/// Largest number of table entries per sphere or time segment on the CPU, which allocates only as
+/// many as the chosen grids need: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world of
+/// clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
 /// Number of table entries per sphere or time segment on a GPU, which allocates the table before
-/// the first plan: about 1 / [`MIN_CELL_PER_SPACING`]³.
+/// the grids are chosen: about 1 / [`MIN_CELL_PER_SPACING`]³.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

@@ -123,9 +123,9 @@ impl Units {
         times_power(1.0, self.time_power)
     }
 
-    /// Returns the exponents of the powers of two by which lengths and velocities are multiplied.
-    /// In a step of duration 0, velocities are turned into 0: they have no effect, but might
-    /// overflow.
+    /// Returns the exponents of the powers of two by which lengths and velocities are multiplied to
+    /// convert them to the units of the grids. In a step of duration 0, velocities become 0: they
+    /// have no effect, but might overflow.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000

@@ -1,5 +1,6 @@
-//! For tests: the filter in simulated arithmetic with the largest errors that WGSL allows, and
-//! random choices of rounding, fusing, flushing of subnormal numbers and order of sums.
+//! For tests: the filter (the float32 touch test of a GPU) in simulated arithmetic. The arithmetic
+//! has the largest errors that WGSL allows, and random choices of rounding, fusing, flushing of
+//! subnormal numbers and order of sums.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -31,8 +32,8 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to one of the two adjacent float32 numbers, or a subnormal result to zero if this
-    /// GPU flushes.
+    /// Rounds `x` to one of the two adjacent float32 numbers. Replaces a subnormal result by zero
+    /// if the simulated GPU flushes subnormal numbers.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -77,7 +78,8 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // One ulp of the quotient is ε times the power of two at or below it.
+        // One ulp of the quotient is 2⁻²³ times the greatest power of two that is at most the
+        // quotient.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
@@ -85,7 +87,8 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // WGSL allows 2.5 ulps: up to 1.5 ulps here, and up to 1 ulp from the rounding.
+        // WGSL allows a division an error of 2.5 ulps: up to 1.5 ulps here, and up to 1 ulp from
+        // the rounding.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -106,9 +109,9 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Computes the filter's margin r² − q·q of a pair and the bound of its error, as in
-    /// `shaders/shared/filter.wgsl`. r is the sum of the radii, and q joins the centres at the
-    /// closest approach.
+    /// Simulates the float32 touch test of `shaders/shared/filter.wgsl` for a pair of spheres.
+    /// Returns r² − q·q and the bound of its error. r is the sum of the radii, and q joins the
+    /// centres at the closest approach.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);

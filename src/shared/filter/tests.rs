@@ -29,8 +29,8 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// Largest distance from tangency of a pair that the filter leaves open, in ulps of the sum of
-    /// the relative coordinates and the radii.
+    /// Largest distance from tangency of a pair that the float32 test cannot decide, in ulps of the
+    /// sum of the relative coordinates and the radii.
     farthest: f64,
 }
 
@@ -111,8 +111,9 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let least = 2_f64.powi(if slow { -14 } else { -40 });
     let mut farthest = 0.0;
     if grazing && terms > least {
-        // The distance |r − d| from tangency is computed as |r² − d²| / (r + d). For two points
-        // that meet, the denominator would be 0.
+        // The distance |r − d| from tangency is computed as |r² − d²| / (r + d). r is the sum of
+        // the radii, and d the smallest distance of the centres. For two points that meet, r + d
+        // would be 0.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(
