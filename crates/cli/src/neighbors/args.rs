@@ -46,9 +46,9 @@ pub(crate) struct Args {
     /// `i` and `j` are rows of the input, counted from 0. Particle i is a neighbour of the periodic image of
     /// particle j that is displaced by n1, n2 and n3 edges of the box. dx, dy and dz are the vector from i to
     /// this image, and d is the length of the vector. Numbers have enough digits to read back unchanged. The
-    /// list is sorted by i, j and the image. The output file appears only when it is complete. With `--output
-    /// -`, the list goes to standard output as CSV, and the summary goes to standard error. Without the
-    /// option --output, the first ten entries of the list are printed.
+    /// list is sorted by i, j and the image. The output file appears only when it is complete. If the file is
+    /// named `-`, the list goes to standard output as CSV, and the summary goes to standard error. Without
+    /// the option --output, the first ten entries of the list are printed.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 }

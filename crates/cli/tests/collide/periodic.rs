@@ -7,7 +7,7 @@ use std::fs;
 const CSV: &str = "id,type,x,y,z,radius\n9,1,9,5,5,1\n7,2,0.5,5,5,1\n8,1,5,5,5,1\n";
 const BOX: &str = "0 0 0 10 10 10";
 
-/// Returns the spheres of the constant [`CSV`] as a LAMMPS dump. `bounds` is the rest of the line `ITEM: BOX
+/// Returns the spheres of the constant [`CSV`] as a LAMMPS dump. `bounds` is the text after `ITEM: BOX
 /// BOUNDS`.
 fn dump(bounds: &str) -> String {
     format!(

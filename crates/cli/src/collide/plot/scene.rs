@@ -15,8 +15,8 @@ const LEAST_RADIUS: f32 = 0.75;
 /// Total area of all dots (spheres that are too small to see) in square pixels. It determines the radius of a
 /// dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Length in pixels of the part of a pair's line that lies inside a large sphere. If the smaller sphere of
-/// the pair has a larger diameter, the part has the length of this diameter.
+/// Length in pixels of the part of a pair's line that lies inside a large sphere. If the diameter of the
+/// smaller sphere is larger than that, the part is as long as this diameter.
 const MOST_WITHIN: f32 = 12.0;
 const RIMMED: f32 = 4.0;
 
