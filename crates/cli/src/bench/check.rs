@@ -47,9 +47,9 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// Converts the list of colliding pairs to a list that [`verify`] can check against a step with two sets of
-/// spheres: the chosen spheres and all spheres. In the new list, a pair of two chosen spheres occurs twice.
-/// Each chosen sphere touches itself, unless its collision groups exclude this.
+/// Converts the list of colliding pairs to a list that `carom::verify` can check against a step with two sets
+/// of spheres: the chosen spheres and all spheres. In the new list, a pair of two chosen spheres occurs
+/// twice. Each chosen sphere touches itself, unless its collision groups exclude this.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();
