@@ -12,9 +12,9 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`.
-    /// `heading` is the text after `ITEM: BOX BOUNDS`, and says whether the box is orthogonal, triclinic (`xy
-    /// xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line, from 0 to 2,
-    /// and a message.
+    /// `heading` is the text after `ITEM: BOX BOUNDS`. This text says whether the box is orthogonal,
+    /// triclinic (`xy xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line,
+    /// from 0 to 2, and a message.
     pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let words = |text: &[u8]| -> Vec<Vec<u8>> {
             let words = text
