@@ -75,8 +75,8 @@ fn main() -> ExitCode {
         }
         let message = format!("error: {error:#}");
         say(&message);
-        // Error messages of the library name options of the Rust interface, so a note gives the option of the
-        // tool.
+        // The library's error messages use the option names of the Rust interface. A note adds the name of
+        // the command-line option.
         if message.contains("`Backend::Cpu`") {
             say("note: in this tool, `Backend::Cpu` is the option `--backend cpu`");
         }
@@ -108,7 +108,7 @@ fn say(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 
-/// Prints the notes about a world that earlier worlds did not have.
+/// Prints the notes about the spheres of a frame, without the notes that were printed for earlier frames.
 fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
     for note in &world.notes {
         if !notes.contains(note) {
@@ -118,8 +118,8 @@ fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
     }
 }
 
-/// Returns false after a write to a pipe that its reader has closed, and any other error of the write as an
-/// error.
+/// Returns true after a successful write, and false if the reader of the pipe has closed the pipe. Any other
+/// failure to write is returned as an error.
 fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
     match written {
         Err(error) if is_broken_pipe(&error) => Ok(false),

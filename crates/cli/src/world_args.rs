@@ -30,7 +30,7 @@ pub(crate) struct WorldArgs {
     )]
     pub(crate) frame: Frames,
 
-    /// Identify spheres by the column id of the file instead of their rows
+    /// Identify spheres by the column named `id` in the file instead of their row numbers
     ///
     /// LAMMPS may write its atoms in a different order in each frame, so only an id identifies a sphere in
     /// several frames. In the list of pairs, `a` is the smaller id of a pair. Two spheres with the same id
@@ -38,8 +38,8 @@ pub(crate) struct WorldArgs {
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
-    /// Copy the column type of the file to the list of pairs, as columns `type_a` and `type_b` (or `type_i` and
-    /// `type_j`)
+    /// Copy the column named `type` from the file to the list of pairs, as columns `type_a` and `type_b` (or
+    /// `type_i` and `type_j` in lists of neighbours)
     ///
     /// Types of spheres are whole numbers from 0 to 2147483647. The option --types is for CSV, LAMMPS dumps
     /// and XYZ.
@@ -128,7 +128,7 @@ impl WorldArgs {
 pub(crate) enum Where {
     /// Run on a hardware GPU if there is one, otherwise on the CPU
     Auto,
-    /// Run on a GPU or a software adapter; an error if there is neither
+    /// Run on a GPU or a software adapter (a GPU emulated on the CPU); an error if there is neither
     Gpu,
     /// Run on the CPU
     Cpu,

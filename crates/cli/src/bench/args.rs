@@ -27,18 +27,18 @@ pub(crate) struct Args {
     /// Densities of the benchmark scenes, such as 0.3, instead of each scene's own density
     ///
     /// The density of a scene is the sum of the volumes of the spheres, divided by the volume of the cube
-    /// that the scene fills. The scenes lattice and touching have a fixed density.
+    /// that the scene fills. The scenes `lattice` and `touching` have a fixed density.
     #[arg(long, value_name = "D", value_delimiter = ',', value_parser = density)]
     density: Vec<f64>,
     /// Ratios of the largest to the smallest radius in the benchmark scenes, instead of each scene's own
     /// ratio
     ///
-    /// Only the benchmark scenes polydisperse and thermal have spheres of different radii.
+    /// Only the benchmark scenes `polydisperse` and `thermal` have spheres of different radii.
     #[arg(long, value_name = "R", value_delimiter = ',', value_parser = ratio)]
     ratio: Vec<f32>,
-    /// Distances that the bullets of the scene fast move, in sphere diameters, instead of 50
+    /// Distances, in sphere diameters, by which the bullets in the scene `fast` move, instead of 50
     ///
-    /// Bullets are fast spheres. In the scene fast, one sphere in a hundred is a bullet.
+    /// Bullets are fast spheres. In the scene `fast`, one sphere in a hundred is a bullet.
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = bullets)]
     bullets: Vec<f32>,
     /// Time the spheres in this file instead of benchmark scenes; needs --dt
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     /// Seed of the random numbers from which benchmark scenes are made
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Processor that searches for the pairs
+    /// Processor (GPU or CPU) that searches for the colliding pairs
     #[arg(long, default_value = "auto")]
     backend: Where,
     /// Number of threads of the CPU backend; 0 means one for each core
@@ -68,18 +68,18 @@ pub(crate) struct Args {
     /// Number of timed calls of carom in each run, after one call to warm up
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
-    /// Check the pairs found in each world in exact arithmetic before the world is timed
+    /// Check the list of colliding pairs in exact arithmetic before each scene or file is timed
     ///
     /// The option --check tests randomly chosen spheres against all others. In a world of up to 14142
-    /// spheres, every sphere is tested. In a larger world, only as many spheres are tested as make 200
-    /// million pairs. The tests take some seconds.
+    /// spheres, every sphere is chosen. In a larger world, fewer spheres are chosen, so that there are about
+    /// 200 million tests. The tests take some seconds.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Bandwidth of the memory from which the floor is computed, instead of a measured bandwidth
+    /// Memory bandwidth for computing the floor (the least time of a step), instead of a measured bandwidth
     ///
-    /// The floor is the least time in which the memory can move the bytes of a step. Without the option
-    /// --bandwidth, the bandwidth is that of a copy of 512 MiB on the same number of threads. The bandwidth
-    /// of a GPU is not measured, so runs on a GPU have no floor without --bandwidth.
+    /// The floor is the time in which the memory can move the bytes that any method must move in a step.
+    /// Without the option --bandwidth, the bandwidth is measured with a copy of 512 MiB on the same number of
+    /// threads. The bandwidth of a GPU is not measured, so runs on a GPU have no floor without --bandwidth.
     #[arg(long, value_name = "GB/s", value_parser = bandwidth)]
     pub(crate) bandwidth: Option<f64>,
 }
@@ -117,7 +117,7 @@ type Scenes = Vec<Scene>;
 enum Where {
     /// Run on a hardware GPU if there is one, otherwise on the CPU
     Auto,
-    /// Run on a GPU or a software adapter; an error if there is neither
+    /// Run on a GPU or a software adapter (a GPU emulated on the CPU); an error if there is neither
     Gpu,
     /// Run on the CPU
     Cpu,

@@ -4,8 +4,8 @@ use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Maximum number of pairs of spheres that the option `--check` tests, which takes some seconds. In a world
-/// of up to 14 142 spheres, every sphere is tested against all others.
+/// Maximum number of pairs of spheres that the option `--check` tests. So many tests take some seconds. In a
+/// world of up to 14 142 spheres, every sphere is tested against all others.
 const TRIED: usize = 200_000_000;
 
 /// Checks a list of colliding pairs by testing randomly chosen spheres against all spheres in exact
@@ -47,9 +47,9 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// Converts a list of colliding pairs to the list of a step between the chosen spheres and all spheres. Each
-/// pair of two chosen spheres then occurs twice, and each chosen sphere touches itself, unless its collision
-/// groups exclude this.
+/// Converts the list of colliding pairs to a list that `carom::verify` can check against a step with two sets
+/// of spheres: the chosen spheres and all spheres. In the new list, a pair of two chosen spheres occurs
+/// twice. Each chosen sphere touches itself, unless its collision groups exclude this.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

@@ -27,8 +27,9 @@ pub(crate) fn least_bytes(spheres: u64, pairs: u64) -> u64 {
     spheres * (SPHERE + 2 * SPHERE) + pairs * PAIR
 }
 
-/// Bytes that a stage of the CPU backend reads and writes for each sphere, proxy (time segment of a moving
-/// sphere), slot (entry in the table of grid cells), candidate (pair of proxies to test) and pair.
+/// Memory traffic of a stage of the CPU backend, in bytes read and written for each sphere, for each time
+/// segment of a moving sphere (`proxy`), for each entry of the table of grid cells (`slot`), for each pair of
+/// time segments to test (`candidate`) and for each colliding pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
     name: &'static str,
@@ -39,54 +40,54 @@ struct Stage {
     pair: u64,
 }
 
-/// Size of the full data of a sorted proxy (a time segment of a moving sphere), in bytes. Only candidates
-/// with touching bounding spheres need these data.
+/// Size in bytes of the complete data of a time segment of a moving sphere.
 const RECORD: u64 = 32;
-/// Size of the bounding sphere of a time segment, in bytes. The first test of a candidate pair reads only
-/// bounding spheres.
+/// Size in bytes of the bounding sphere of a time segment of a moving sphere.
 const BALL: u64 = 16;
-/// Size of the tag of a time segment, in bytes. The tag has the number of the grid and of the segment.
+/// Size in bytes of the tag of a time segment of a moving sphere: the numbers of the grid and of the segment.
 const TAG: u64 = 4;
-/// Size of an unsorted time segment of a moving sphere, in bytes: a grid cell, a sphere index and a tag.
+/// Size in bytes of a time segment of a moving sphere before sorting: a grid cell, a sphere index and a tag
+/// (the numbers of the grid and of the segment).
 const ENTRY: u64 = 12;
-/// Size of a sorted entry for a time segment of a moving sphere, in bytes: two sphere indices (in memory
-/// order and in input order) and a tag.
+/// Size in bytes of a time segment of a moving sphere after sorting: the sphere's index in memory, its index
+/// in the input, and a tag (the numbers of the grid and of the segment).
 const ORDER: u64 = 12;
-/// Size of the number of a size class (a range of sphere sizes), in bytes.
+/// Size in bytes of the number of a size class. A size class is a range of sphere sizes.
 const SIZE_CLASS: u64 = 2;
 /// Size of an entry of the table of grid cells, in bytes.
 const SLOT: u64 = 4;
 
-/// Bytes that each stage of the CPU backend reads and writes. Incrementing a word counts as one read and one
-/// write. A repeated read counts again, even if the cache holds the data. The stage `plan` and the sampling
-/// in `measure` move few bytes, and are left out.
+/// Bytes that each stage of the CPU backend reads and writes. Incrementing a number in memory counts as one
+/// read and one write. A repeated read of the same data counts again, even if the cache holds the data.
+/// Choosing the grids (the stage `plan`) and sampling the spheres move few bytes, and are left out.
 const STAGES: [Stage; 5] = [
-    // The stage `measure` reads each sphere twice, to validate it and to measure its size, and writes its
-    // size class.
+    // The stage `measure` reads each sphere twice: to check its values, and to measure its size. The stage
+    // writes a size class (a range of sizes) for each sphere.
     Stage {
         name: "measure",
         sphere: 2 * SPHERE + SIZE_CLASS,
         ..NOTHING
     },
-    // The stage `bin` reads the sphere and the size class of each time segment, and writes an entry. Sorting
-    // the entries reads and writes each entry once more.
+    // The stage `bin` finds the grid cell of each time segment of a moving sphere. For each segment, the
+    // stage reads the sphere and its size class (a range of sizes), and writes an entry for the segment.
+    // Sorting the entries reads and writes each entry once more.
     Stage {
         name: "bin",
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
     // The stage `scatter` sorts the time segments of moving spheres by grid cell. The number of bytes is for
-    // large worlds with spheres in random order in memory. In other worlds, the stage moves one entry and
-    // four records less for each segment.
+    // large worlds with spheres in random order in memory. In other worlds, the stage moves fewer bytes.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },
-    // For each time segment of a moving sphere, the stage `pairs` reads its bounding sphere, tag and grid
-    // cell, and the bounds of five rows of cells. For each candidate pair, the stage reads another bounding
-    // sphere. For each pair found, it reads two records, and writes and sorts the pair.
+    // For each time segment of a moving sphere, the stage `pairs` reads a bounding sphere, a tag (the numbers
+    // of the grid and of the segment), a grid cell, and the beginning and the end of five rows of cells. For
+    // each pair of segments to test, the stage reads another bounding sphere. For each pair that touches, it
+    // reads the complete data of both segments, and writes and sorts the pair.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,
@@ -94,8 +95,8 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // The stage `decide` reads each pair once to count the pairs of each sphere, and reads and writes each
-    // pair once to sort it.
+    // The stage `decide` reads each colliding pair to count the pairs of each sphere. Sorting then reads and
+    // writes each pair once.
     Stage {
         name: "decide",
         pair: 3 * PAIR,

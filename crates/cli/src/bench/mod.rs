@@ -163,7 +163,8 @@ impl Bench {
         if world.at_rest {
             spheres = carom_scenes::at_rest(spheres);
         }
-        // Each world gets a new detector, so that the reported memory excludes buffers of earlier worlds.
+        // Each scene or file gets a new `Detector`, because a `Detector` keeps its buffers: the reported
+        // memory must not include buffers of earlier scenes.
         let mut detector = Detector::new(
             Options::new()
                 .with_backend(self.arguments.backend())
@@ -196,8 +197,8 @@ impl Bench {
             name,
             median_seconds: median_of_stage(name, &calls),
         });
-        // With `Backend::Auto`, a detector may fall back to the CPU for a single step, so the statistics of
-        // the step say which backend ran.
+        // With `Backend::Auto`, the library may use the CPU for a single step although there is a GPU. The
+        // statistics of the step say which backend ran.
         let on_cpu = facts.backend == ActiveBackend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth(self.threads)?);
@@ -299,8 +300,8 @@ fn print_row(run: &Run) {
 }
 
 impl World {
-    /// Returns the name of the file, or the name of the benchmark scene with the parameters that differ from
-    /// the published ones.
+    /// Returns the name of the file, or the name of the benchmark scene with those parameters that were
+    /// changed by command-line options.
     fn name(&self) -> String {
         let (Some(name), Some(density), Some(ratio), Some(bullets)) =
             (self.scene, self.density, self.ratio, self.bullets)

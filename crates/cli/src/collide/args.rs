@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) world: WorldArgs,
 
-    /// Processor that searches for the pairs
+    /// Processor (GPU or CPU) that searches for the colliding pairs
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
 
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
-    /// Order of the pairs: by their spheres a and b, or by time of impact (then by a and b)
+    /// Order of the pairs: by the numbers of their spheres a and b, or by time of impact (then by a and b)
     #[arg(long, value_enum, default_value = "pair")]
     pub(crate) sort: Sort,
 
@@ -92,10 +92,12 @@ pub(crate) struct Args {
     /// Print one JSON object for each frame, on one line, instead of the summary
     ///
     /// The keys of the JSON object are: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres,
-    /// periodic (in a periodic box), pairs, grazing, `grazing_by_integers`, candidates, proxies, levels,
-    /// backend, adapter (null on the CPU), reason (for the choice of the backend), seconds (time of the
-    /// search, without reading the input and starting the device), stages (a list of objects with name and
-    /// seconds) and, with --verify, verify.
+    /// periodic (in a periodic box), pairs, grazing (pairs that the fast swept test could not decide),
+    /// `grazing_by_integers` (pairs that float64 could not decide), candidates (pairs that were tested),
+    /// proxies (grid entries; a fast sphere may have several), levels (number of grids), backend, adapter
+    /// (null on the CPU), reason (for the choice of the backend), seconds (time of the search, without
+    /// reading the input and starting the device), stages (a list of objects with name and seconds) and, with
+    /// --verify, verify (the result of the check).
     #[arg(long)]
     pub(crate) json: bool,
 }

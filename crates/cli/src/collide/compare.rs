@@ -53,7 +53,7 @@ pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision])
     comparison
 }
 
-/// As bits, 0.0 and −0.0 differ, and a NaN equals itself.
+/// Returns the values of a pair as bits. Compared as bits, 0.0 and −0.0 differ, and a NaN equals itself.
 fn bits(c: &Collision) -> [u32; 4] {
     [c.a, c.b, c.toi.to_bits(), c.depth.to_bits()]
 }

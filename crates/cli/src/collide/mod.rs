@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (mut notes, mut is_coarse) = (Vec::new(), false);
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
-        // The note on coarse coordinates is printed for one frame only, because its numbers differ from frame
-        // to frame.
+        // Only the first note on coarse coordinates is printed. The notes of later frames would differ only
+        // in their numbers.
         if !is_coarse && let Some(note) = resolution::note(&world) {
             progress.aside(|| say(&format!("note: {note}")));
             is_coarse = true;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let start = Instant::now();
         let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // With `--verify`, the detector is dropped before the check, which may need its device memory.
+        // With `--verify`, the `Detector` is dropped, because the check may need its GPU memory.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &step, &collisions, &progress)?;
         let report = Report {

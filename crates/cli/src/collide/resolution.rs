@@ -2,8 +2,8 @@
 
 use carom_cli::read::World;
 
-/// Largest distance between neighbouring float32 coordinates without a note for the user, as a fraction of
-/// the smallest radius.
+/// If neighbouring float32 coordinates are farther apart than this fraction of the smallest radius, the user
+/// gets a note.
 const TOLERATED: f32 = 0.01;
 
 /// Returns a note for the user if float32 rounds coordinates to steps larger than a hundredth of the smallest
@@ -13,8 +13,8 @@ pub(crate) fn note(world: &World) -> Option<String> {
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // Spheres of radius 0 are left out, because a contact with such a point depends only on the radius of the
-    // other sphere.
+    // Spheres of radius 0 are left out. Rounding the position of such a point matters only relative to the
+    // radius of the sphere that the point may touch.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);
@@ -43,8 +43,7 @@ mod tests {
         let told = note_of("5,0,0,4e-9\n").unwrap();
         assert!(told.contains("4.8e-7") && told.contains("4e-9"), "{told}");
         assert!(note_of("1e6,0,0,0.1\n").is_some());
-        // Spheres with a radius of a millimetre, some metres from the origin, get no note on coarse
-        // coordinates.
+        // Coordinates of some metres are precise enough for a radius of one millimetre, so there is no note.
         assert_eq!(note_of("5,-7,2,1e-3\n0,0,0,0\n"), None);
         assert_eq!(note_of("0,0,0,1e-45\n"), None);
         assert_eq!(note_of(""), None);

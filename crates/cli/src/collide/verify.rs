@@ -27,8 +27,8 @@ pub(crate) struct Verdict {
     details: String,
 }
 
-/// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres, compares
-/// the list with the other backend's (GPU or CPU).
+/// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres, the
+/// other backend (GPU or CPU) makes a second list, and the two lists are compared.
 pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let spheres = step.spheres();
     if spheres.len() > MOST_BY_BRUTE_FORCE {
@@ -77,8 +77,7 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
                 .with_context(|| format!("nothing was checked: the {} backend failed", names[1]));
         }
     };
-    // If the requested backend did not run, the check would compare two lists of the same backend, and find
-    // no mistake.
+    // A second list from the same backend would have the same mistakes, so it could not check the first list.
     if checked.statistics.backend != other {
         bail!(
             "nothing was checked: the {} backend was requested, but another backend ran",

@@ -16,8 +16,9 @@ use crate::world_args::{Where, WorldArgs, keep_input};
 pub(crate) struct Args {
     /// File with the particles: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
-    /// The formats are those of `carom collide`, but only the coordinates of the centres are read. A
-    /// NumPy array has them in its first three columns, an archive in its array position.
+    /// The formats are those of `carom collide`, but only the coordinates of the centres are read. In a NumPy
+    /// array (*.npy), the coordinates are the first three columns. In a NumPy archive (*.npz), the
+    /// coordinates are the array named `position`.
     #[arg(value_name = "INPUT")]
     path: PathBuf,
 
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = cutoff)]
     pub(crate) cutoff: f32,
 
-    /// List each pair twice, once for each of its particles as the first one
+    /// List each pair twice: once as i,j and once as j,i
     #[arg(long)]
     pub(crate) full: bool,
 
@@ -40,14 +41,14 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) backend: Where,
 
-    /// Write all entries to this file: i,j,n1,n2,n3,dx,dy,dz,d as CSV (*.csv) or NumPy (*.npy, *.npz)
+    /// Write all pairs to this file: i,j,n1,n2,n3,dx,dy,dz,d as CSV (*.csv) or NumPy (*.npy, *.npz)
     ///
-    /// `i` and `j` are rows of the input, counted from 0. Particle i is a neighbour of the image of
-    /// particle j that is displaced by n1, n2 and n3 edges of the box. dx, dy and dz are the vector
-    /// from i to this image, and d is its length. Numbers have enough digits to read back unchanged.
-    /// The list is sorted by i, j and the image. The file appears only when it is complete. With -,
-    /// the list goes to standard output as CSV, and the summary goes to standard error. Without this
-    /// option, the first ten entries are printed.
+    /// `i` and `j` are rows of the input, counted from 0. Particle i is a neighbour of the periodic image of
+    /// particle j that is displaced by n1, n2 and n3 edges of the box. dx, dy and dz are the vector from i to
+    /// this image, and d is the length of the vector. Numbers have enough digits to read back unchanged. The
+    /// list is sorted by i, j and the image. The output file appears only when it is complete. If the file is
+    /// named `-`, the list goes to standard output as CSV, and the summary goes to standard error. Without
+    /// the option --output, the first ten entries of the list are printed.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 }

@@ -78,14 +78,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             if to_file {
                 written?;
             } else {
-                // A closed standard error does not matter while the list is read.
+                // If standard error is closed, but the list on standard output is still read, the program
+                // continues.
                 heard = is_heard(written)?;
             }
         }
         if !heard && !to_file {
             return Ok(ExitCode::SUCCESS);
         }
-        // The world is dropped before the next one is read, so that only one world is in memory.
+        // The particles of a frame are dropped before the next frame is read, so that only one frame is in
+        // memory.
         drop(world);
         next = worlds.next().transpose()?;
     }

@@ -11,9 +11,10 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Parses the simulation box of a LAMMPS dump from the three lines after `ITEM: BOX BOUNDS`. `heading`,
-    /// the rest of this line, gives the form of the box: orthogonal, triclinic (`xy xz yz`) or general
-    /// triclinic (`abc origin`). An error is the index of the invalid line, from 0 to 2, and a message.
+    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`.
+    /// `heading` is the text after `ITEM: BOX BOUNDS`. This text says whether the box is orthogonal,
+    /// triclinic (`xy xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line,
+    /// from 0 to 2, and a message.
     pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let words = |text: &[u8]| -> Vec<Vec<u8>> {
             let words = text
@@ -101,8 +102,9 @@ impl Cell {
         Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
     }
 
-    /// Converts a simulation box to a domain, but returns `None` if the box is open along all edges and has a
-    /// number that is too large. An open box has no influence on the spheres.
+    /// Converts a simulation box to a domain. A number that is too large is an error if the box is periodic
+    /// along an edge. If the box is open along all edges, it has no influence on the spheres, so `None` is
+    /// returned instead of the error.
     pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {
             Ok(domain) => Ok(Some(domain)),

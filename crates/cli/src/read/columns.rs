@@ -11,7 +11,8 @@ const MOST_SHOWN: usize = 200;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     pub(crate) center: [&'static str; 3],
-    /// Column that determines the radius: `radius`, `diameter`, or `type` if radii are given by type.
+    /// Column that determines the radius: `radius`, `diameter`, or `type` if the options give a radius for
+    /// each type of sphere.
     pub(crate) size: &'static str,
     pub(crate) velocity: [&'static str; 3],
 }

@@ -61,8 +61,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
                 .for_each(|field| record.push_field(field));
             return Ok(true);
         }
-        // The CSV parser gets one line at a time, because it would read everything after a missing quote as
-        // one field.
+        // The CSV parser gets one line at a time. Otherwise, after a missing quote, the parser would read the
+        // rest of the file as one field.
         ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)

@@ -45,8 +45,8 @@ impl Frames {
         }
     }
 
-    /// Returns the number of frames from the first selected frame to the end of the file, or 0 if the first
-    /// selected frame does not count from the end.
+    /// Returns how many frames before the end of the file the selection begins, if its first frame number is
+    /// negative (counts from the end). Otherwise, returns 0.
     pub(crate) fn marks(self) -> u64 {
         let (Self::One(start)
         | Self::Slice {
@@ -58,8 +58,9 @@ impl Frames {
         if start < 0 { start.unsigned_abs() } else { 0 }
     }
 
-    /// Returns the selected frames of a file of `count` frames, or `None` for a single frame before the first
-    /// frame of the file. `count` matters only for frames that are counted from the end.
+    /// Returns the frames that the selection contains in a file of `count` frames. Returns `None` if the
+    /// selection is a single frame that would be before the first frame of the file. `count` matters only for
+    /// negative frame numbers, which count from the end of the file.
     pub(crate) fn resolve(self, count: u64) -> Option<Span> {
         let from_end = |frame: i64| {
             u64::try_from(frame)

@@ -144,8 +144,8 @@ pub(crate) fn atom(
     head: &Head,
     read: u64,
 ) -> anyhow::Result<()> {
-    // LAMMPS ends every line with a line feed. An atom on a line without a line feed counts as missing,
-    // because digits may be missing.
+    // LAMMPS ends every line with a line feed. If a line has no line feed, the file was cut off, and the last
+    // number of the atom may be incomplete. So the atom counts as missing.
     if from.text.next()? && from.text.is_ended() && !from.text.line().starts_with(b"ITEM:") {
         return Ok(());
     }

@@ -80,7 +80,8 @@ pub(crate) struct Array<'a, R> {
     source: &'a str,
     input: BufReader<R>,
     byte: u64,
-    /// Shape of the array according to the header of the `.npy` file, which may hold fewer numbers.
+    /// Shape of the array according to the header of the `.npy` file. A file that was cut off holds fewer
+    /// numbers.
     pub(crate) shape: Vec<u64>,
     /// Whether the array is stored column by column (Fortran order).
     by_columns: bool,
@@ -145,7 +146,8 @@ impl<'a, R: Read> Array<'a, R> {
 
     fn understand(&mut self, header: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(header).map_err(|_| "the header is not text".to_owned())?;
-        // The header of a plain array has no escape sequences.
+        // A header with a backslash (an escape sequence) is rejected, because the header of a plain array has
+        // none.
         let fit = depth(text) <= DEEPEST && !text.contains('\\');
         let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
             return Err("the header does not describe a plain array".into());
@@ -267,8 +269,6 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(bytes)
     }
 
-    /// Fills `buffer` from the file. `what` names the contents of the buffer in the error for a file that
-    /// ends too early.
     fn exact(&mut self, buffer: &mut [u8], what: &str) -> anyhow::Result<()> {
         self.exact_with(buffer, || what.to_owned())
     }

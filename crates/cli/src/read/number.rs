@@ -25,7 +25,8 @@ where
     }
     match std::str::from_utf8(field).map(str::parse::<T>) {
         Ok(Ok(x)) if finite(x) => Ok(x),
-        // Rust also parses `inf` and `nan`. A field with digits is neither, but a number that is too large.
+        // Rust parses `inf` and `nan`, and parses a number that is too large as infinity. A field with digits
+        // is such a number.
         Ok(Ok(_)) if field.iter().any(u8::is_ascii_digit) => {
             Err(format!("is `{}`, but {most}", shown(field)))
         }

@@ -83,12 +83,12 @@ impl<'a, R: BufRead> Text<'a, R> {
         Ok(())
     }
 
-    /// Returns the last line, without leading and trailing white space.
     pub(crate) fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
 
-    /// Returns whether the last line ends with a line feed. Otherwise, it may have been cut off.
+    /// Returns whether the line that was read last ends with a line feed. A line without a line feed may have
+    /// been cut off.
     pub(crate) fn is_ended(&self) -> bool {
         self.line.ends_with(b"\n")
     }
@@ -100,7 +100,6 @@ impl<'a, R: BufRead> Text<'a, R> {
         )
     }
 
-    /// Returns the position in the text file after the last line.
     pub(crate) fn place(&self) -> Place {
         self.place
     }

@@ -98,8 +98,6 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         Ok(())
     }
 
-    /// Returns the error for a selection without any frame of the trajectory file. Reads to the end of the
-    /// file to count the frames.
     pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
         while self.skip()? {}
         let (source, count) = (self.text.text.source(), self.text.next);
@@ -202,7 +200,6 @@ impl Head {
         }
     }
 
-    /// Returns the names of the columns, and the part of the header that has the names.
     fn names(&self) -> (&[String], &'static str) {
         match self {
             Self::Lammps(head) => (&head.names, "ITEM: ATOMS"),
@@ -212,7 +209,6 @@ impl Head {
 }
 
 impl<R: BufRead> FrameText<'_, R> {
-    /// Returns the error for a trajectory file that ends too early, at the place `what`.
     pub(crate) fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),

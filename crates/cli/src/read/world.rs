@@ -26,7 +26,7 @@ pub struct World {
     pub notes: Vec<String>,
     names: Names,
     lines: Lines,
-    /// Whether spheres are located by line or by row numbers: `line` or `row`.
+    /// How error messages locate a sphere in the input: by `line` or by `row`.
     unit: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub struct Frame {
     pub step: Option<i64>,
 }
 
-/// Number of a field that is not read.
+/// Field number for a column of the input that is not read.
 pub(crate) const UNREAD: usize = 7;
 
 impl World {

@@ -148,7 +148,8 @@ pub(crate) fn world(
     Ok((world, columns))
 }
 
-/// Parses the comment line of a frame in an XYZ file, without the number of atoms.
+/// Parses the comment line of a frame in an XYZ file. The caller sets the number of atoms in the returned
+/// header.
 fn read_comment(comment: &[u8]) -> Result<Head, String> {
     let pairs = match pairs(comment) {
         Ok(pairs) => pairs,
@@ -194,7 +195,7 @@ fn is_extended(comment: &[u8]) -> bool {
     })
 }
 
-/// A pair `key=value` in the comment of an XYZ file. A missing value is `T`.
+/// A pair `key=value` in the comment of an XYZ file. A key without a value has the value `T` (true).
 struct Pair {
     key: Vec<u8>,
     value: Vec<u8>,

@@ -35,9 +35,7 @@ pub(crate) enum Column {
     B,
     TypeA,
     TypeB,
-    /// Index of a number of the pair, from 0 to 3.
     Number(usize),
-    /// Index of a component of the periodic image, from 0 to 2.
     Image(usize),
 }
 

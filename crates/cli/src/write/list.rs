@@ -210,8 +210,6 @@ pub(crate) fn plain(name: &str) -> io::Result<DType> {
     Ok(DType::Plain(name.parse().map_err(io::Error::other)?))
 }
 
-/// Writer of a row of a list of pairs as a record of a NumPy array. Each [`Row`] carries its columns, so the
-/// writer has no state.
 struct RowWriter;
 
 impl Serialize for Row {

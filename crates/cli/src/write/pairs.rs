@@ -7,12 +7,13 @@ use crate::read::World;
 /// An entry of a list of pairs: two spheres that touch, or two neighbours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
-    /// Row or id of one sphere of the pair, not larger than `b` except in full neighbour lists.
+    /// Row or id of one sphere of the pair. `a` is not larger than `b`, except in a list that has each pair
+    /// of neighbours twice.
     pub a: i64,
     /// Row or id of the other sphere of the pair.
     pub b: i64,
-    /// Periodic image of sphere `b` that touches sphere `a`: how many times each edge of the domain displaces
-    /// sphere `b`.
+    /// Periodic image of sphere `b` that touches sphere `a`: how many times the image is displaced along each
+    /// edge of the domain.
     pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the input has no types.
     pub types: [i32; 2],
@@ -63,8 +64,8 @@ pub fn named<'a>(
 }
 
 /// Returns the entries of a neighbour list, sorted by `a`, by `b` and by the periodic image. Particles are
-/// named by ids if the world has ids, otherwise by rows. In a half list the smaller id of a pair is `a`. If
-/// this exchanges the two particles, the image and the vector of the pair are negated.
+/// named by ids if the world has ids, otherwise by rows. If the list has each pair once, `a` is the smaller
+/// id. If this exchanges the two particles, the image and the vector of the pair are negated.
 pub fn neighbors<'a>(
     found: &'a NeighborList,
     world: &'a World,

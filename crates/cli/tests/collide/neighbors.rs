@@ -30,14 +30,13 @@ fn lists_have_images_vectors_and_distances() -> Test {
     assert_eq!(more(&[])?, format!("{head}0,1,1,0,0,1.5,0.0,0.0,1.5\n"));
     let full = "0,1,1,0,0,1.5,0.0,0.0,1.5\n1,0,-1,0,0,-1.5,0.0,0.0,1.5\n";
     assert_eq!(more(&["--full"])?, format!("{head}{full}"));
-    // `i` is the smaller id, and so the second particle of the file.
+    // With `--ids`, the smaller id comes first. Here the second particle of the file has the smaller id.
     let ids = "7,9,-1,0,0,-1.5,0.0,0.0,1.5\n";
     assert_eq!(more(&["--ids"])?, format!("{head}{ids}"));
     let full = "7,9,-1,0,0,-1.5,0.0,0.0,1.5\n9,7,1,0,0,1.5,0.0,0.0,1.5\n";
     assert_eq!(more(&["--ids", "--full"])?, format!("{head}{full}"));
     let types = "i,j,n1,n2,n3,dx,dy,dz,d,type_i,type_j\n7,9,-1,0,0,-1.5,0.0,0.0,1.5,2,1\n";
     assert_eq!(more(&["--ids", "--types"])?, types);
-    // In open space, all images are 0.
     let open = list(&[&csv, "--cutoff", "5"])?;
     assert_eq!(open, format!("{head}0,2,0,0,0,-4.0,0.0,3.0,5.0\n"));
     Ok(())

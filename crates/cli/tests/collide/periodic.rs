@@ -7,7 +7,8 @@ use std::fs;
 const CSV: &str = "id,type,x,y,z,radius\n9,1,9,5,5,1\n7,2,0.5,5,5,1\n8,1,5,5,5,1\n";
 const BOX: &str = "0 0 0 10 10 10";
 
-/// Returns the spheres of [`CSV`] as a LAMMPS dump. `bounds` is the rest of the line `ITEM: BOX BOUNDS`.
+/// Returns the spheres of the constant [`CSV`] as a LAMMPS dump. The line `ITEM: BOX BOUNDS` ends with
+/// `bounds`.
 fn dump(bounds: &str) -> String {
     format!(
         "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS{bounds}\n\
@@ -30,8 +31,8 @@ fn lists_have_columns_for_the_image() -> Test {
     let world = [csv.as_str(), "--box", BOX, "--periodic", "abc"];
     let more = |args: &[&str]| list(&folder, &[&world, args].concat());
     assert_eq!(more(&[])?, "a,b,toi,depth,n1,n2,n3\n0,1,0.0,0.5,1,0,0\n");
-    // With `--ids`, column `a` has the id of the second sphere of the file, so the sign of the periodic image
-    // is reversed.
+    // With `--ids`, the smaller id comes first. Here the second sphere of the file has the smaller id, so the
+    // sign of the periodic image is reversed.
     let ids = "a,b,toi,depth,n1,n2,n3\n7,9,0.0,0.5,-1,0,0\n";
     assert_eq!(more(&["--ids"])?, ids);
     let types = "a,b,toi,depth,n1,n2,n3,type_a,type_b\n0,1,0.0,0.5,1,0,0,1,2\n";

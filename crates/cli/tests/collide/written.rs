@@ -23,8 +23,8 @@ fn list(folder: &Folder, name: &str, options: &[&str]) -> Result<Vec<String>, Bo
         .collect())
 }
 
-/// Fails unless two lists have the same pairs and almost the same numbers. LAMMPS's scaled coordinates are
-/// rounded differently.
+/// Fails unless two lists have the same pairs and almost the same numbers. Numbers may differ slightly,
+/// because LAMMPS rounds scaled coordinates differently.
 fn expect_alike(name: &str, found: &[String], expected: &[String]) -> Test {
     assert!(
         expected.len() >= 10,

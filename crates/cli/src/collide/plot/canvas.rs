@@ -45,7 +45,6 @@ impl Canvas {
         let reach = width / 2.0 + 0.5;
         for row in pixels_between([from[1], to[1]], reach, HEIGHT) {
             let y = row as f32 + 0.5 - from[1];
-            // Range of x in which the line is at most `reach` above or below a row of pixels.
             let part = [y - reach, y + reach].map(|y| from[0] + (y / dy).clamp(0.0, 1.0) * dx);
             for column in pixels_between(part, reach, WIDTH) {
                 let pixel = &mut self.pixels[row * WIDTH + column];

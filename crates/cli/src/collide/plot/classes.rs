@@ -10,12 +10,12 @@ use super::canvas::Colour;
 const MOST: u32 = 8;
 const ALONE: Colour = [204, 204, 204];
 
-/// Division of the spheres into classes by the number of contacts at the start of the time step. All spheres
-/// of a class have the same colour.
+/// Classes of spheres with similar numbers of contacts at the start of the time step. All spheres of a class
+/// have the same colour.
 pub(crate) struct Classes {
     contacts: Vec<u32>,
-    /// Smallest number of contacts in each class of spheres, in ascending order from 0, followed by the
-    /// largest number of contacts plus one.
+    /// The smallest number of contacts for each colour, in ascending order from 0, and then the largest
+    /// number of contacts of any sphere plus one.
     bounds: Vec<u32>,
 }
 
@@ -33,8 +33,8 @@ impl Classes {
         if end <= MOST + 1 {
             bounds.extend(1..=end);
         } else {
-            // The classes of spheres begin at numbers of contacts in geometric sequence, because many
-            // contacts are rare.
+            // Each colour stands for a range of numbers of contacts. The ranges grow geometrically, because
+            // few spheres have many contacts.
             let ratio = f64::from(end).powf(1.0 / f64::from(MOST));
             for i in 0..=MOST {
                 #[allow(clippy::cast_possible_truncation, reason = "at most `end`")]
@@ -72,7 +72,8 @@ impl Classes {
         self.bounds.partition_point(|&first| first <= contacts) - 1
     }
 
-    /// Returns the colour of a class of spheres, which is darker for more contacts.
+    /// Returns the colour of the spheres in a class. The more contacts the spheres have, the darker is the
+    /// colour.
     fn colour(&self, class: usize) -> Colour {
         if class == 0 {
             return ALONE;

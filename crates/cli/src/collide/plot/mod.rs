@@ -22,8 +22,8 @@ use view::View;
 /// Width and height of the picture in pixels.
 const WIDTH: usize = 1600;
 const HEIGHT: usize = 1200;
-/// Edges of the plot area, in pixels from the top left corner of the picture. Lines through the centres of
-/// pixels are sharp.
+/// Edges of the plot area, in pixels from the top left corner of the picture. The edges go through the
+/// centres of pixels, where lines are sharp.
 const LEFT: f32 = 165.5;
 const TOP: f32 = 110.5;
 const RIGHT: f32 = 1225.5;
@@ -32,8 +32,9 @@ const BOTTOM: f32 = 1110.5;
 const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [34, 34, 34];
 const FAINT: Colour = [176, 176, 176];
-/// Colours of the lines of pairs: black for pairs that touch at the start of the step, and orange for pairs
-/// that meet later. Their different brightness helps colour-blind readers.
+/// Colours of the lines that join the centres of pairs: black for pairs that touch at the start of the step,
+/// and orange for pairs that meet later. Black and orange also differ in brightness, which helps colour-blind
+/// readers.
 const AT_THE_START: Colour = [0, 0, 0];
 const LATER: Colour = [230, 85, 0];
 

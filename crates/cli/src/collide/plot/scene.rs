@@ -15,8 +15,8 @@ const LEAST_RADIUS: f32 = 0.75;
 /// Total area of all dots (spheres that are too small to see) in square pixels. It determines the radius of a
 /// dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Length in pixels of the part of a pair's line inside a large sphere, unless the diameter of the smaller
-/// sphere is larger.
+/// Length in pixels of the part of a pair's line that lies inside a large sphere. If the diameter of the
+/// smaller sphere is larger than that, the part is as long as this diameter.
 const MOST_WITHIN: f32 = 12.0;
 const RIMMED: f32 = 4.0;
 
@@ -39,8 +39,8 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Shapes are painted from front to back. The line of a pair is painted before all spheres at the same
-    // depth, which could hide the line in a two-dimensional world.
+    // Shapes are painted from front to back, and the line of a pair before all spheres at the same depth.
+    // Otherwise, these spheres could hide the line in a two-dimensional world, where all depths are equal.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];

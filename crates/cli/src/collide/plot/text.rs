@@ -14,7 +14,7 @@ pub(crate) enum Align {
 }
 
 impl Canvas {
-    /// Writes a text with its baseline through `place` and lines `size` pixels high.
+    /// Writes a text, `size` pixels high, with its baseline through `place`.
     pub(crate) fn write(&mut self, text: &str, size: f32, place: Place, align: Align) {
         let font = self.font.clone().into_scaled(size);
         let mut x = match align {
@@ -36,8 +36,8 @@ impl Canvas {
         }
     }
 
-    /// Writes a text from `place` on. If the text is wider than `width` pixels, an ellipsis replaces its
-    /// beginning.
+    /// Writes a text to the right of `place`. If the text is wider than `width` pixels, an ellipsis replaces
+    /// the beginning of the text.
     pub(crate) fn write_within(&mut self, text: &str, size: f32, place: Place, width: f32) {
         let mut shown = text.to_owned();
         let mut rest = text.chars();

@@ -39,8 +39,8 @@ impl View {
         let axes = [[1, 2, 0], [0, 2, 1], [0, 1, 2]][if above { 2 } else { thinner }];
         let room = [RIGHT - LEFT, BOTTOM - TOP].map(|room| f64::from(room - 2.0 * MARGIN));
         let mut scale = (room[0] / size[axes[0]]).min(room[1] / size[axes[1]]);
-        // If all spheres are one point, the scale is such that the largest coordinate of the point would fit
-        // into the plot area.
+        // If all spheres are one point, every scale fits. The chosen scale maps the largest coordinate of the
+        // point to the height of the plot area.
         if scale.is_infinite() {
             let away = first.center.into_iter().map(f32::abs).fold(0.0, f32::max);
             scale = room[1] / f64::from(if away > 0.0 { away } else { 1.0 });
@@ -58,8 +58,8 @@ impl View {
 
     pub(crate) fn nearness(&self, sphere: &Sphere) -> f32 {
         let depth = sphere.center[self.axes[2]];
-        // The axes to the right, upwards and towards the viewer form a right-handed system. So in a view
-        // along y, the viewer is at small y, and in a view along x or z at large coordinates.
+        // Spheres with larger coordinates are nearer to the viewer, except in a view along y. There, x points
+        // to the right and z upwards, so y points away from the viewer.
         if self.axes[2] == 1 { -depth } else { depth }
     }
 
