@@ -223,7 +223,8 @@ impl Detector {
         self.detect_waiting(step, collisions, Wait::Await).await
     }
 
-    /// Finds the neighbours of each particle.
+    /// Finds the neighbours of each particle: all pairs of particles within a cutoff
+    /// ([`NeighborSearch::within`]), or all spheres that touch ([`NeighborSearch::touching`]).
     ///
     /// # Errors
     /// [`Error::InvalidCutoff`] for a cutoff or a skin out of range, and the errors of
@@ -248,7 +249,8 @@ impl Detector {
     }
 
     /// Finds neighbours like [`find_neighbors_into`](Self::find_neighbors_into), without blocking the thread
-    /// while a GPU works: see [`detect_async`](Self::detect_async).
+    /// while a GPU works: see [`detect_async`](Self::detect_async). If the future is dropped
+    /// before it completes, the list is empty.
     ///
     /// # Errors
     /// The errors of [`find_neighbors`](Self::find_neighbors).

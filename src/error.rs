@@ -73,7 +73,7 @@ pub enum Error {
     /// The spheres of a periodic domain have too many images (periodic copies) that reach into its cell.
     #[error(
         "the spheres have {needed} images in the periodic cell, but the limit is {limit}; enlarge \
-         the cell, shorten the time step, or use smaller spheres"
+         the cell, shorten the time step, or use smaller spheres or a smaller cutoff"
     )]
     #[non_exhaustive]
     TooManyImages {

@@ -30,6 +30,8 @@
 //! float32 times and depths. [`verify()`] checks a list of collisions, from carom or from another program,
 //! against exact arithmetic on every pair.
 //!
+//! [`Detector::find_neighbors`] makes neighbour lists: all pairs of particles within a cutoff.
+//!
 //! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the CPU; both
 //! give the same list. [`Statistics::backend`] tells which backend did a step.
 //!

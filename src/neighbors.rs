@@ -151,9 +151,20 @@ impl<'a> NeighborSearch<'a> {
     }
 
     fn reach(&self, sphere: &Sphere) -> f32 {
+        // With a skin, the sum is rounded up to a float32 that is greater. This makes room for the rounding
+        // of distances in `NeighborList::is_valid_for`.
+        let with_skin = |length: f32, skin: f32| {
+            if skin > 0.0 {
+                (length + skin).next_up()
+            } else {
+                length
+            }
+        };
         match self.rule {
-            Rule::Cutoff(cutoff) => sum_rounded_up(cutoff, self.skin) / 2.0,
-            Rule::Radii => sum_rounded_up(sphere.radius, self.skin / 2.0),
+            Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
+            // The search reports an invalid radius.
+            Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&sphere.radius) => sphere.radius,
+            Rule::Radii => with_skin(sphere.radius, self.skin / 2.0),
         }
     }
 }
@@ -166,20 +177,14 @@ fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
     }
 }
 
-/// Returns the smallest float32 that is at least the sum of two nonnegative float32.
-fn sum_rounded_up(a: f32, b: f32) -> f32 {
-    let sum = a + b;
-    // The rounding error of a sum is a float32 itself, and this expression for it is exact: Knuth's "TwoSum".
-    let part = sum - a;
-    let error = (a - (sum - part)) + (b - part);
-    if error > 0.0 { sum.next_up() } else { sum }
-}
-
 /// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
 /// of j).
 ///
 /// The list has a pair if the exact distance of its two particles, computed from their float32 coordinates
-/// without rounding, is at most the cutoff (or the sum of their radii), plus the skin if there is one.
+/// without rounding, is at most the cutoff (or the sum of their radii). With a skin, the list also has all
+/// pairs whose distance exceeds this length by at most the skin, and may have a few whose distance exceeds it
+/// by a rounding error more. [`Options::max_pairs`](crate::Options::max_pairs) limits the number of pairs of a
+/// half list. A full list has each of them twice.
 ///
 /// A half list has each pair of particles once, with i < j. In a periodic domain, a particle may be a
 /// neighbour of its own images. In a half list, these pairs have i = j and an image whose first component
@@ -238,14 +243,15 @@ impl NeighborList {
     ///   skin, kind (half or full) and domain.
     /// - No particle has moved by more than half the skin since then. A particle that was wrapped into a
     ///   periodic cell has moved by an edge of the cell.
+    ///
+    /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
         let same = (self.rule, self.skin, self.full, self.domain)
             == (search.rule, search.skin, search.full, search.domain);
         if !same || self.searched.len() != search.spheres.len() {
             return false;
         }
-        // The square of half the skin, reduced by more than the rounding errors of the distances.
-        let limit = f64::from(self.skin).powi(2) / 4.0 * (1.0 - 2.0_f64.powi(-40));
+        let limit = f64::from(self.skin).powi(2) / 4.0;
         let is_near = |(old, new): (&Sphere, &Sphere)| {
             let [x, y, z] = [0, 1, 2].map(|k| f64::from(new.center[k]) - f64::from(old.center[k]));
             let same = (old.radius == search.reach(new)) & (old.groups == new.groups);
@@ -419,14 +425,29 @@ impl Entries<'_> {
             let (Some(from), Some(to)) = (place(i), place(j)) else {
                 continue;
             };
-            let mut vector = to - from;
-            if let Some(&image) = image {
-                vector += DVec3::from(self.domain.displacement(image));
-            }
+            let vector = match image {
+                None => to - from,
+                Some(&image) => displaced(self.domain, from, to, image),
+            };
             *own = vector.as_vec3().to_array();
             *distance = vector.length() as f32;
         }
     }
+}
+
+/// Returns the vector from a particle to an image (periodic copy) of another. Coordinates may cancel across a
+/// face of the cell, so the sum of each component carries its rounding errors along.
+fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
+    let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
+    let (mut sum, mut errors) = (to, DVec3::ZERO);
+    for term in [-from, x, y, z] {
+        let next = sum + term;
+        // The rounding error of the addition: Knuth's "TwoSum".
+        let part = next - sum;
+        errors += (sum - (next - part)) + (term - part);
+        sum = next;
+    }
+    sum + errors
 }
 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the

@@ -214,6 +214,37 @@ fn a_skin_that_float32_would_round_down_is_rounded_up() -> Test {
 }
 
 #[test]
+fn distances_across_a_face_are_as_exact_as_others() -> Test {
+    // The coordinate of the first particle is so small that float64 rounds its distance from the image of
+    // the second one to a multiple of 2⁻⁴³.
+    let cutoff = 7.583_184e-8;
+    let particles = [cutoff, 1000.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
+    let domain = Domain::rectangular([0.0; 3], [1000.0; 3]);
+    let search = NeighborSearch::within(&particles, cutoff).in_domain(&domain);
+    let list = detector()?.find_neighbors(&search)?;
+    assert_eq!(
+        (list.vectors, list.distances),
+        (vec![[-cutoff, 0.0, 0.0]], vec![cutoff])
+    );
+    Ok(())
+}
+
+#[test]
+fn invalid_radii_are_errors_with_a_skin_too() -> Test {
+    let particles = [(-1.0, 0.0), (0.5, 2.0)].map(|(r, x)| Sphere::new([x, 0.0, 0.0], r));
+    let search = NeighborSearch::touching(&particles).with_skin(4.0);
+    let error = detector()?
+        .find_neighbors(&search)
+        .err()
+        .ok_or("the radius is valid")?;
+    assert!(
+        error.to_string().contains("sphere 0: radius is -1.0"),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[test]
 fn pairs_that_groups_leave_out_are_no_neighbors() -> Test {
     let at = |x: f32| Sphere::new([x, 0.0, 0.0], 0.0);
     let mut particles = [

@@ -33,8 +33,8 @@ pub(crate) struct WorldArgs {
     /// Identify spheres by the column named `id` in the file instead of their row numbers
     ///
     /// LAMMPS may write its atoms in a different order in each frame, so only an id identifies a sphere in
-    /// several frames. In the list of pairs, `a` is the smaller id of a pair. Two spheres with the same id
-    /// are an error. The option --ids is for CSV, LAMMPS dumps and XYZ.
+    /// several frames. In the list of pairs, the first id of a pair is the smaller one (except in a full
+    /// neighbour list). Two spheres with the same id are an error. The option --ids is for CSV, LAMMPS dumps and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
