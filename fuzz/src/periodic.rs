@@ -118,7 +118,8 @@ fuzz_target!(|data: &[u8]| {
     };
     let found = DETECTOR.with_borrow_mut(|detector| detector.detect(&step.in_domain(&domain)));
     let Ok(found) = found else {
-        // carom rejects a periodic cell whose three edges are linearly dependent.
+        // carom rejects a periodic cell whose edges are linearly dependent, and a world with too many candidate
+        // pairs.
         return;
     };
     let truth = if two_sets {
