@@ -1,7 +1,7 @@
 // Writes the results of the step for users' shaders, and the size of the indirect dispatches over the pairs.
 // Dispatched as one workgroup.
 
-#import carom::{CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
+#import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
 #import crowd::{may_be_crowded}
 #import dispatch::{DispatchArguments, dispatch_over}
@@ -43,6 +43,7 @@ fn status() -> u32 {
     status |= select(0u, CAROM_TOO_CROWDED, crowded);
     status |= select(0u, CAROM_TOO_MANY_SPHERES, counters.spheres_needed > 0u);
     status |= select(0u, CAROM_INVALID_SPHERES, atomicLoad(&counters.invalid) > 0u);
+    status |= select(0u, CAROM_IMAGE_OUT_OF_RANGE, atomicLoad(&counters.out_of_range) > 0u);
     status |= select(0u, CAROM_UNFINISHED, (params.flags & FLAG_WATCH) != 0u && !finished);
     return status;
 }
@@ -59,6 +60,9 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.found = all;
     results.candidates = candidates();
     results.segments = segments();
+    results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));
+    // The counter is 1 + an index, or 0. Then the result is CAROM_NONE.
+    results.out_of_range = atomicLoad(&counters.out_of_range) - 1u;
     results.spheres = params.spheres;
     results.b_offset = params.b_offset;
     results.invalid = atomicLoad(&counters.invalid);

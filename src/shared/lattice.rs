@@ -14,6 +14,23 @@ const MAX_CELLS: i32 = 1 << 20;
 /// multiple.
 const MAX_COMBINED: i64 = 1 << 26;
 
+/// Number of bits for the fraction of an edge in the shaders' fixed-point coordinates along the
+/// edges of the lattice.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_FRACTION_BITS: u32 = 20;
+/// Bound of the shaders' error of a displaced centre, in units of ε = 2⁻²³ times the magnitudes that
+/// are added. docs/exact.md (section 5) adds up the errors.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_SLACK: f32 = 8.0;
+/// Bound of the shaders' error of a coordinate along an edge of the lattice, in units of ε = 2⁻²³
+/// times the products that are added.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
+/// Bound of the shaders' error of the relative position of two images, in units of ε/2 = 2⁻²⁴ times
+/// the magnitudes that are added.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_AWAY: f32 = 8.0;
+
 /// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same
 /// lattice as the periodic edges of the domain, but are as short and as perpendicular as possible.
 /// Without the reduction, spheres would have many images in the cell of a skewed domain.

@@ -76,6 +76,18 @@ kernels! {
 }
 
 kernels! {
+    /// The compute shaders that run only in a periodic domain.
+    Periodic, PERIODIC:
+    lattice_units: "lattice_units", "main", [];
+    wrap: "wrap", "main", [];
+    place_cell: "place_cell", "main", [];
+    images: "images", "main", [];
+    images_count: "images", "count", [];
+    pairs_periodic: "pairs_periodic", "main", [];
+    pair_images: "pair_images", "main", [];
+}
+
+kernels! {
     /// The compute shaders that read spheres from the application's own GPU buffers, and compute
     /// the parameters that depend on them.
     Load, LOAD:
@@ -112,7 +124,9 @@ kernels! {
 
 /// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
+    [STAGES, PERIODIC, LOAD, GATHER, REDUCE]
+        .into_iter()
+        .flatten()
 }
 
 impl Kernel {
