@@ -57,7 +57,6 @@ fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage
         Stage::new("bin", vec![make(&kernels.bin, proxies)?]),
         Stage::new("scan", scan(binder, kernels, &b.slot_starts)?),
         Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
-        Stage::new("tally", vec![make(&kernels.tally, proxies)?]),
         Stage::new(
             "pairs",
             vec![make(&kernels.pairs, proxies)?, make(&kernels.results, 1)?],
