@@ -61,7 +61,7 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let alone = pack_image(vec3<i32>(1));
     var listed = Listed(sphere, number, array<i32, 3>(), pack_image(vec3<i32>(0)), alone);
     let limit = vec3<f32>(lattice.most_cells);
-    if !all(abs(at) + half <= limit) {
+    if lattice.most_cells < 0.0 || !all(abs(at) + half <= limit) {
         atomicMax(&counters.out_of_range, sphere + 1u);
         return listed;
     }

@@ -20,7 +20,10 @@ fn main() {
     let power = params.length_power;
     lattice.corner = vector_times_power(given_lattice.corner, power);
     lattice.width = times_power(given_lattice.width, power);
-    lattice.most_cells = given_lattice.most_cells;
+    // With longer dual vectors, coordinates along the edges might overflow. Then every sphere is out of range.
+    let longest = max(max(given_lattice.duals[0].w, given_lattice.duals[1].w), given_lattice.duals[2].w);
+    let fits = times_power(longest, -power) <= MAX_MAGNITUDE;
+    lattice.most_cells = select(-1.0, given_lattice.most_cells, fits);
     for (var k = 0u; k < 3u; k++) {
         lattice.edges[k] = scaled(given_lattice.edges[k], power);
         lattice.duals[k] = scaled(given_lattice.duals[k], -power);

@@ -4,13 +4,14 @@
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults}
 #import invocation::{invocation}
 #import lattice::{in_given_edges, pack_image, unpack_image}
-#import types::{Entry, Lattice}
+#import types::{Entry, Lattice, Params}
 
-@group(0) @binding(0) var<uniform> lattice: Lattice;
-@group(0) @binding(1) var<storage, read> results: CaromResults;
-@group(0) @binding(2) var<storage, read> entries: array<Entry>;
-@group(0) @binding(3) var<storage, read_write> pairs: array<CaromCollision>;
-@group(0) @binding(4) var<storage, read_write> pair_images: array<u32>;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> lattice: Lattice;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read> entries: array<Entry>;
+@group(0) @binding(4) var<storage, read_write> pairs: array<CaromCollision>;
+@group(0) @binding(5) var<storage, read_write> pair_images: array<u32>;
 
 // Returns whether the first component of an image that is not 0 is positive.
 fn is_positive(image: vec3<i32>) -> bool {
@@ -35,7 +36,7 @@ fn main(
     // Of two images of one sphere, the image with the greater vector is the second of the pair.
     let in_order = spheres.x < spheres.y || (spheres.x == spheres.y && is_positive(image));
     let a = select(spheres.y, spheres.x, in_order);
-    let b = select(spheres.x, spheres.y, in_order) - results.b_offset;
+    let b = select(spheres.x, spheres.y, in_order) - params.b_offset;
     pairs[place].a = a;
     pairs[place].b_and_grazing = b | (pair.b_and_grazing & CAROM_GRAZING);
     pair_images[place] = pack_image(select(-image, image, in_order));

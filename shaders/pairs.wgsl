@@ -1,16 +1,13 @@
 // Tests every sphere (or time segment of a fast sphere) against the candidates near it in the grids, and
-// lists the pairs that touch. With TALLY, the kernel only counts the candidates. This counting pass runs
-// first if there may be more candidates than allowed. `pairs_periodic.wgsl` does the same in a periodic domain.
+// lists the pairs that touch. `pairs_periodic.wgsl` does the same in a periodic domain.
 // Twin of `src/cpu/pairs`.
 
 #import carom::{CaromCollision}
 #import filter::{filter_pair}
 #import found_pairs::{ignore_each_other, list_staged, report}
 #import invocation::{invocation}
-#import search::{Searcher, count_candidates, count_for_all, is_idle, search, sh_idle}
+#import search::{Searcher, search_all}
 #import types::{Counters, Params, Plan, SortedCell, SortedProxy, Sphere}
-
-override TALLY: bool = false;
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -46,21 +43,7 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    if local == 0u {
-        sh_idle = select(0u, 1u, is_idle());
-    }
-    if workgroupUniformLoad(&sh_idle) != 0u {
-        return;
-    }
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index < plan.sorted {
-        count_candidates(search(index));
-    }
-    workgroupBarrier();
-    if local == 0u {
-        count_for_all();
-    }
-    workgroupBarrier();
+    search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
     // Each call writes one of the workgroup's pairs. There is no loop, because some drivers end long loops
     // early.
     list_staged(local);

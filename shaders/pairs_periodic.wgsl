@@ -9,12 +9,10 @@
 #import invocation::{invocation}
 #import lattice::{displacement, length_bound, unpack_image}
 #import opaque::{opaque, opaque3}
-#import search::{Searcher, count_candidates, count_for_all, is_idle, search, sh_idle}
+#import search::{Searcher, search_all}
 #import spheres::{sphere_at}
 #import tag::{segment_of}
 #import types::{Counters, Entry, Lattice, Params, Plan, SortedCell, SortedProxy, Sphere}
-
-override TALLY: bool = false;
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> lattice: Lattice;
@@ -90,21 +88,7 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    if local == 0u {
-        sh_idle = select(0u, 1u, is_idle());
-    }
-    if workgroupUniformLoad(&sh_idle) != 0u {
-        return;
-    }
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index < plan.sorted {
-        count_candidates(search(index));
-    }
-    workgroupBarrier();
-    if local == 0u {
-        count_for_all();
-    }
-    workgroupBarrier();
+    search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
     // Each call writes one of the workgroup's pairs. There is no loop, because some drivers end long loops
     // early.
     list_staged(local);

@@ -3,7 +3,7 @@
 // in it. Dispatched as one invocation.
 // Twin of `Cell::new` in `src/cpu/images/cell.rs`.
 
-#import types::{Frame, Lattice, Params, Space}
+#import types::{Lattice, Params, Space}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> space: Space;

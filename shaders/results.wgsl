@@ -3,7 +3,6 @@
 
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
-#import crowd::{may_be_crowded}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import types::{Counters, Params, Plan, Space}
 
@@ -33,10 +32,8 @@ fn segments() -> vec2<u32> {
 
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // One pass may count the candidate pairs, and one tests them, unless there are too many. Each of these
-    // passes counts every sphere (or time segment) in the grids as finished once.
-    let times = select(1u, 2u, may_be_crowded() && !crowded);
-    let finished = atomicLoad(&counters.finished) == plan.sorted * times;
+    // In a step with too many candidates, most spheres are not searched to the end.
+    let finished = crowded || atomicLoad(&counters.finished) == plan.sorted;
     var status = 0u;
     status |= select(0u, CAROM_TRUNCATED, more(found(), vec2<u32>(params.pair_capacity, 0u)));
     status |= select(0u, CAROM_TOO_MANY_SEGMENTS, more(segments(), vec2<u32>(params.segment_capacity, 0u)));

@@ -28,7 +28,7 @@ fn main(
     if !is_invalid(sphere) {
         let middle = sphere.center + sphere.velocity * (0.5 * params.dt);
         let at = along_edges(middle - lattice.corner);
-        if all(abs(at) <= vec3<f32>(lattice.most_cells)) {
+        if lattice.most_cells >= 0.0 && all(abs(at) <= vec3<f32>(lattice.most_cells)) {
             image = -vec3<i32>(floor(at));
         } else {
             atomicMax(&counters.out_of_range, i + 1u);

@@ -3,7 +3,6 @@
 // Twin of `src/shared/lattice.rs`.
 
 #import opaque::{opaque3}
-#import types::{Lattice}
 #needs lattice
 
 // Returns the coordinates of a vector along the edges of the lattice, in edges.

@@ -1,10 +1,12 @@
 // Searches the grids for the candidates near each sphere (or time segment of a fast sphere). The kernel that
-// imports this file declares `filter_and_report`, which tests one candidate.
+// imports this file declares `filter_and_report`, which tests one candidate. If there may be more candidates than
+// allowed, each workgroup first counts its own, and tests them only if those counted so far by all workgroups
+// are not too many.
 // Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. A large sphere on the GPU does
 // not search grids with smaller cells, because all other invocations would wait for it. The first test of a
 // candidate is the near test of `near.wgsl`, not a test of bounding spheres.
 
-#import crowd::{may_be_crowded}
+#import crowd::{may_be_crowded, must_be_crowded}
 #import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
 #import grid::{in_box, slot_in_box, slot_of}
 #import near::{may_touch, window_of}
@@ -15,11 +17,19 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-var<workgroup> sh_idle: u32;
+// What the searches of the workgroup do at present: one of the next four constants.
+var<workgroup> sh_task: u32;
+// The searches count and test the candidates.
+const COUNT_AND_TEST = 0u;
+// They only count the candidates, because there may be more than allowed.
+const COUNT = 1u;
+// They test the candidates, which are counted already.
+const TEST = 2u;
+const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Returns whether the pass that counts the candidate pairs has found more of them than allowed.
+// Returns whether the workgroups have counted more candidates so far than allowed.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -131,7 +141,7 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
     let candidates = own_candidates(searcher.index, level, slot);
     *tally = counted(*tally, candidates.count);
-    if !TALLY {
+    if sh_task != COUNT {
         test(searcher, candidates);
     }
 }
@@ -238,7 +248,7 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
         piece.begin = max(piece.begin, begin);
         begin = 0u;
         *tally = counted(*tally, piece.end - piece.begin);
-        if !TALLY {
+        if sh_task != COUNT {
             test_piece(searcher, piece, number, at, slab);
         }
         at = next_cell(block, at, piece.whole);
@@ -289,12 +299,6 @@ fn search(index: u32) -> vec2<u32> {
     return tally;
 }
 
-// Returns whether this pass has nothing to do. Candidate pairs are counted (TALLY) only if there may be more
-// than allowed. They are not tested if there are more.
-fn is_idle() -> bool {
-    return (TALLY && !may_be_crowded()) || (!TALLY && refused());
-}
-
 fn count_candidates(tally: vec2<u32>) {
     let before = atomicAdd(&sh_candidates[0], tally.x);
     let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
@@ -303,23 +307,55 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's counts to the global counters. Each workgroup makes only one addition to each counter,
-// because additions to one word of global memory are serialized.
-fn count_for_all() {
+// Adds the workgroup's candidates to the global counter. Each workgroup makes only one addition to a global
+// counter, because additions to one word of global memory are serialized.
+fn count_candidates_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
-    // If one pass counts the candidates and another tests them, only the first adds to the counter of
-    // candidates.
-    if any(tally != vec2<u32>(0u)) && (TALLY || !may_be_crowded()) {
+    if any(tally != vec2<u32>(0u)) {
         let before = atomicAdd(&counters.candidates[0], tally.x);
         let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
         if carry > 0u {
             atomicAdd(&counters.candidates[1], carry);
         }
     }
+}
+
+// Ends a search by all invocations of the workgroup, and decides what the workgroup does next.
+fn next_task() {
+    if sh_task != TEST {
+        count_candidates_for_all();
+    }
+    if sh_task == COUNT && !refused() && !must_be_crowded() {
+        // The invocations are counted as finished after they have tested their candidates.
+        atomicStore(&sh_finished, 0u);
+        sh_task = TEST;
+        return;
+    }
+    sh_task = STOP;
     if atomicLoad(&sh_finished) > 0u {
         atomicAdd(&counters.finished, atomicLoad(&sh_finished));
     }
     if atomicLoad(&sh_pairs) > 0u {
         sh_base = reserve(min(atomicLoad(&sh_pairs), STAGED));
+    }
+}
+
+// Searches for candidates of the proxies (spheres or time segments) of the workgroup. `index` is the index of an
+// invocation's proxy in the buffer of sorted spheres.
+fn search_all(index: u32, local: u32) {
+    if local == 0u && may_be_crowded() {
+        sh_task = COUNT;
+    }
+    while workgroupUniformLoad(&sh_task) != STOP {
+        if index < plan.sorted {
+            let tally = search(index);
+            if sh_task != TEST {
+                count_candidates(tally);
+            }
+        }
+        workgroupBarrier();
+        if local == 0u {
+            next_task();
+        }
     }
 }

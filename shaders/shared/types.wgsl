@@ -46,8 +46,8 @@ struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
-    // Number of spheres (or time segments) whose search for contacts is finished, summed over the pass that
-    // counts candidates and the pass that tests them. Only counted if FLAG_WATCH is set.
+    // Number of spheres (or time segments) whose search for contacts is finished. Only counted if FLAG_WATCH
+    // is set.
     finished: atomic<u32>,
     // Number of spheres in the input if there are more than allowed, otherwise 0.
     spheres_needed: u32,

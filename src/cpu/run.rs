@@ -235,7 +235,6 @@ impl<S: ProxySpace> Planned<'_, S> {
         // counting them is not needed.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
-            clock.lap("tally");
         }
         let mut counts = find_pairs(&search, self.limits.pairs, &mut found.found)?;
         clock.lap("pairs");

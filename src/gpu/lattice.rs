@@ -11,8 +11,8 @@ use crate::{Domain, Error};
 
 /// Largest magnitude of a component of an image on a GPU: the component has [`IMAGE_BITS`] bits.
 const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
-/// Edges shorter than this have dual vectors that are out of the range of float32 arithmetic.
-const SHORTEST_EDGE: f64 = 1.0 / (1_u64 << 60) as f64;
+/// The dual vectors of shorter edges are out of the range of float32.
+const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
 /// Least number of cells that a sphere may be away from the periodic cell, for a domain that the
 /// shaders accept.
 const FEWEST_CELLS: i64 = 4;
@@ -37,7 +37,7 @@ impl GpuLattice {
             place: "on the GPU",
         };
         if (lattice.edge_lengths[..count].iter()).any(|&length| length < SHORTEST_EDGE) {
-            return Err(unsupported("periodic cells with an edge below 2⁻⁶⁰"));
+            return Err(unsupported("periodic cells with an edge below 2⁻¹²⁰"));
         }
         let most_cells = most_cells(&lattice);
         if most_cells < FEWEST_CELLS {

@@ -100,7 +100,6 @@ fn stages(
         Stage::new("bin", vec![make(&kernels.bin, proxies)?]),
         Stage::new("scan", scan(binder, kernels, &b.slot_starts)?),
         Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
-        Stage::new("tally", vec![make(&kernels.tally, proxies)?]),
         Stage::new("pairs", pairs),
     ]);
     Ok(stages)

@@ -18,8 +18,8 @@ bitflags::bitflags! {
         /// [`BufferOptions::segments`](super::BufferOptions::segments).
         const TOO_MANY_SEGMENTS = 2;
         /// The step has more candidates (pairs of grid entries to test) than
-        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so none
-        /// of them was tested.
+        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so most
+        /// of them were not tested, and the list of pairs is incomplete.
         const TOO_CROWDED = 4;
         /// The number of spheres that the GPU read from a buffer exceeds
         /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps the capacity of carom's

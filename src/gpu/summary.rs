@@ -69,7 +69,8 @@ pub struct StepSummary {
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
     /// Number of candidates: pairs of grid entries to test for contact. With
-    /// [`Status::TOO_CROWDED`], the step tested none of them.
+    /// [`Status::TOO_CROWDED`], the step counted all of them, but stopped testing them at the
+    /// limit.
     pub candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).

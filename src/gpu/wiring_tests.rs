@@ -32,7 +32,7 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     let periodic = Periodic::new(&device)?;
     let buffers = Buffers::new(&device, &limits, CAPACITY, true)?;
     let recording = Recording::new(binder, &stages, Some(&periodic), &buffers)?;
-    assert_eq!(recording.stages(None).count(), 8);
+    assert_eq!(recording.stages(None).count(), 7);
     let kernels = Reduce::new(&device)?;
     let made = |wanted| {
         let mut made = Reductions::new(binder, &stages, &kernels, &buffers, &limits, wanted)?;

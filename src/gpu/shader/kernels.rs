@@ -68,9 +68,6 @@ kernels! {
     scan_apply: "scan_apply", "main", [];
     scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
-    // `tally` is the shader `pairs` with the override constant `TALLY`, which makes it count the
-    // candidate pairs without testing them.
-    tally: "pairs", "main", [("TALLY", 1.0)];
     pairs: "pairs", "main", [];
     results: "results", "main", [];
 }
