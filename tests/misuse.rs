@@ -36,7 +36,7 @@ fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
-    // The noop device computes nothing, so carom reports the step as not submitted.
+    // The noop device computes nothing, so to carom the step seems not to have been submitted.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
     device.assert_silent();
     Ok(())
@@ -136,7 +136,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     missing(&mut buffers, &mut encoder);
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     drop(buffers.read_summary(&mut encoder)?);
-    // The new buffers of `CollisionBuffers::grow` have no results until a step is recorded.
+    // After `CollisionBuffers::grow`, the new buffers have no results until a step is recorded.
     assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
     missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);

@@ -4,8 +4,8 @@
 //! Their closest approach during a step of length dt is at the time t in [0, dt] nearest to −p·v / v·v. The
 //! spheres collide when |p + v·t|² ≤ r².
 //!
-//! The time of impact is at most x when the two spheres collide during a step of length x. So a time of
-//! impact is checked by steps of other lengths.
+//! The time of impact of two spheres is at most x exactly when they collide during a step of length x. So a
+//! time of impact is checked by deciding whether the spheres collide in slightly shorter and longer steps.
 //!
 //! Every float is an integer times a power of two. So the time of closest approach is a fraction n/d of
 //! integers, and so is the relative position (p·d + v·n)/d at this time.
