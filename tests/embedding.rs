@@ -889,8 +889,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Tests a number of spheres in a device buffer that exceeds the caller's limit `at_most`. Larger buffers
-/// would not help, so carom must not ask for them.
+/// Tests a device buffer whose number of spheres exceeds the caller's limit `at_most`. Larger buffers would
+/// not help, so carom must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();

@@ -484,7 +484,8 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
         // The centres are in large structs, and all radii are in the first of them.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // In a shared buffer, the stride of the centres is a multiple of the stride of the radii.
+        // The centres and the radii share a buffer, and the stride of the centres is a multiple of that of
+        // the radii.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
         // With one sphere, strides have no effect, so the attributes cannot overlap.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),

@@ -211,7 +211,7 @@ fn halfway(x: f32) -> (Option<f64>, f64) {
 
 /// Returns the quotient of two integers of any size in float64.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
-    // The numerator is shifted so that the integer quotient has 63 to 65 bits, more than a float64.
+    // The numerator is shifted so that the integer quotient has 63 to 65 bits, more than the 53 of a float64.
     let shift = 64 + denominator.bits();
     let surplus = numerator.bits().saturating_sub(64);
     let quotient = ((numerator >> surplus) << shift) / denominator;
