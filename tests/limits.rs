@@ -211,8 +211,8 @@ fn a_time_step_out_of_range_is_refused() {
     });
 }
 
-/// Tests that a world with too many candidates (pairs to test) is refused before any is tested, which would
-/// take minutes.
+/// Tests that a world with so many candidates (pairs to test) that their tests would take minutes is refused
+/// before any test.
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
