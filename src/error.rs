@@ -54,6 +54,15 @@ pub enum Error {
         /// Description of the fault in the domain, with advice.
         problem: String,
     },
+    /// A wall has a number out of range, has no direction, or does not repeat with the periodic domain.
+    #[error("wall {wall} is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidWall {
+        /// Number of the wall in [`Walls`](crate::Walls), from 0.
+        wall: usize,
+        /// Description of the fault in the wall, with advice.
+        problem: String,
+    },
     /// A sphere lies too many cells outside a periodic domain, or crosses too many cells of the domain in one
     /// time step.
     #[error(

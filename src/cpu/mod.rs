@@ -18,5 +18,7 @@ mod scan;
 mod scatter;
 mod sorted_proxies;
 mod sorted_sphere;
+mod walls;
 
 pub(crate) use run::Cpu;
+pub(crate) use walls::{WallHits, find_at_walls};

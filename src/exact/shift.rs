@@ -71,7 +71,12 @@ impl Translation {
         }
     }
 
-    pub(super) fn products(&self, axis: usize) -> [(f32, i32); 3] {
+    /// Returns the displacement in float64. It may be rounded.
+    pub(crate) fn vector(&self) -> DVec3 {
+        self.by.into()
+    }
+
+    pub(crate) fn products(&self, axis: usize) -> [(f32, i32); 3] {
         from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
 

@@ -47,6 +47,12 @@ impl sealed::Recordable for DeviceSpheres<'_> {
 }
 
 fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
+    if step.walls.is_some_and(|walls| !walls.is_empty()) {
+        return Err(Error::Unsupported {
+            what: "walls",
+            place: "in `CollisionBuffers` yet",
+        });
+    }
     if step.domain.is_open() {
         Ok(())
     } else {
