@@ -532,3 +532,48 @@ fn both_sets_of_a_step_meet_walls() {
         assert_eq!(spheres, expected);
     }
 }
+
+/// Prints how much walls add to the time of a step of a million spheres. The steps with and without walls take
+/// turns, and the fastest of each are compared.
+#[test]
+#[ignore = "measures time"]
+fn cost_of_walls() {
+    use carom_scenes::Scene;
+    use std::time::{Duration, Instant};
+    let spheres = Scene::Gas.generate(1_000_000, 1);
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for sphere in &spheres {
+        (low, high) = (
+            low.min(sphere.center.into()),
+            high.max(sphere.center.into()),
+        );
+    }
+    let planes = Walls::inside_box(low, high);
+    let hundred: Walls = (0..100).map(|k| planes.simple()[k % 6]).collect();
+    let options = Options::new().with_backend(Backend::Cpu);
+    let mut detector = Detector::new(options.with_threads(1)).expect("the CPU is always there");
+    let steps = [None, Some(&planes), Some(&hundred)].map(|walls| {
+        let step = Step::new(&spheres, 1.0);
+        walls.map_or(step, |walls| step.with_walls(walls))
+    });
+    let mut times = [(); 3].map(|()| Vec::new());
+    let mut found = Collisions::default();
+    let mut hits = [0; 3];
+    for _ in 0..25 {
+        for (kind, step) in steps.iter().enumerate() {
+            let clock = Instant::now();
+            detector
+                .detect_into(step, &mut found)
+                .expect("a valid step");
+            times[kind].push(clock.elapsed());
+            hits[kind] = found.walls.len();
+        }
+    }
+    let fastest = |times: Vec<Duration>| times.into_iter().min().unwrap_or_default();
+    let [without, six, many] = times.map(|times| fastest(times).as_secs_f64());
+    println!("without walls {without:.4} s, six planes {six:.4} s, a hundred {many:.4} s");
+    println!(
+        "six planes add {:.1} %; hits {hits:?}",
+        (six / without - 1.0) * 100.0
+    );
+}

@@ -23,10 +23,7 @@ use crate::{Domain, Error, Sphere};
 /// (section 6) has the proof.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// Length that is added to all lengths, to cover underflow.
-const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
-/// Number of spheres that are tested against one wall after the other. Their numbers fit in the first cache.
-const PART: usize = 512;
-
+const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
 const LIST: &str = "the list of wall collisions";
 
 /// The spheres that touch walls, sorted by sphere, by wall and by image.
@@ -42,6 +39,9 @@ struct Task<'a> {
     dt: f32,
     domain: &'a Domain,
     walls: Vec<Tested>,
+    filters: Vec<Filter>,
+    /// Whether any wall is touched by images of spheres.
+    with_images: bool,
     limits: Limits,
     found: AtomicU64,
     images: AtomicU64,
@@ -67,14 +67,14 @@ pub(crate) fn find_at_walls(
 ) -> Result<(), Error> {
     found.hits.clear();
     found.images.clear();
+    let tested = walls.simple().iter();
+    let walls: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
     let task = Task {
         dt,
         domain,
-        walls: walls
-            .simple()
-            .iter()
-            .map(|wall| Tested::new(wall, domain, dt))
-            .collect(),
+        filters: walls.iter().map(|tested| tested.filter).collect(),
+        with_images: walls.iter().any(|tested| tested.images.is_some()),
+        walls,
         limits,
         found: AtomicU64::new(0),
         images: AtomicU64::new(0),
@@ -120,25 +120,28 @@ impl Task<'_> {
     /// Tests the spheres of one chunk. `first` is the index of its first sphere.
     fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallHits, Error> {
         let mut found = WallHits::default();
-        let mut candidates: Vec<(u32, u32)> = Vec::new();
-        let mut blocks = Vec::with_capacity(PART / LANES);
-        for (number, part) in spheres.chunks(PART).enumerate() {
-            blocks.clear();
-            blocks.extend(part.chunks(LANES).map(|four| Block::new(four, self.dt)));
-            candidates.clear();
-            for (wall, tested) in self.walls.iter().enumerate() {
-                if tested.images.is_some() {
-                    candidates.extend((0..part.len()).map(|k| (k as u32, wall as u32)));
-                } else {
-                    tested
-                        .filter
-                        .candidates(&blocks, part.len(), wall as u32, &mut candidates);
-                }
+        let mut masks = Vec::with_capacity(self.walls.len());
+        for (number, spheres) in spheres.chunks(LANES).enumerate() {
+            let block = Block::new(spheres, self.dt);
+            let mut near = f32x4::splat(0.0);
+            for filter in &self.filters {
+                near |= filter.near(&block);
             }
-            candidates.sort_unstable();
-            for &(k, wall) in &candidates {
-                let sphere = &part[k as usize];
-                self.decide(first + number * PART + k as usize, sphere, wall, &mut found)?;
+            if near.to_bitmask() == 0 && !self.with_images {
+                continue;
+            }
+            masks.clear();
+            masks.extend(self.walls.iter().map(|tested| match tested.images {
+                None => tested.filter.near(&block).to_bitmask(),
+                Some(_) => 15,
+            }));
+            for (k, sphere) in spheres.iter().enumerate() {
+                let index = first + number * LANES + k;
+                for (wall, near) in masks.iter().enumerate() {
+                    if near >> k & 1 != 0 {
+                        self.decide(index, sphere, wall as u32, &mut found)?;
+                    }
+                }
             }
         }
         Ok(found)
@@ -216,59 +219,48 @@ impl Task<'_> {
     }
 }
 
-/// Four spheres: their centres, radii and displacements, with the first axis as the first index.
+/// Balls around the paths of four spheres: the centres at the start of the step, with the first axis as the
+/// first index.
 struct Block {
     center: [f32x4; 3],
-    radius: f32x4,
-    shift: [f32x4; 3],
-    /// Lengths of the displacements.
-    distance: f32x4,
-    /// Sum of the magnitudes of all numbers above.
-    size: f32x4,
+    /// Radii of the balls, with a margin for rounding errors.
+    reach: f32x4,
 }
 
 impl Block {
     /// Transposes up to four spheres. Fewer spheres are filled up with copies of the first one.
     #[inline(always)]
     fn new(spheres: &[Sphere], dt: f32) -> Self {
-        let lanes = four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0]));
-        let [[x, y, z, radius], [u, v, w, _]] = rows(lanes);
-        let (center, dt) = ([x, y, z], f32x4::splat(dt));
-        let shift = three([u, v, w], |v| v * dt);
-        let sum = |x: [f32x4; 3]| x[0].abs() + x[1].abs() + x[2].abs();
-        let distance = dot(shift, shift).sqrt();
+        let lanes = match spheres {
+            [a, b, c, d] => [a, b, c, d],
+            _ => four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0])),
+        };
+        let [[x, y, z, radius], velocity] = rows(lanes);
+        let center = [x, y, z];
+        let shift = three([velocity[0], velocity[1], velocity[2]], |v| {
+            v * f32x4::splat(dt)
+        });
+        let reach = radius + dot(shift, shift).sqrt();
+        let size = x.abs() + y.abs() + z.abs() + reach;
         Self {
             center,
-            radius,
-            shift,
-            distance,
-            size: sum(center) + sum(shift) + distance + radius,
+            reach: reach + size * f32x4::splat(ERROR),
         }
     }
 }
 
-/// A wall in float32, for the test that discards spheres far from it.
+/// A wall in float32, for the test that discards spheres far from it. Every number is in all lanes.
+#[derive(Clone, Copy)]
 enum Filter {
-    HalfSpace {
-        /// Unit normal.
-        normal: [f32; 3],
-        /// Distance of the plane from the origin.
-        offset: f32,
-        /// Displacement of the plane along the normal during the step.
-        shift: f32,
-        size: f32,
-    },
+    /// Unit normal, and the distance from the origin of a plane that encloses the path of the half-space.
+    HalfSpace { normal: [f32x4; 3], offset: f32x4 },
     Round {
-        point: [f32; 3],
+        point: [f32x4; 3],
         /// Unit vector along the axis of a cylinder.
-        axis: Option<[f32; 3]>,
-        radius: f32,
+        axis: Option<[f32x4; 3]>,
+        /// Radius of a round wall around the path of a solid wall, or within the path of a hollow one.
+        radius: f32x4,
         inside: bool,
-        /// Half of the displacement during the step.
-        half_shift: [f32; 3],
-        /// Length of `half_shift`.
-        half_distance: f32,
-        size: f32,
     },
 }
 
@@ -276,27 +268,27 @@ impl Filter {
     fn new(wall: &Wall, dt: f32) -> Self {
         let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
         let moved = vector(wall.velocity) * f64::from(dt);
-        let sum = |x: DVec3| x.abs().element_sum();
         let unit = |x: [f32; 3]| vector(x).normalize();
-        let narrow = |x: DVec3| x.as_vec3().to_array();
-        let round = |point, axis: Option<[f32; 3]>, radius, inside| Self::Round {
-            point,
-            axis: axis.map(|axis| narrow(unit(axis))),
-            radius,
-            inside,
-            half_shift: narrow(moved / 2.0),
-            half_distance: (moved.length() / 2.0) as f32,
-            size: (sum(vector(point)) + 2.0 * sum(moved) + f64::from(radius)) as f32 + LEAST,
+        let splat = |x: DVec3| x.as_vec3().to_array().map(f32x4::splat);
+        let round = |point, axis: Option<[f32; 3]>, radius, inside| {
+            let size = vector(point).abs().element_sum() + moved.length() + f64::from(radius);
+            let around = moved.length() + size * f64::from(ERROR) + LEAST;
+            let radius = f64::from(radius) + if inside { -around } else { around };
+            Self::Round {
+                point: splat(vector(point)),
+                axis: axis.map(|axis| splat(unit(axis))),
+                radius: f32x4::splat(radius as f32),
+                inside,
+            }
         };
         match wall.shape {
             WallShape::HalfSpace { normal, offset } => {
                 let offset = f64::from(offset) / vector(normal).length();
-                let shift = unit(normal).dot(moved);
+                let moved = unit(normal).dot(moved).max(0.0);
+                let margin = (offset.abs() + moved) * f64::from(ERROR) + LEAST;
                 Self::HalfSpace {
-                    normal: narrow(unit(normal)),
-                    offset: offset as f32,
-                    shift: shift as f32,
-                    size: (offset.abs() + shift.abs()) as f32 + LEAST,
+                    normal: splat(unit(normal)),
+                    offset: f32x4::splat((offset + moved + margin) as f32),
                 }
             }
             WallShape::Sphere { center, radius } => round(center, None, radius, false),
@@ -314,76 +306,32 @@ impl Filter {
         }
     }
 
-    /// Lists the spheres that may touch the wall: their positions in the part, with the number of the wall.
-    fn candidates(
-        &self,
-        blocks: &[Block],
-        count: usize,
-        wall: u32,
-        candidates: &mut Vec<(u32, u32)>,
-    ) {
-        let mut add = |number: usize, mut lanes: u32| {
-            while lanes != 0 {
-                let k = number * LANES + lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                if k < count {
-                    candidates.push((k as u32, wall));
-                }
-            }
-        };
-        let splat = |x: [f32; 3]| x.map(f32x4::splat);
+    /// Returns a mask of the spheres that may touch the wall.
+    #[inline(always)]
+    fn near(&self, block: &Block) -> f32x4 {
         match *self {
-            Self::HalfSpace {
-                normal,
-                offset,
-                shift,
-                size,
-            } => {
-                let normal = splat(normal);
-                let [offset, shift, size] = splat([offset, shift, size]);
-                for (number, block) in blocks.iter().enumerate() {
-                    let start = dot(normal, block.center) - offset;
-                    let end = start + (dot(normal, block.shift) - shift);
-                    let reach = block.radius + f32x4::splat(ERROR) * (block.size + size);
-                    let misses = start.simd_gt(reach) & end.simd_gt(reach);
-                    add(number, !misses.to_bitmask() as u32 & 15);
-                }
+            Self::HalfSpace { normal, offset } => {
+                (dot(normal, block.center) - block.reach).simd_le(offset)
             }
             Self::Round {
-                point,
+                point: [x, y, z],
                 axis,
                 radius,
                 inside,
-                half_shift,
-                half_distance,
-                size,
             } => {
-                let (point, half_shift) = (splat(point), splat(half_shift));
-                let axis = axis.map(splat);
-                let [radius, half_distance, size] = splat([radius, half_distance, size]);
-                let half = f32x4::splat(0.5);
-                for (number, block) in blocks.iter().enumerate() {
-                    // The position relative to the wall in the middle of the step.
-                    let mut middle = [block.radius; 3];
-                    for k in 0..3 {
-                        let shift = block.shift[k] * half - half_shift[k];
-                        middle[k] = (block.center[k] - point[k]) + shift;
-                    }
-                    if let Some([x, y, z]) = axis {
-                        let [a, b, c] = middle;
-                        middle = [y * c - z * b, z * a - x * c, x * b - y * a];
-                    }
-                    let square = dot(middle, middle);
-                    let margin = f32x4::splat(ERROR) * (block.size + size);
-                    let around = block.radius + half * block.distance + half_distance + margin;
-                    let misses = if inside {
-                        let room = radius - around;
-                        room.simd_gt(f32x4::splat(0.0)) & square.simd_lt(room * room)
-                    } else {
-                        let reach = radius + around;
-                        square.simd_gt(reach * reach)
-                    };
-                    add(number, !misses.to_bitmask() as u32 & 15);
+                let [a, b, c] = block.center;
+                let mut away = [a - x, b - y, c - z];
+                if let Some([x, y, z]) = axis {
+                    let [a, b, c] = away;
+                    away = [y * c - z * b, z * a - x * c, x * b - y * a];
+                }
+                let square = dot(away, away);
+                if inside {
+                    let room = radius - block.reach;
+                    room.simd_le(f32x4::splat(0.0)) | square.simd_ge(room * room)
+                } else {
+                    let reach = radius + block.reach;
+                    square.simd_le(reach * reach)
                 }
             }
         }

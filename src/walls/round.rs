@@ -36,6 +36,9 @@ impl Round {
     /// Returns the impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if it does
     /// not touch.
     pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
+        if self.certainly_misses(sphere, shift, dt) {
+            return None;
+        }
         let exact = || Integers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift));
         let in_float64 = Float64::new(self, sphere, shift).impact(dt);
         in_float64.unwrap_or_else(exact)
@@ -50,6 +53,28 @@ impl Round {
         let v = vector(sphere.velocity) - vector(self.velocity);
         let axis = self.axis.map(|axis| vector(axis).normalize());
         [p, v].map(|x| axis.map_or(x, |axis| -axis.cross(axis.cross(x))))
+    }
+
+    /// Returns whether the sphere stays far from touching during a step of duration `dt`. The margin is many
+    /// times larger than the rounding errors.
+    fn certainly_misses(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> bool {
+        const MARGIN: f64 = 1e-12;
+        let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
+        let [center, point, v, w] = [sphere.center, self.point, sphere.velocity, self.velocity]
+            .map(|x| DVec3::from(x.map(f64::from)));
+        let dt = f64::from(dt);
+        let size = center.abs() + point.abs() + by.abs() + (v.abs() + w.abs()) * dt;
+        let size = size.element_sum() + f64::from(self.radius) + f64::from(sphere.radius);
+        let [p, v] = self.relative(sphere, shift);
+        let reach = self.reach(sphere);
+        if self.inside {
+            let most = p.length().max((p + v * dt).length());
+            most < reach - MARGIN * size
+        } else {
+            let closest = -p.dot(v) / v.length_squared();
+            let time = if closest > 0.0 { closest.min(dt) } else { 0.0 };
+            (p + v * time).length() > reach + MARGIN * size
+        }
     }
 
     /// Returns the largest distance of the sphere's centre from the centre or axis at which they touch, or the
