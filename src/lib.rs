@@ -127,6 +127,7 @@ mod step;
 mod threads;
 mod validate;
 mod verify;
+mod walls;
 
 pub use cause::Cause;
 pub use collision::Collision;
