@@ -9,6 +9,8 @@ mod collision;
 mod half_space;
 mod images;
 mod round;
+#[cfg_attr(not(test), expect(dead_code, reason = "the stage that tests meshes will use it"))]
+mod triangle;
 mod wall;
 
 pub use self::collision::{WallCollision, WallContact, WallFeature};
