@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::blocking::{Wait, block_on};
-use crate::cpu::{Cpu, WallHits, find_at_walls};
+use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
 use crate::exact::decide_reported;
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
@@ -30,6 +30,7 @@ pub struct Detector {
     cpu: Cpu,
     reason: String,
     both: ReusedVec<Sphere>,
+    bounded_walls: BoundedWalls,
     touching: Collisions,
 }
 
@@ -95,6 +96,7 @@ impl Detector {
             cpu: Cpu::default(),
             reason,
             both: ReusedVec::default(),
+            bounded_walls: BoundedWalls::default(),
             touching: Collisions::default(),
         })
     }
@@ -313,7 +315,7 @@ impl Detector {
 
     /// Finds the spheres of a checked step that touch walls. Both backends do this on the CPU.
     fn at_walls(
-        &self,
+        &mut self,
         step: &UncheckedStep<'_>,
         walls: &Walls,
         hits: &mut WallHits,
@@ -330,6 +332,9 @@ impl Detector {
         let threads = Threads(self.pool.as_ref());
         let work = || find_at_walls(spheres, dt, walls, &domain, limits, hits);
         threads.run(spheres.len(), work)?;
+        let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
+        bounded.find(cpu, step, walls, limits, threads, hits)?;
+        limits.allow_pairs(hits.hits.len() as u64)?;
         found.statistics.stages.push(("walls", clock.elapsed()));
         Ok(found)
     }

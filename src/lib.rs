@@ -147,4 +147,4 @@ pub use sphere::{MAX_MAGNITUDE, Sphere};
 pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
 pub use verify::{MistakenImages, Verification, verify};
-pub use walls::{Wall, WallCollision, WallContact, WallFeature, WallShape, Walls};
+pub use walls::{Mesh, Wall, WallCollision, WallContact, WallFeature, WallShape, Walls};

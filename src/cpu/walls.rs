@@ -34,6 +34,21 @@ pub(crate) struct WallHits {
     pub(crate) images: Vec<[i32; 3]>,
 }
 
+impl WallHits {
+    /// Sorts the list by sphere, by wall and by image.
+    pub(super) fn sort(&mut self) {
+        let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
+        if self.images.is_empty() {
+            self.hits.par_sort_unstable_by_key(by_names);
+            return;
+        }
+        let (hits, images) = (self.hits.iter().copied(), self.images.iter().copied());
+        let mut both: Vec<_> = hits.zip(images).collect();
+        both.par_sort_unstable_by_key(|(hit, image)| (by_names(hit), *image));
+        (self.hits, self.images) = both.into_iter().unzip();
+    }
+}
+
 /// A step with walls, and the walls in the forms in which they are tested.
 struct Task<'a> {
     dt: f32,
@@ -52,8 +67,7 @@ struct Tested {
     wall: Wall,
     solid: Solid,
     filter: Filter,
-    /// The lattice around a cylinder, whose images of spheres are searched.
-    images: Option<CylinderImages>,
+    images: Images,
 }
 
 /// Finds every sphere that touches a wall of a simple shape in a step of duration `dt`.
@@ -73,7 +87,9 @@ pub(crate) fn find_at_walls(
         dt,
         domain,
         filters: walls.iter().map(|tested| tested.filter).collect(),
-        with_images: walls.iter().any(|tested| tested.images.is_some()),
+        with_images: walls
+            .iter()
+            .any(|tested| matches!(tested.images, Images::Around(_))),
         walls,
         limits,
         found: AtomicU64::new(0),
@@ -93,19 +109,32 @@ pub(crate) fn find_at_walls(
     Ok(())
 }
 
-fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
+pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
     let room = all.try_reserve(more.len());
     room.map_err(|_| out_of_memory::<T>(all.len() + more.len(), LIST))?;
     all.extend_from_slice(more);
     Ok(())
 }
 
+/// The images (periodic copies) of spheres that are tested against a wall.
+enum Images {
+    /// Only the spheres themselves.
+    None,
+    /// The images that reach a cylinder.
+    Around(CylinderImages),
+    /// The wall has finite size in a periodic domain. The file `bounded_walls.rs` tests it.
+    Elsewhere,
+}
+
 impl Tested {
     fn new(wall: &Wall, domain: &Domain, dt: f32) -> Self {
         let solid = wall.solid();
         let images = match &solid {
-            Solid::Round(round) => CylinderImages::new(round, domain),
-            _ => None,
+            Solid::Sphere(_) if !domain.is_open() => Images::Elsewhere,
+            Solid::Round(round) => {
+                CylinderImages::new(round, domain).map_or(Images::None, Images::Around)
+            }
+            _ => Images::None,
         };
         Self {
             wall: *wall,
@@ -132,8 +161,9 @@ impl Task<'_> {
             }
             masks.clear();
             masks.extend(self.walls.iter().map(|tested| match tested.images {
-                None => tested.filter.near(&block).to_bitmask(),
-                Some(_) => 15,
+                Images::None => tested.filter.near(&block).to_bitmask(),
+                Images::Around(_) => 15,
+                Images::Elsewhere => 0,
             }));
             for (k, sphere) in spheres.iter().enumerate() {
                 let index = first + number * LANES + k;
@@ -163,7 +193,7 @@ impl Task<'_> {
             return Ok(());
         }
         let names = [index as u32, wall];
-        let (Some(lattice), Solid::Round(round)) = (&tested.images, &tested.solid) else {
+        let (Images::Around(lattice), Solid::Round(round)) = (&tested.images, &tested.solid) else {
             return self.test(tested, sphere, (), names, [0; 3], found);
         };
         let images = lattice.reaching(round, sphere, self.dt);

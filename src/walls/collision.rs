@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
 use super::Walls;
+use super::triangle::Feature;
 use super::wall::Solid;
 use crate::exact::{Shift, Touch, Translation, first_touch};
 use crate::{Domain, Sphere};
@@ -63,6 +64,16 @@ pub enum WallFeature {
     Corner(u8),
 }
 
+impl From<Feature> for WallFeature {
+    fn from(feature: Feature) -> Self {
+        match feature {
+            Feature::Face => Self::Face,
+            Feature::Edge(edge) => Self::Edge(edge),
+            Feature::Corner(corner) => Self::Corner(corner),
+        }
+    }
+}
+
 impl WallCollision {
     /// Returns the contact point, the normal and the approach speed at the time of impact.
     ///
@@ -105,10 +116,17 @@ impl WallCollision {
         walls: &Walls,
         shift: impl Shift,
     ) -> Option<WallContact> {
-        let simple = walls.simple().get(self.wall as usize);
-        let solid = simple?.solid();
+        let number = self.wall as usize;
+        let (touch, feature) = match walls.simple().get(number) {
+            Some(wall) => (wall.solid().touch(sphere, shift), WallFeature::Face),
+            None => {
+                let triangle = walls.triangle(number)?;
+                let (touch, feature) = triangle.touch(sphere, shift, self.toi);
+                (Some(touch), feature.into())
+            }
+        };
         let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
-        let touch = solid.touch(sphere, shift).unwrap_or(Touch {
+        let touch = touch.unwrap_or(Touch {
             time: self.toi.into(),
             normal: DVec3::X,
             approach: 0.0,
@@ -120,7 +138,7 @@ impl WallCollision {
             point: (center + touch.normal * f64::from(sphere.radius)).as_vec3(),
             normal: touch.normal.as_vec3(),
             approach_speed: touch.approach as f32,
-            feature: WallFeature::Face,
+            feature,
         })
     }
 }

@@ -8,13 +8,15 @@ mod approx;
 mod collision;
 mod half_space;
 mod images;
+mod mesh;
 mod round;
-#[cfg_attr(not(test), expect(dead_code, reason = "the stage that tests meshes will use it"))]
 mod triangle;
 mod wall;
 
 pub use self::collision::{WallCollision, WallContact, WallFeature};
 pub(crate) use self::images::{CylinderImages, MAX_CELLS};
+pub use self::mesh::Mesh;
+use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
 pub use self::wall::{Wall, WallShape};
 
@@ -24,8 +26,9 @@ use crate::{Domain, Error};
 
 /// The walls of a step.
 ///
-/// Walls are numbered from 0 in the order in which they were added. A wall that overlaps other walls is
-/// tested like any other: a sphere in a corner touches both.
+/// Walls are numbered from 0: first the walls of simple shapes, and then the triangles of the meshes, each in the
+/// order in which they were added. A sphere in a corner touches several walls, and a sphere that rolls over the
+/// common edge of two triangles touches both.
 ///
 /// Walls do not limit where spheres are sought, and do not hide spheres from each other.
 ///
@@ -39,9 +42,10 @@ use crate::{Domain, Error};
 /// # Ok::<(), carom::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Walls {
     simple: Vec<Wall>,
+    meshes: Vec<Mesh>,
 }
 
 impl Walls {
@@ -81,9 +85,25 @@ impl Walls {
         &mut self.simple
     }
 
-    /// Returns the number of walls.
+    /// Adds a mesh of triangles.
+    pub fn push_mesh(&mut self, mesh: Mesh) {
+        self.meshes.push(mesh);
+    }
+
+    /// Returns the meshes.
+    pub fn meshes(&self) -> &[Mesh] {
+        &self.meshes
+    }
+
+    /// Returns the meshes, to give them other velocities or places from step to step.
+    pub fn meshes_mut(&mut self) -> &mut [Mesh] {
+        &mut self.meshes
+    }
+
+    /// Returns the number of walls, with one wall for each triangle.
     pub fn len(&self) -> usize {
-        self.simple.len()
+        let triangles = self.meshes.iter().map(|mesh| mesh.triangles().len());
+        self.simple.len() + triangles.sum::<usize>()
     }
 
     /// Returns whether there are no walls.
@@ -93,7 +113,25 @@ impl Walls {
 
     pub(crate) fn check(&self, dt: f32, domain: &Domain) -> Result<(), Error> {
         let mut walls = self.simple.iter().enumerate();
-        walls.try_for_each(|(index, wall)| wall.check(index, dt, domain))
+        walls.try_for_each(|(index, wall)| wall.check(index, dt, domain))?;
+        let mut first = self.simple.len();
+        for mesh in &self.meshes {
+            mesh.check(first, dt)?;
+            first += mesh.triangles().len();
+        }
+        Ok(())
+    }
+
+    /// Returns a triangle by its number among the walls.
+    fn triangle(&self, wall: usize) -> Option<Triangle> {
+        let mut index = wall.checked_sub(self.simple.len())?;
+        for mesh in &self.meshes {
+            if index < mesh.triangles().len() {
+                return mesh.triangle(index);
+            }
+            index -= mesh.triangles().len();
+        }
+        None
     }
 }
 
@@ -101,6 +139,7 @@ impl<W: Into<Wall>> FromIterator<W> for Walls {
     fn from_iter<I: IntoIterator<Item = W>>(walls: I) -> Self {
         Self {
             simple: walls.into_iter().map(Into::into).collect(),
+            meshes: Vec::new(),
         }
     }
 }
