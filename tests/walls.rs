@@ -1031,13 +1031,16 @@ fn cost_of_walls() {
     let hundred: Walls = (0..100).map(|k| planes.simple()[k % 6]).collect();
     let options = Options::new().with_backend(Backend::Cpu);
     let mut detector = Detector::new(options.with_threads(1)).expect("the CPU is always there");
-    let steps = [None, Some(&planes), Some(&hundred)].map(|walls| {
+    let mut mesh = Walls::new();
+    mesh.push_mesh(ball_of_triangles(0.4 * (high - low).min_element(), 7));
+    assert_eq!(mesh.len(), 131_072);
+    let steps = [None, Some(&planes), Some(&hundred), Some(&mesh)].map(|walls| {
         let step = Step::new(&spheres, 1.0);
         walls.map_or(step, |walls| step.with_walls(walls))
     });
-    let mut times = [(); 3].map(|()| Vec::new());
+    let mut times = [(); 4].map(|()| Vec::new());
     let mut found = Collisions::default();
-    let mut hits = [0; 3];
+    let mut hits = [0; 4];
     for _ in 0..25 {
         for (kind, step) in steps.iter().enumerate() {
             let clock = Instant::now();
@@ -1049,8 +1052,12 @@ fn cost_of_walls() {
         }
     }
     let fastest = |times: Vec<Duration>| times.into_iter().min().unwrap_or_default();
-    let [without, six, many] = times.map(|times| fastest(times).as_secs_f64());
+    let [without, six, many, mesh] = times.map(|times| fastest(times).as_secs_f64());
     println!("without walls {without:.4} s, six planes {six:.4} s, a hundred {many:.4} s");
+    println!(
+        "a mesh takes {mesh:.4} s, {:.2} times as long",
+        mesh / without
+    );
     println!(
         "six planes add {:.1} %; hits {hits:?}",
         (six / without - 1.0) * 100.0

@@ -182,9 +182,9 @@ impl Float64 {
     /// Returns `Some(None)` if the sphere does not touch, and `None` if the error bounds leave this open.
     fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         if self.inside {
-            self.from_inside(dt.into())
+            self.hollow_impact(dt.into())
         } else {
-            self.from_outside(dt.into())
+            self.solid_impact(dt.into())
         }
     }
 
@@ -210,7 +210,7 @@ impl Float64 {
         Some(Some(Impact { toi: 0.0, depth }))
     }
 
-    fn from_outside(&self, dt: f64) -> Option<Option<Impact>> {
+    fn solid_impact(&self, dt: f64) -> Option<Option<Impact>> {
         let gap = dot(self.p, self.p) - self.square;
         match gap.sign()? {
             Greater => {}
@@ -235,7 +235,7 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    fn from_inside(&self, dt: f64) -> Option<Option<Impact>> {
+    fn hollow_impact(&self, dt: f64) -> Option<Option<Impact>> {
         let gap = dot(self.p, self.p) - self.square;
         if self.k.sign()? != Greater {
             return self.touching(gap);

@@ -202,15 +202,16 @@ impl Wall {
         let (place, direction, radius) = match self.shape {
             WallShape::HalfSpace { normal, offset } => {
                 check_direction("normal", normal)?;
+                check_number("offset", offset)?;
                 let length = Vec3::from(normal).as_dvec3().length();
-                let distance = f64::from(offset) / length;
-                if !(distance.abs() <= f64::from(MAX_MAGNITUDE)) {
+                let distance = (f64::from(offset) / length).abs();
+                if distance > f64::from(MAX_MAGNITUDE) {
                     return Err(format!(
-                        "its plane is {distance:e} away from the origin (offset {offset:?} / length \
-                         of the normal), but must be within {MAX_MAGNITUDE:e}"
+                        "its plane is {distance:e} away from the origin (offset {offset:?} divided \
+                         by the length of the normal), but must be within {MAX_MAGNITUDE:e}"
                     ));
                 }
-                return check_number("offset", offset);
+                return Ok(());
             }
             WallShape::Sphere { center, radius } | WallShape::SphereInside { center, radius } => {
                 (("center", center), None, radius)
@@ -230,7 +231,7 @@ impl Wall {
         if let Some(axis) = direction {
             check_direction("axis", axis)?;
         }
-        if radius >= 0.0 && radius <= MAX_MAGNITUDE {
+        if (0.0..=MAX_MAGNITUDE).contains(&radius) {
             return Ok(());
         }
         Err(format!(
