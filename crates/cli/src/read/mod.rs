@@ -1,4 +1,5 @@
-//! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays.
+//! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays, and of triangle meshes from STL
+//! and OBJ.
 
 mod cell;
 mod columns;
@@ -7,6 +8,7 @@ mod frames;
 mod input;
 mod lammps;
 mod lines;
+pub mod mesh;
 pub mod npy;
 pub mod npz;
 mod number;

@@ -3,6 +3,7 @@
 mod broken;
 mod csv;
 mod lammps;
+mod mesh;
 mod neighbors;
 mod numpy;
 mod options;
