@@ -16,6 +16,7 @@ mod open;
 mod options;
 mod text;
 mod trajectory;
+mod walls;
 mod world;
 mod xyz;
 
@@ -26,4 +27,5 @@ pub use open::{Progress, Worlds, open};
 pub use options::{Radii, ReadOptions, box_of, magnitude};
 pub use text::Place;
 pub use trajectory::{Layout, Mark, Trajectory};
+pub use walls::{wall_of, walls};
 pub use world::{Frame, World};

@@ -1,4 +1,4 @@
-//! The option `--plot` of `carom collide`, which draws the spheres and the pairs that touch.
+//! The option `--plot` of `carom collide`, which draws the spheres, the pairs that touch and the walls.
 
 mod axes;
 mod canvas;
@@ -7,12 +7,13 @@ mod legend;
 mod scene;
 mod text;
 mod view;
+mod walls;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::Context;
-use carom::{Collision, Domain, Sphere};
+use carom::{Collision, Domain, Sphere, Walls};
 
 use canvas::{Canvas, Colour};
 use classes::Classes;
@@ -45,6 +46,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) pairs: &'a [Collision],
     pub(crate) images: &'a [[i32; 3]],
     pub(crate) domain: &'a Domain,
+    pub(crate) walls: &'a Walls,
 }
 
 impl Picture<'_> {
@@ -106,6 +108,7 @@ impl Picture<'_> {
             legend::draw(&mut canvas, self, &view, &classes);
             axes::draw(&mut canvas, &view);
             scene::draw(&mut canvas, self, &view, &classes);
+            walls::draw(&mut canvas, self.walls, &view);
         } else {
             let middle = [f32::midpoint(LEFT, RIGHT), f32::midpoint(TOP, BOTTOM)];
             canvas.write("no spheres", 48.0, middle, Align::Middle);
