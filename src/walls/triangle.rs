@@ -52,8 +52,9 @@ impl Triangle {
     /// decided without error.
     pub(crate) fn defect(corners: &[[f32; 3]; 3]) -> Option<Defect> {
         for (corner, point) in corners.iter().enumerate() {
-            // The negation also finds NaN.
-            if let Some(axis) = point.iter().position(|x| !(x.abs() <= MAX_MAGNITUDE)) {
+            // A NaN is in no range.
+            let valid = -MAX_MAGNITUDE..=MAX_MAGNITUDE;
+            if let Some(axis) = point.iter().position(|x| !valid.contains(x)) {
                 return Some(Defect::Coordinate { corner, axis });
             }
         }

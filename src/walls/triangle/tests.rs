@@ -1,6 +1,11 @@
 //! Compares the decisions about spheres and triangles with an oracle, which computes with fractions of
 //! integers of another library, from another formulation of the question.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to float32 is intended"
+)]
+
 use std::array::from_fn;
 
 use num_bigint::BigInt;
@@ -108,7 +113,7 @@ impl Oracle {
             return if missed { Err("missed".into()) } else { Ok(()) };
         };
         let mid = |x: f32, y: f32| (f64::from(x) + f64::from(y)) / 2.0;
-        let is_even = |x: f32| x.to_bits() % 2 == 0;
+        let is_even = |x: f32| x.to_bits().is_multiple_of(2);
         if self.touches(0.0) {
             // The depth is at least x exactly when a sphere that is smaller by x touches.
             let at_least = |x: f64| {
@@ -538,4 +543,54 @@ fn defects_are_named() {
     let mut sliver = line;
     sliver[2][0] = 0.4_f32.next_up();
     assert_eq!(Triangle::defect(&sliver), None);
+}
+
+/// parry3d computes in float32. So its answer must be between those for a slightly larger and a slightly smaller
+/// sphere.
+#[test]
+fn parry3d_agrees_within_its_accuracy() {
+    use parry3d::math::{Pose, Vector};
+    use parry3d::query::{ShapeCastOptions, cast_shapes};
+    use parry3d::shape::{Ball, Triangle as Shape};
+
+    let mut random = fastrand::Rng::with_seed(6);
+    let options = ShapeCastOptions::with_max_time_of_impact(1.0);
+    let (mut hits, mut misses) = (0, 0);
+    for _ in 0..20_000 {
+        let triangle = Triangle {
+            corners: from_fn(|_| within(&mut random, 2.0)),
+            velocity: within(&mut random, 1.0),
+        };
+        let (center, velocity) = (within(&mut random, 2.0), within(&mut random, 4.0));
+        let radius = 0.1 + random.f32() * 0.5;
+        let [larger, smaller] = [radius + 2e-3, radius - 2e-3].map(|radius| {
+            let sphere = Sphere::new(center, radius).with_velocity(velocity);
+            triangle.impact(&sphere, (), 1.0)
+        });
+        let [a, b, c] = triangle.corners.map(Vector::from_array);
+        let found = cast_shapes(
+            &Pose::from_translation(Vector::from_array(center)),
+            Vector::from_array(velocity),
+            &Ball::new(radius),
+            &Pose::IDENTITY,
+            Vector::from_array(triangle.velocity),
+            &Shape::new(a, b, c),
+            options,
+        );
+        let found = found.expect("balls and triangles are supported");
+        let toi = found.map(|hit| hit.time_of_impact);
+        match (larger, smaller) {
+            (Some(larger), Some(smaller)) => {
+                let toi = toi.unwrap_or_else(|| panic!("parry3d misses {triangle:?} {center:?}"));
+                assert!(larger.toi <= toi + 1e-3 && toi <= smaller.toi + 1e-3);
+                hits += 1;
+            }
+            (None, None) => {
+                assert_eq!(toi, None, "{triangle:?} {center:?}");
+                misses += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(hits > 2000 && misses > 2000, "{hits} hits, {misses} misses");
 }
