@@ -13,5 +13,6 @@ mod report;
 mod run;
 mod usage;
 mod verify;
+mod walls;
 mod written;
 mod xyz;

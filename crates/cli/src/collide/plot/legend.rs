@@ -44,7 +44,7 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
 
     if !picture.walls.is_empty() {
         legend.heading("walls", "number");
-        let [x, y] = legend.row("planes, round walls, triangles", picture.walls.len());
+        let [x, y] = legend.row("drawn in blue", picture.walls.len());
         legend
             .canvas
             .line([[x + 6.0, y], [x + 38.0, y]], 3.0, walls::COLOUR);

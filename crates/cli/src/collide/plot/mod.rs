@@ -107,8 +107,15 @@ impl Picture<'_> {
             canvas.write(&subtitle, 24.0, [LEFT, 66.0], Align::Left);
             legend::draw(&mut canvas, self, &view, &classes);
             axes::draw(&mut canvas, &view);
+            // Many walls would cover the spheres, so they are painted behind them.
+            let many = self.walls.len() > walls::FEW;
+            if !many {
+                walls::draw(&mut canvas, self.walls, &view);
+            }
             scene::draw(&mut canvas, self, &view, &classes);
-            walls::draw(&mut canvas, self.walls, &view);
+            if many {
+                walls::draw(&mut canvas, self.walls, &view);
+            }
         } else {
             let middle = [f32::midpoint(LEFT, RIGHT), f32::midpoint(TOP, BOTTOM)];
             canvas.write("no spheres", 48.0, middle, Align::Middle);

@@ -11,6 +11,8 @@ use super::view::View;
 /// Colour of walls.
 pub(crate) const COLOUR: Colour = [40, 90, 180];
 const WIDTH: f32 = 2.5;
+/// Largest number of walls that leave the spheres visible when they are drawn in front of them.
+pub(crate) const FEW: usize = 2_000;
 /// Number of straight lines of a circle.
 const SIDES: u32 = 180;
 
@@ -20,7 +22,7 @@ pub(crate) fn draw(canvas: &mut Canvas, walls: &Walls, view: &View) {
         outline(canvas, wall, view);
     }
     // Edges of large meshes are thin, or else they would fill the picture.
-    let width = if walls.len() > 2_000 { 0.5 } else { 1.2 };
+    let width = if walls.len() > FEW { 0.5 } else { 1.2 };
     for mesh in walls.meshes() {
         let places = |corner: u32| view.flat(mesh.vertices()[corner as usize]);
         for &triangle in mesh.triangles() {
