@@ -14,6 +14,8 @@
 
 @compute @workgroup_size(1)
 fn main() {
+    // The unit of length is chosen for the domain, too.
+    atomicMax(&counters.extent, bitcast<u32>(first_source.domain_extent));
     var counts = vec2<u32>(first_source.at_most, second_source.at_most);
     if first_source.counted != 0u {
         counts.x = first_count[first_source.count_word];

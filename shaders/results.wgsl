@@ -1,9 +1,8 @@
 // Writes the results of the step for users' shaders, and the size of the indirect dispatches over the pairs.
 // Dispatched as one workgroup.
 
-#import carom::{CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
+#import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
-#import crowd::{may_be_crowded}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import types::{Counters, Params, Plan, Space}
 
@@ -33,16 +32,15 @@ fn segments() -> vec2<u32> {
 
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // One pass may count the candidate pairs, and one tests them, unless there are too many. Each of these
-    // passes counts every sphere (or time segment) in the grids as finished once.
-    let times = select(1u, 2u, may_be_crowded() && !crowded);
-    let finished = atomicLoad(&counters.finished) == plan.sorted * times;
+    // In a step with too many candidates, most spheres are not searched to the end.
+    let finished = crowded || atomicLoad(&counters.finished) == plan.sorted;
     var status = 0u;
     status |= select(0u, CAROM_TRUNCATED, more(found(), vec2<u32>(params.pair_capacity, 0u)));
     status |= select(0u, CAROM_TOO_MANY_SEGMENTS, more(segments(), vec2<u32>(params.segment_capacity, 0u)));
     status |= select(0u, CAROM_TOO_CROWDED, crowded);
     status |= select(0u, CAROM_TOO_MANY_SPHERES, counters.spheres_needed > 0u);
     status |= select(0u, CAROM_INVALID_SPHERES, atomicLoad(&counters.invalid) > 0u);
+    status |= select(0u, CAROM_IMAGE_OUT_OF_RANGE, atomicLoad(&counters.out_of_range) > 0u);
     status |= select(0u, CAROM_UNFINISHED, (params.flags & FLAG_WATCH) != 0u && !finished);
     return status;
 }
@@ -59,6 +57,9 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.found = all;
     results.candidates = candidates();
     results.segments = segments();
+    results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));
+    // The counter is 1 + an index, or 0. Then the result is CAROM_NONE.
+    results.out_of_range = atomicLoad(&counters.out_of_range) - 1u;
     results.spheres = params.spheres;
     results.b_offset = params.b_offset;
     results.invalid = atomicLoad(&counters.invalid);

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use crate::blocking::{Wait, block_on};
 use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
-use crate::exact::decide_reported;
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
@@ -147,7 +146,7 @@ impl Detector {
     ///   periodic domain.
     /// - [`Error::TooManyCandidates`] or [`Error::TooManyPairs`] for a step beyond the limits in [`Options`].
     /// - [`Error::OutOfMemory`] or [`Error::Threads`] if the system lacks memory or threads.
-    /// - [`Error::Unsupported`] for a periodic domain with [`Backend::Gpu`].
+    /// - [`Error::Unsupported`] for a periodic cell that is too small or too skewed for a GPU.
     /// - [`Error::DeviceLimit`], [`Error::Device`] or [`Error::DeviceLost`] if the GPU cannot do the step.
     ///   With [`Backend::Auto`], the CPU does the step instead.
     pub fn detect(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
@@ -371,30 +370,19 @@ impl Detector {
             ..Statistics::default()
         };
         let threads = Threads(self.pool.as_ref());
-        let periodic = !step.domain.is_open();
-        if periodic && self.options.backend == Backend::Gpu {
-            return Err(Error::Unsupported {
-                what: "periodic domains",
-                place: "on the GPU yet",
-            });
-        }
-        if periodic && self.gpu.is_some() {
-            statistics.reason = "periodic domains run on the CPU".to_owned();
-        }
-        if let Some(gpu) = self.gpu.as_mut().filter(|_| !periodic) {
+        if let Some(gpu) = self.gpu.as_mut() {
             let step = threads.run(spheres.len(), || step.check())?;
             match gpu.run(step, limits, wait).await {
                 Ok((mut outcome, mut reported)) => {
                     let clock = Instant::now();
                     let count = reported.len();
-                    let decide = || decide_reported(&step, &mut reported, &mut pairs);
+                    let decide = || reported.decide_step(&step, &mut pairs, &mut images);
                     outcome.grazing = threads.run(count, decide)?;
                     limits.allow_pairs(pairs.len() as u64)?;
                     outcome.stages.push(("decide", clock.elapsed()));
                     statistics.backend = ActiveBackend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());
                     let statistics = completed(statistics, outcome, &pairs);
-                    images.clear();
                     return Ok(Collisions::new(
                         pairs,
                         images,
@@ -404,7 +392,11 @@ impl Detector {
                     ));
                 }
                 Err(
-                    error @ (Error::DeviceLimit { .. } | Error::Device { .. } | Error::DeviceLost),
+                    error @ (Error::DeviceLimit { .. }
+                    | Error::Device { .. }
+                    | Error::DeviceLost
+                    | Error::ImageOutOfRange { .. }
+                    | Error::Unsupported { .. }),
                 ) if self.options.backend == Backend::Auto => {
                     statistics.reason = format!("the step failed on the GPU: {error}");
                     log::warn!("carom falls back to the CPU because {}", statistics.reason);

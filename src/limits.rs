@@ -44,3 +44,8 @@ pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }
+
+/// Returns the largest number of images (periodic copies) of spheres in the cell of a periodic domain.
+pub(crate) fn most_images(spheres: usize) -> u64 {
+    (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
+}

@@ -89,7 +89,7 @@ fn one_giant_around_all_costs_only_its_own_pairs() {
 fn a_common_velocity_costs_nothing() {
     let mut spheres = gas();
     for sphere in &mut spheres {
-        // A float32 near 10⁵ has only seven bits after the binary point.
+        // A float32 coordinate near 10⁵ has only seven bits after the binary point.
         sphere.velocity = (Vec3::from(sphere.velocity) + Vec3::new(1e5, -7e4, 3e4)).to_array();
     }
     assert_like_gas("a common velocity", &spheres, 1.5);
@@ -129,8 +129,8 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// carom cuts the paths of fast spheres into time segments, and chooses their length from a random sample of
-/// the spheres. Tests that the number of segments hardly depends on the sample.
+/// carom chooses the length of the time segments of long paths from a random sample of the spheres. Tests
+/// that the number of segments hardly depends on the sample.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -253,7 +253,7 @@ fn everything_in_a_plane_costs_little() {
 }
 
 /// Tests spheres in an oblique plane, which fill only a small part of their bounding box. carom limits the
-/// number of grid cells in the box, so the cells are wider than is best for these spheres.
+/// number of grid cells in this box, so the cells become wider than is best for these spheres.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];

@@ -369,13 +369,13 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
         (502, |s| s.radius = 1e30),
         (900, |s| s.velocity[1] = -f32::INFINITY),
         (901, |s| s.velocity[1] = 1e19),
-        (2999, |s| s.velocity[0] = 1e18), // In a step of 2, the displacement exceeds 2⁶⁰.
+        (2999, |s| s.velocity[0] = 1e18), // In a step of length 2, the displacement exceeds 2⁶⁰.
     ];
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // carom ignores an invalid sphere. So the expected result has a point instead, far from all other
-        // spheres.
+        // carom ignores invalid spheres. Brute force gets a point in place of each, far from all other
+        // spheres, which touches nothing.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
     spheres[77].radius = -0.0;
@@ -447,7 +447,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // carom may test more pairs where subnormal numbers lose digits, but not four times as many.
+        // carom may test more pairs if subnormal numbers lose digits, but not four times as many.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -552,7 +552,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
         let found = exact(&device, &mut buffers, &Step::new(&spheres, 1.0));
         assert_eq!(found.collisions.pairs, expected);
     }
-    // A readback in flight outlives the buffers of its step.
+    // A readback in flight must succeed even if the buffers of its step are dropped.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
@@ -581,9 +581,7 @@ fn stages_are_timed_on_request() -> Result {
     let names: Vec<_> = found.summary.stages.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         names,
-        [
-            "load", "measure", "plan", "bin", "scan", "scatter", "tally", "pairs"
-        ]
+        ["load", "measure", "plan", "bin", "scan", "scatter", "pairs"]
     );
     let all: std::time::Duration = found.summary.stages.iter().map(|(_, time)| *time).sum();
     assert!(!all.is_zero());
@@ -792,7 +790,8 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // If all recordings into an encoder failed, its commands must not change carom's results buffer.
+        // If no recording into an encoder succeeded, the commands in it must not change carom's results
+        // buffer.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);
@@ -834,7 +833,7 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         },
         Err(_) => panic!("the waiting thread panicked"),
     }
-    // Waiting for a readback ends with an error if the encoder of its step is dropped.
+    // If the encoder of a step is dropped, waiting for the readback of this step must end with an error.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_summary(&mut encoder)?;
@@ -888,8 +887,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Tests a number of spheres in a device buffer that exceeds the caller's limit `at_most`. Larger buffers
-/// would not help, so carom must not ask for them.
+/// Tests a device buffer whose number of spheres exceeds the caller's limit `at_most`. Larger buffers would
+/// not help, so carom must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();

@@ -49,7 +49,7 @@ struct Application {
     pipeline: CollisionPipeline,
     buffers: CollisionBuffers,
     cpu: Detector,
-    /// Readbacks in flight in the order of their steps, each with the expected list of collisions.
+    /// Readbacks in flight, oldest first, each with the expected list of collisions.
     tickets: VecDeque<(Ticket<PairList<ExactStep>>, Vec<Collision>)>,
     compared: usize,
     grown: usize,

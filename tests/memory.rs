@@ -13,8 +13,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const STEPS: u64 = 50;
 
-/// Number of memory blocks that rayon's queue of calls needs for `STEPS` time steps: one block for every 63
-/// calls.
+/// Number of memory blocks that rayon allocates to pass `STEPS` time steps to its threads: one block for
+/// every 63 calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
 fn allocated() -> [u64; 2] {
@@ -56,7 +56,7 @@ fn run(
     sum
 }
 
-/// Calls `count`, which returns the allocations of `STEPS` time steps, until only rayon's queue of calls
+/// Repeats `count`, which returns the allocations of `STEPS` time steps, until only rayon's queue of calls
 /// allocates memory.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
     // Allocations stop only after rayon's threads have started and each thread has run the largest task once.

@@ -36,7 +36,7 @@ fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
-    // The noop device computes nothing, so carom reports the step as not submitted.
+    // The noop device computes nothing, so to carom the step seems not to have been submitted.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
     device.assert_silent();
     Ok(())
@@ -136,7 +136,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     missing(&mut buffers, &mut encoder);
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     drop(buffers.read_summary(&mut encoder)?);
-    // The new buffers of `CollisionBuffers::grow` have no results until a step is recorded.
+    // After `CollisionBuffers::grow`, the new buffers have no results until a step is recorded.
     assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
     missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);
@@ -484,7 +484,8 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
         // The centres are in large structs, and all radii are in the first of them.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // In a shared buffer, the stride of the centres is a multiple of the stride of the radii.
+        // The centres and the radii share a buffer, and the stride of the centres is a multiple of that of
+        // the radii.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
         // With one sphere, strides have no effect, so the attributes cannot overlap.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),

@@ -141,7 +141,7 @@ mutant 'a ticket accepts the results of another step' src/gpu/ticket.rs \
 mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
     'self.low.owner(&other.low, between) == self.image' 'self.low.owner(&other.low, between) != [i32::MAX; 3]' \
     "${worlds[@]}"
-mutant 'an image is counted along the wrong edge' src/cpu/images/lattice.rs \
+mutant 'an image is counted along the wrong edge' src/shared/lattice.rs \
     '* self.combined[i][k]' '* self.combined[k][i]' "${worlds[@]}"
 mutant 'the image on one side of a small cell is lost' src/cpu/images/cell.rs \
     '[self.high.0[k], self.low.0[k]].map(' '[self.low.0[k], self.low.0[k]].map(' "${worlds[@]}"
@@ -149,7 +149,7 @@ mutant 'a sphere near a face counts as inside' src/cpu/images/cell.rs \
     '(Real::abs(away) + half).simd_le(' 'Real::abs(away).simd_le(' "${worlds[@]}"
 mutant 'a box ignores the motion of its sphere' src/cpu/images/cell.rs \
     ' + duals[k].dot(half_shift).abs()' '' "${worlds[@]}"
-mutant 'the components of duals have no bound' src/cpu/images/lattice.rs \
+mutant 'the components of duals have no bound' src/shared/lattice.rs \
     '16.0 * dual_lengths[k] * spread' 'duals[k].abs()' --lib a_point_is_in_its_box
 mutant 'rounded displacements count as exact' src/exact/shift.rs \
     '(x - (sum - of_y)) + (y - of_y) == 0.0' 'x.is_finite() && of_y.is_finite()' \

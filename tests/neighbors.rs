@@ -73,8 +73,8 @@ impl World {
         entries
     }
 
-    /// Returns how many times edge `k` of the periodic cell may displace particle `other`, so that its
-    /// distance from `one` along axis k is at most `reach`. `later` has these numbers for the edges after k.
+    /// Returns the range of n for which particle `other`, displaced by n times edge k of the periodic cell,
+    /// may be within `reach` of particle `one` along axis k. `later` has the numbers n of the edges after k.
     /// The edges before k have no component along axis k.
     fn images(
         &self,
@@ -89,7 +89,7 @@ impl World {
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
         let edge = f64::from(self.domain.edges()[k][k]);
-        // The range is longer than necessary by one number at each end, because the quotients are rounded.
+        // The quotients are rounded, so the range is extended by one number at each end.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
         let [first, last] =
             [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);

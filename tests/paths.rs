@@ -25,7 +25,7 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns whether a character can be part of a path, or of a pattern that stands for several paths.
+/// Returns whether a path, or a pattern for several paths, may contain this character.
 fn is_of_path(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./*{}".contains(c)
 }

@@ -82,8 +82,8 @@ fn a_moving_ball_hits_a_resting_one_at_the_known_time() {
     let found = impact(runner, resting, 1.0);
     assert_eq!((found.toi, found.depth), (0.3, 0.0));
     let contact = found.contact(&runner, &resting);
-    // The time of impact 0.3 is rounded to float32. At a speed of 10, the error of the contact point is ten
-    // times this rounding error.
+    // The time of impact, 0.3, is rounded to float32. At a speed of 10, the contact point is off by ten times
+    // this rounding error.
     assert_eq!(contact.normal, Vec3::X);
     assert!(
         contact.point.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-6,

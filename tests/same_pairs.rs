@@ -56,8 +56,8 @@ fn hard_worlds_match_brute_force() {
     }
 }
 
-/// Tests worlds with a few giant spheres and many small ones. The CPU then finds pairs by a search around
-/// each giant for small spheres, not by a search around each small sphere for giants.
+/// Tests worlds with a few giant spheres and many small ones, in which the CPU searches around each giant for
+/// small spheres, instead of around each small sphere for giants.
 #[test]
 fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {

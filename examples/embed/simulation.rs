@@ -60,8 +60,8 @@ pub(crate) struct Simulation {
     /// Buffer of the current positions and radii, which carom, `simulation.wgsl` and the renderer read.
     pub(crate) positions: wgpu::Buffer,
     pub(crate) velocities: wgpu::Buffer,
-    /// Buffers for the positions and velocities at the end of a step. Other invocations of the same dispatch
-    /// still read the current state.
+    /// Separate buffers for the positions and velocities at the end of a step, because other invocations of
+    /// the dispatch still read the current ones.
     new: [wgpu::Buffer; 2],
     count: u32,
     dt: f32,

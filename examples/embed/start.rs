@@ -2,8 +2,8 @@
 
 use crate::simulation::World;
 
-/// Largest radius of a sphere, and twice the smallest radius. Each sphere is placed in a cubic cell with
-/// edges of length 1.
+/// Largest radius of a sphere. The smallest radius is half as large. Each sphere is placed in a cubic cell
+/// with edges of length 1.
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];

@@ -29,6 +29,12 @@ fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
 
+// Returns the image (periodic copy) of a pair's second sphere: how many times it is displaced by each edge of
+// the domain. Takes an element of the buffer of images, which has one word for each pair of the list.
+fn carom_image(word: u32) -> vec3<i32> {
+    return vec3<i32>(vec3<u32>(word >> 20u, word >> 10u, word) & vec3<u32>(1023u)) - 512;
+}
+
 // Returns whether float32 rounding leaves open whether the spheres of a pair touch. See
 // CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
@@ -38,7 +44,7 @@ fn carom_is_grazing(collision: CaromCollision) -> bool {
 // Results of one step, written by the GPU. Counts of two words have the low word first.
 struct CaromResults {
     // Status of the step: 0, or a combination of the bits CAROM_TRUNCATED to
-    // CAROM_UNFINISHED.
+    // CAROM_IMAGE_OUT_OF_RANGE.
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
@@ -47,8 +53,11 @@ struct CaromResults {
     found: vec2<u32>,
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
-    // Number of time segments of fast spheres, without each sphere's first segment.
+    // Number of time segments of fast spheres, without each sphere's first segment, plus `images`.
     segments: vec2<u32>,
+    // In a periodic domain: number of images (periodic copies) of spheres or time segments that reach into the
+    // domain's cell, without the first image of each.
+    images: vec2<u32>,
     // Number of spheres, of both sets if there are two. If one of two sets is empty,
     // nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
@@ -84,6 +93,10 @@ struct CaromResults {
     sorted_columns: u32,
     // Serial number of the step, which tells recorded steps apart.
     serial: u32,
+    // Index of a sphere whose images are out of range (CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. Numbered as
+    // invalid_index is.
+    out_of_range: u32,
+    unused: u32,
     // Indices of at most 32 spheres that were set aside for invalid values. With two
     // sets, index b_offset + i means sphere i of the second set.
     invalid_index: array<u32, 32>,
@@ -95,8 +108,8 @@ const CAROM_TRUNCATED = 1u;
 // Status bit: there are more time segments than the buffers can hold. Nothing was
 // searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
-// Status bit: there are more candidates (pairs to be tested) than allowed. None was
-// tested.
+// Status bit: there are more candidates (pairs to be tested) than allowed. Most were not
+// tested, so the list of pairs is incomplete.
 const CAROM_TOO_CROWDED = 4u;
 // Status bit: there are more spheres than the buffers can hold or the description of
 // the input allows. Nothing was searched.
@@ -106,9 +119,12 @@ const CAROM_TOO_MANY_SPHERES = 8u;
 const CAROM_INVALID_SPHERES = 16u;
 // Status bit: the driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
+// Status bit: a sphere is too far from the cell of the periodic domain, or reaches into too many images of
+// the cell. Pairs are missing.
+const CAROM_IMAGE_OUT_OF_RANGE = 64u;
 // All status bits that mean that pairs may be missing.
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
-    | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED;
+    | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED | CAROM_IMAGE_OUT_OF_RANGE;
 
 // Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;

@@ -3,6 +3,10 @@
 
 #needs params, plan, counters
 
+fn allowed_candidates() -> f32 {
+    return f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
+}
+
 // Returns whether there may be more candidate pairs than allowed. Their largest possible number assumes that
 // every entry of the table of cells is as full as the fullest one, and that every sphere searches 14 cells of
 // its own grid and, in each coarser grid, 4 cells along each axis in every time slab (part of the step).
@@ -12,7 +16,15 @@ fn may_be_crowded() -> bool {
         cells += MAX_COARSER_CELLS * f32(1u << plan.level[number].time_power);
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
-    let allowed = f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
     // 0.999 leaves a margin for rounding errors in the numbers of candidates.
-    return most > 0.999 * allowed;
+    return most > 0.999 * allowed_candidates();
+}
+
+// Returns whether there are certainly more candidate pairs than allowed, because all pairs of spheres in the
+// fullest entry of the table of cells are candidates. In a step with two sets of spheres, they are not.
+fn must_be_crowded() -> bool {
+    let fullest = f32(atomicLoad(&counters.fullest));
+    // 1.001 leaves a margin for rounding errors.
+    let pairs = 0.5 * fullest * (fullest - 1.0);
+    return (params.flags & FLAG_TWO_SETS) == 0u && pairs > 1.001 * allowed_candidates();
 }

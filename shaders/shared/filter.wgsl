@@ -11,6 +11,8 @@ struct Filtered {
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
+    // Sum of magnitudes to which the rounding error of `p` is relative.
+    distance: f32,
     // Whether the relative velocity of the two spheres is too small to compute the time of closest approach.
     // If so, `t` is 0.
     slow: bool,
@@ -30,6 +32,12 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
     let r = opaque(j.radius + i.radius);
+    return filter_motion(p, v, r, sum(abs(p)), dt);
+}
+
+// Tests two spheres by their relative position, relative velocity and sum of radii. The error of `p` is at most
+// EPSILON / 2 times `distance`, and `distance` is at least |p.x| + |p.y| + |p.z|.
+fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> Filtered {
     let a = opaque(dot(v, v));
     let b = opaque(dot(p, v));
     let slow = a < SLOW;
@@ -44,7 +52,6 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     let rr = r * r;
     let qq = dot(q, q);
     let margin = opaque(rr - qq);
-    let distance = sum(abs(p));
     let speed = sum(abs(v));
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
@@ -53,5 +60,5 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
         // error from their relative motion in the whole step.
         bound += SLOWLY * distance * (speed * dt);
     }
-    return Filtered(p, v, r, slow, t, margin, bound);
+    return Filtered(p, v, r, distance, slow, t, margin, bound);
 }

@@ -2,7 +2,7 @@
 // reported only once.
 // Twin of `src/shared/ownership.rs`.
 
-#import filter::{Filtered, sum}
+#import filter::{Filtered}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
@@ -30,7 +30,7 @@ fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
         high = 0.0;
     } else if !s.slow {
         let at = s.t / dt;
-        let error = TIME * EPSILON * (sum(abs(s.p)) / speed / dt + at + 1.0);
+        let error = TIME * EPSILON * (s.distance / speed / dt + at + 1.0);
         low = (at - error) * finest;
         high = (at + error) * finest;
     }

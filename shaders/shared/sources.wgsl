@@ -20,5 +20,6 @@ struct SourceLayout {
     at_most: u32,
     // 1 if this set of spheres exists, otherwise 0.
     used: u32,
-    unused: u32,
+    // Largest magnitude of a number of the periodic domain, or 0 in open space. Only in the first set.
+    domain_extent: f32,
 }

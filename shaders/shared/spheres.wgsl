@@ -1,12 +1,8 @@
 // Reads spheres, and converts them from the caller's units to the units of the shaders.
 
 #import types::{Sphere}
-#import units::{times_power}
+#import units::{times_power, vector_times_power}
 #needs params, spheres
-
-fn vector_times_power(v: vec3<f32>, power: i32) -> vec3<f32> {
-    return vec3<f32>(times_power(v.x, power), times_power(v.y, power), times_power(v.z, power));
-}
 
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];

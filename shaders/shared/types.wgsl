@@ -46,8 +46,8 @@ struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
     pairs: array<atomic<u32>, 2>,
-    // Number of spheres (or time segments) whose search for contacts is finished, summed over the pass that
-    // counts candidates and the pass that tests them. Only counted if FLAG_WATCH is set.
+    // Number of spheres (or time segments) whose search for contacts is finished. Only counted if FLAG_WATCH
+    // is set.
     finished: atomic<u32>,
     // Number of spheres in the input if there are more than allowed, otherwise 0.
     spheres_needed: u32,
@@ -58,6 +58,10 @@ struct Counters {
     extent: atomic<u32>,
     // Number of spheres (or time segments) in the fullest entry of the table of grid cells.
     fullest: atomic<u32>,
+    // Number of further images (periodic copies) of spheres that the stage `images` has added, in two words.
+    images: array<atomic<u32>, 2>,
+    // 1 + the index of a sphere with an image that is out of range, or 0 if there is none.
+    out_of_range: atomic<u32>,
     // One bit per size class (class of spheres of similar size), set if the class is not empty.
     used: array<atomic<u32>, SIZE_CLASSES / 32u>,
 }
@@ -179,4 +183,37 @@ struct SortedProxy {
 struct SortedCell {
     cell: vec3<i32>,
     tag: u32,
+}
+
+// The lattice of a periodic domain, with edges as short as possible. Entries beyond the number of periodic
+// edges are 0.
+struct Lattice {
+    // A corner of the domain's cell.
+    corner: vec3<f32>,
+    // The least distance between two opposite faces of the cell, or 0 without periodic edges.
+    width: f32,
+    // The same corner half-way through the step, relative to the frame (the moving origin of the grid cells).
+    cell_corner: vec3<f32>,
+    // Largest distance between a sphere and the cell, along any edge, in edges.
+    most_cells: f32,
+    // xyz: an edge. w: an upper bound of the magnitudes of its components.
+    edges: array<vec4<f32>, 3>,
+    // xyz: the dual vector d of an edge; d·x is the coordinate of a point x along the edge. w: its length.
+    duals: array<vec4<f32>, 3>,
+    // For each dual vector, upper bounds of the magnitudes of its components. The rounding errors are
+    // relative to them.
+    dual_bounds: array<vec4<f32>, 3>,
+    // xyz: an edge as a sum of whole multiples of the three edges that the user gave.
+    in_given_edges: array<vec4<i32>, 3>,
+}
+
+// What a proxy (entry of the grids) is in a periodic domain: a sphere, and the image (periodic copy) of it.
+struct Entry {
+    // Index of the sphere, and SEVERAL_IMAGES if other images of the same time segment are in the grids.
+    sphere_and_several: u32,
+    // The image, in edges of the lattice, as packed by pack_image().
+    image: u32,
+    // Lower corner of the extent of this image along the edges of the lattice, relative to the cell, in fixed
+    // point. Of use only if SEVERAL_IMAGES is set.
+    low: array<i32, 3>,
 }

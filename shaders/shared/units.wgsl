@@ -19,3 +19,7 @@ fn times_power(x: f32, power: i32) -> f32 {
     let sign = bits & 0x80000000u;
     return bitcast<f32>(select(sign, sign | (u32(exponent) << 23u) | digits, exponent > 0));
 }
+
+fn vector_times_power(v: vec3<f32>, power: i32) -> vec3<f32> {
+    return vec3<f32>(times_power(v.x, power), times_power(v.y, power), times_power(v.z, power));
+}

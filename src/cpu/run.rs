@@ -8,7 +8,7 @@
 use super::bin::{Binned, bin};
 use super::buckets::Buckets;
 use super::clock::StageClock;
-use super::images::{ImageList, Lattice, NearImages, OpenSpace, PeriodicSpace, ProxySpace, cell};
+use super::images::{ImageList, NearImages, OpenSpace, PeriodicSpace, ProxySpace, cell};
 use super::list::{list, list_with_images, sort_images};
 use super::measure::{Sizes, SizesMemory, SpaceMemory, measure_sizes, measure_space};
 use super::neighbors::Grids;
@@ -20,6 +20,7 @@ use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::limits::{Limits, most_proxies};
 use crate::outcome::{Outcome, StageTimes};
 use crate::reuse::{ReusedVec, ScratchPool};
+use crate::shared::lattice::Lattice;
 use crate::shared::space::Space;
 use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::{Scale, Units};
@@ -234,7 +235,6 @@ impl<S: ProxySpace> Planned<'_, S> {
         // counting them is not needed.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
-            clock.lap("tally");
         }
         let mut counts = find_pairs(&search, self.limits.pairs, &mut found.found)?;
         clock.lap("pairs");

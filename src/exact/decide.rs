@@ -5,6 +5,8 @@ use rayon::prelude::*;
 
 use super::answer::{Arithmetic, Impact};
 use super::impact::impact;
+#[cfg(feature = "gpu")]
+use super::listed::{ImageCollision, ReportedImage};
 use super::listed::{Listed, Report};
 use crate::memory::{LIST, resized};
 use crate::reduce::sort::sort;
@@ -125,7 +127,80 @@ pub(crate) fn decide_reported<R: Report>(
     reported: &mut Vec<R>,
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
-    let sphere = |index: u32| step.spheres.get(index as usize).copied();
-    let two = |a, b| Some([sphere(a)?, sphere(b)?]);
-    decide_reported_with(two, step.sets, &step.domain, step.dt, reported, pairs)
+    let spheres = spheres_of(step.spheres);
+    decide_reported_with(spheres, step.sets, &step.domain, step.dt, reported, pairs)
+}
+
+fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
+    let sphere = |index: u32| spheres.get(index as usize).copied();
+    move |a, b| Some([sphere(a)?, sphere(b)?])
+}
+
+/// The pairs that a GPU has reported, in open space or in a periodic domain.
+#[cfg(feature = "gpu")]
+pub(crate) enum Reported {
+    Open(Vec<ReportedPair>),
+    Periodic(Vec<ReportedImage>),
+}
+
+#[cfg(feature = "gpu")]
+impl Reported {
+    /// Returns `pairs` with the images (periodic copies) of their second spheres. Without images, the
+    /// pairs are in open space.
+    pub(crate) fn new(pairs: Vec<ReportedPair>, images: &[[i32; 3]]) -> Self {
+        if images.is_empty() {
+            return Self::Open(pairs);
+        }
+        let pairs = pairs.into_iter().zip(images);
+        Self::Periodic(
+            pairs
+                .map(|(pair, &image)| Report::new(pair, image))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Open(pairs) => pairs.len(),
+            Self::Periodic(pairs) => pairs.len(),
+        }
+    }
+
+    /// Decides the pairs as [`decide_reported_with`] does. Fills `images` with the image of the second
+    /// sphere of each pair that touches; in open space, it becomes empty.
+    pub(crate) fn decide(
+        &mut self,
+        spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+        (sets, domain, dt): (Sets, &Domain, f32),
+        pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
+    ) -> Result<Grazing, Error> {
+        images.clear();
+        match self {
+            Self::Open(reported) => {
+                decide_reported_with(spheres, sets, domain, dt, reported, pairs)
+            }
+            Self::Periodic(reported) => {
+                let mut listed: Vec<ImageCollision> = Vec::new();
+                let grazing =
+                    decide_reported_with(spheres, sets, domain, dt, reported, &mut listed)?;
+                resized(pairs, listed.len(), LIST)?;
+                resized(images, listed.len(), LIST)?;
+                for ((listed, pair), image) in listed.iter().zip(pairs).zip(images) {
+                    (*pair, *image) = (*listed.pair(), listed.image);
+                }
+                Ok(grazing)
+            }
+        }
+    }
+
+    pub(crate) fn decide_step(
+        &mut self,
+        step: &CheckedStep<'_>,
+        pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
+    ) -> Result<Grazing, Error> {
+        let request = (step.sets, &step.domain, step.dt);
+        self.decide(spheres_of(step.spheres), request, pairs, images)
+    }
 }

@@ -6,8 +6,9 @@ use super::allocator::{Allocator, ScanTable};
 use super::named_buffers::NamedBuffers;
 use super::shader::constants::QUANTITIES;
 use super::shader::layout::{
-    CaromCollision, CaromResults, Counters, DispatchArguments, GpuBinned, GpuPlan, GpuSegment,
-    GpuSizeClass, GpuSortedCell, GpuSortedProxy, GpuSpace, Params, Ranks, Sampled,
+    CaromCollision, CaromResults, Counters, DispatchArguments, GpuBinned, GpuEntry, GpuLattice,
+    GpuPlan, GpuSegment, GpuSizeClass, GpuSortedCell, GpuSortedProxy, GpuSpace, Params, Ranks,
+    Sampled,
 };
 use super::upload_layout::UploadLayout;
 use crate::shared::size_class::SIZE_CLASSES;
@@ -22,6 +23,17 @@ pub(crate) struct Capacity {
     /// each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
+}
+
+/// GPU buffers that only periodic domains need.
+pub(crate) struct PeriodicBuffers {
+    /// Uniform buffer of the domain's lattice in the caller's units.
+    pub(crate) given_lattice: wgpu::Buffer,
+    /// Packed image (periodic copy) of the second sphere of each pair.
+    pub(crate) pair_images: wgpu::Buffer,
+    /// The buffers of the step, with the wrapped spheres in place of the spheres. The kernels that
+    /// make the grids read the wrapped spheres.
+    pub(crate) named: NamedBuffers,
 }
 
 pub(crate) struct Buffers {
@@ -42,6 +54,7 @@ pub(crate) struct Buffers {
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
     pub(crate) pairs_dispatch: wgpu::Buffer,
+    pub(crate) periodic: Option<PeriodicBuffers>,
     /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
     pub(crate) working: u64,
     #[cfg(test)]
@@ -78,7 +91,7 @@ fn uniform(
     })
 }
 
-fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
+fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
     let proxies = capacity.spheres + capacity.segments;
@@ -87,7 +100,9 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     made.array::<Ranks>("ranks", "ranks", QUANTITIES.into(), none)?;
     made.one::<GpuSpace>("space", "space", none)?;
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
-    made.array::<u32>(name, what, capacity.spheres, none)?;
+    // In a periodic domain, images have size classes of their own.
+    let sized = if periodic { proxies } else { capacity.spheres };
+    made.array::<u32>(name, what, sized, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;
     let (name, what) = ("size_classes", "histogram of size classes");
     made.array::<GpuSizeClass>(name, what, SIZE_CLASSES as u64, cleared)?;
@@ -98,6 +113,31 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity) -> Result<(), Error> {
     made.array::<GpuSortedProxy>("sorted_proxies", "sorted proxies", proxies, none)?;
     made.array::<GpuSortedCell>("sorted_cells", "sorted cells", proxies, none)?;
     Ok(())
+}
+
+fn periodic_buffers(
+    made: &mut Allocator<'_>,
+    capacity: Capacity,
+) -> Result<PeriodicBuffers, Error> {
+    let none = BufferUsages::empty();
+    let proxies = capacity.spheres + capacity.segments;
+    let size = size_of::<GpuLattice>() as u64;
+    let given_lattice = uniform(made.device, "carom given lattice", size, none);
+    made.named
+        .one::<GpuLattice>("given_lattice", &given_lattice);
+    let uniform = BufferUsages::UNIFORM;
+    made.one::<GpuLattice>("lattice", "lattice", uniform)?;
+    made.one::<Params>("grid_params", "params of the grids", uniform)?;
+    made.array::<Sphere>("wrapped_spheres", "wrapped spheres", proxies, none)?;
+    made.array::<GpuEntry>("entries", "entries of the grids", proxies, none)?;
+    let source = BufferUsages::COPY_SRC;
+    let (name, what) = ("pair_images", "images of the pairs");
+    let pair_images = made.array::<u32>(name, what, capacity.pairs, source)?;
+    Ok(PeriodicBuffers {
+        given_lattice,
+        pair_images,
+        named: NamedBuffers::default(),
+    })
 }
 
 impl Buffers {
@@ -115,13 +155,14 @@ impl Buffers {
         device: &wgpu::Device,
         limits: &wgpu::Limits,
         capacity: Capacity,
+        periodic: bool,
     ) -> Result<Self, Error> {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
         let slots = slots(limits, capacity.spheres + capacity.segments);
         let mut made = Allocator::new(device, limits);
         let slot_starts = made.table("slot_starts", "slot table", slots + 1, target)?;
         let spheres = made.array::<Sphere>("spheres", "spheres", capacity.spheres, target)?;
-        working(&mut made, capacity)?;
+        working(&mut made, capacity, periodic)?;
         let pairs = made.array::<CaromCollision>("pairs", "pairs", capacity.pairs, source)?;
         let results = made.one::<CaromResults>("results", "results", source)?;
         let pairs_dispatch = made.one::<DispatchArguments>(
@@ -142,6 +183,15 @@ impl Buffers {
             BufferUsages::empty(),
         );
         made.named.one::<Params>("params", &params);
+        let mut periodic = if periodic {
+            Some(periodic_buffers(&mut made, capacity)?)
+        } else {
+            None
+        };
+        if let Some(periodic) = &mut periodic {
+            let stand_ins = [("spheres", "wrapped_spheres"), ("params", "grid_params")];
+            periodic.named = made.named.with_stand_ins(&stand_ins)?;
+        }
         Ok(Self {
             capacity,
             slots: slots as u32,
@@ -154,6 +204,7 @@ impl Buffers {
             pairs,
             results,
             pairs_dispatch,
+            periodic,
             #[cfg(test)]
             storage: made.all,
         })

@@ -69,7 +69,7 @@ impl CollisionBuffers {
     ) -> Result<Self, Error> {
         check(&options)?;
         kernels.context.probe()?;
-        let parts = SizedParts::new(&kernels, capacity, options.wanted())?;
+        let parts = SizedParts::new(&kernels, capacity, &options)?;
         let timing = StageTiming::new(&kernels.context.device, options.timestamp_period);
         options.set(capacity);
         Ok(Self {
@@ -89,6 +89,12 @@ impl CollisionBuffers {
             serial: 0,
             shortest_segment: f32::MIN_POSITIVE,
         })
+    }
+
+    /// Returns the largest distance in cells between a sphere and the periodic cell in the last
+    /// recorded step, or `None` in open space.
+    pub(super) fn most_cells(&self) -> Option<i32> {
+        self.recorded.as_ref()?.most_cells
     }
 
     /// Returns the options with which the buffers were created. After the buffers have grown, the

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 
-use super::pair_list::{ExactStep, PairList, RawCollision, RawStep};
+use super::pair_list::{ExactStep, PairList, RawCollision, RawStep, unpacked_image};
 use super::shader::layout::{CaromCollision, CaromResults, Gathered};
 use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
-use crate::exact::{GRAZING, ReportedPair, decide_reported_with};
+use crate::exact::{GRAZING, Reported, ReportedPair};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statistics};
 
@@ -23,6 +23,10 @@ pub(super) struct Recorded {
     /// Factor from a computed time of impact in [0, `dt`] to the application's unit of time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
+    pub(super) domain: Domain,
+    /// Largest distance in cells between a sphere and the periodic cell. `None` if the buffers are for
+    /// open space only.
+    pub(super) most_cells: Option<i32>,
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
     /// Period of the GPU timestamps, in nanoseconds per tick; 0 without timestamps.
@@ -97,6 +101,9 @@ impl Read {
         if status.contains(Status::UNFINISHED) {
             return Err(unfinished());
         }
+        if let Some(error) = out_of_range(&self.summary, self.recorded.most_cells) {
+            return Err(error);
+        }
         if let Some(counted) = self.summary.past_at_most {
             return Err(Error::SourceBuffer {
                 what: "count",
@@ -108,6 +115,18 @@ impl Read {
             });
         }
         Ok(())
+    }
+
+    /// Returns the images of the first `pairs` pairs, which follow `records` in the bytes read back.
+    /// Empty if the buffers are for open space only.
+    fn images<P>(&self, pairs: usize) -> Vec<[i32; 3]> {
+        if self.recorded.most_cells.is_none() {
+            return Vec::new();
+        }
+        let begin = self.room.pairs as usize * size_of::<P>();
+        let words = self.list.get(begin..).unwrap_or_default().chunks_exact(4);
+        let words = words.map(bytemuck::pod_read_unaligned::<u32>);
+        words.take(pairs).map(unpacked_image).collect()
     }
 
     /// Returns the pairs that were read back if they are complete, otherwise the capacity that the
@@ -137,6 +156,7 @@ impl Read {
                 spheres,
                 segments,
                 pairs: found,
+                images: self.summary.images,
                 segment: 0.0,
             }));
         }
@@ -159,6 +179,7 @@ impl Read {
     pub(super) fn raw(self) -> Result<PairList<RawStep>, Error> {
         Ok(match self.pairs::<CaromCollision>()? {
             PairList::Complete(pairs) => PairList::Complete(RawStep {
+                images: self.images::<CaromCollision>(pairs.len()),
                 pairs: pairs.into_iter().map(RawCollision::from).collect(),
                 summary: self.summary,
             }),
@@ -174,19 +195,14 @@ impl Read {
     }
 
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
+        let images = self.images::<Gathered>(gathered.len());
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
+        let reported = gathered.iter().map(|pair| ReportedPair {
+            a: pair.a,
+            b: pair.b_and_grazing,
+        });
+        let mut reported = Reported::new(reported.collect(), &images);
         gathered.sort_unstable_by_key(key);
-        let mut reported = gathered
-            .iter()
-            .map(
-                |&Gathered {
-                     a, b_and_grazing, ..
-                 }| ReportedPair {
-                    a,
-                    b: b_and_grazing,
-                },
-            )
-            .collect();
         let spheres = |a: u32, b: u32| {
             let at = gathered.binary_search_by_key(&(a, b), key).ok()?;
             Some(gathered.get(at)?.values.map(|values| Sphere {
@@ -196,18 +212,17 @@ impl Read {
                 groups: 0,
             }))
         };
-        let Recorded { dt, times, .. } = self.recorded;
-        let mut pairs = Vec::new();
+        let Recorded {
+            dt, times, domain, ..
+        } = self.recorded;
+        let (mut pairs, mut images) = (Vec::new(), Vec::new());
         // `Sets::One` keeps the index b of each pair as it is. This is right for two sets of
         // spheres too, because the GPU already counts b from the start of the second set.
-        let grazing = decide_reported_with(
-            spheres,
-            Sets::One,
-            &Domain::open(),
-            dt,
-            &mut reported,
-            &mut pairs,
-        )?;
+        let step = (Sets::One, &domain, dt);
+        let grazing = reported.decide(spheres, step, &mut pairs, &mut images)?;
+        if domain.is_open() {
+            images.clear();
+        }
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
                 // Adding 0.0 turns a time of impact of −0 into 0. The time is −0 if the length `dt`
@@ -237,16 +252,25 @@ impl Read {
             ..Statistics::default()
         };
         Ok(ExactStep {
-            collisions: Collisions::new(
-                pairs,
-                Vec::new(),
-                summary.spheres as usize,
-                sets,
-                statistics,
-            ),
+            collisions: Collisions::new(pairs, images, summary.spheres as usize, sets, statistics),
             summary,
         })
     }
+}
+
+/// Returns the error of a step with a sphere whose images are out of range.
+pub(super) fn out_of_range(summary: &StepSummary, most_cells: Option<i32>) -> Option<Error> {
+    let index = summary.out_of_range? as usize;
+    let (set, index) = match summary.second_set_start.map(|first| first as usize) {
+        None => (None, index),
+        Some(first) if index < first => (Some(0), index),
+        Some(first) => (Some(1), index - first),
+    };
+    Some(Error::ImageOutOfRange {
+        index,
+        set,
+        limit: most_cells.unwrap_or(0),
+    })
 }
 
 pub(super) fn unfinished() -> Error {

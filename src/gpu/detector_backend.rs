@@ -1,11 +1,13 @@
 //! The GPU backend of `Detector`, which runs on a device that carom creates itself.
 
+use bytemuck::Pod;
 use wgpu::DeviceType;
 
 use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::CollisionBuffers;
-use super::decode::unfinished;
+use super::decode::{out_of_range, unfinished};
 use super::options::BufferOptions;
+use super::pair_list::unpacked_image;
 use super::pipeline::CollisionPipeline;
 use super::read_now;
 use super::shader::layout::CaromCollision;
@@ -13,7 +15,7 @@ use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Error;
 use crate::blocking::Wait;
-use crate::exact::{GRAZING, Grazing, ReportedPair};
+use crate::exact::{GRAZING, Grazing, Reported, ReportedPair};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
@@ -101,7 +103,7 @@ impl Gpu {
         step: CheckedStep<'_>,
         limits: Limits,
         wait: Wait,
-    ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
+    ) -> Result<(Outcome, Reported), Error> {
         if self.at_work {
             // If the future of an earlier step was dropped early, the device may still use the
             // buffers, so new buffers are made.
@@ -120,16 +122,21 @@ impl Gpu {
         step: CheckedStep<'_>,
         limits: Limits,
         wait: Wait,
-    ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
+    ) -> Result<(Outcome, Reported), Error> {
         if step.spheres.is_empty() {
-            return Ok((Outcome::default(), Vec::new()));
+            return Ok((Outcome::default(), Reported::Open(Vec::new())));
         }
         let mut required = RequiredCapacity::for_spheres(step.spheres.len() as u64);
+        let periodic = !step.domain.is_open();
         loop {
-            self.ensure(&required, limits)?;
+            self.ensure(&required, periodic, limits)?;
             let counts = self.step(step, wait).await?;
             if counts.status.contains(Status::UNFINISHED) {
                 return Err(unfinished());
+            }
+            let most_cells = self.buffers.as_ref().and_then(CollisionBuffers::most_cells);
+            if let Some(error) = out_of_range(&counts, most_cells) {
+                return Err(error);
             }
             let candidates = counts.candidates;
             let (slots, memory) = self.size();
@@ -164,7 +171,8 @@ impl Gpu {
             };
             let b_offset = step.sets.b_offset();
             let reported = self.read_pairs(counts.found, b_offset, wait).await?;
-            return Ok((outcome, reported));
+            let images = self.read_images(counts.found, wait).await?;
+            return Ok((outcome, Reported::new(reported, &images)));
         }
     }
 
@@ -176,7 +184,16 @@ impl Gpu {
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    fn ensure(&mut self, required: &RequiredCapacity, limits: Limits) -> Result<(), Error> {
+    fn ensure(
+        &mut self,
+        required: &RequiredCapacity,
+        periodic: bool,
+        limits: Limits,
+    ) -> Result<(), Error> {
+        // Buffers for periodic domains make a step in open space slower, and other buffers cannot do
+        // a step in a periodic domain.
+        let fit = |buffers: &mut CollisionBuffers| buffers.options.periodic == periodic;
+        self.buffers.take_if(|buffers| !fit(buffers));
         let had = self
             .buffers
             .as_ref()
@@ -186,7 +203,7 @@ impl Gpu {
         }
         let mut buffers = match self.buffers.take() {
             Some(buffers) => buffers,
-            None => self.first(required.spheres)?,
+            None => self.first(required.spheres, periodic)?,
         };
         buffers.options.max_candidates = limits.candidates;
         // In the first run of a step, its number of time segments (parts of fast spheres' paths) is
@@ -210,7 +227,7 @@ impl Gpu {
         Ok(())
     }
 
-    fn first(&self, spheres: u64) -> Result<CollisionBuffers, Error> {
+    fn first(&self, spheres: u64, periodic: bool) -> Result<CollisionBuffers, Error> {
         let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
@@ -218,7 +235,10 @@ impl Gpu {
             spheres,
             // The first capacity for time segments (parts of fast spheres' paths) is small, because
             // in most worlds no sphere moves that far. The buffers grow on demand.
-            segments: segments.unwrap_or(spheres / 64 + 1024).min(room),
+            // In a periodic domain, spheres near a face have images.
+            segments: segments
+                .unwrap_or(spheres / if periodic { 4 } else { 64 } + 1024)
+                .min(room),
             pairs: pairs
                 .unwrap_or(spheres + 1024)
                 .min(Buffers::most_pairs(limits)),
@@ -226,6 +246,7 @@ impl Gpu {
         let options = BufferOptions {
             recordings: 2,
             timestamp_period: Some(self.queue.get_timestamp_period()),
+            periodic,
             ..BufferOptions::new(spheres as u32)
         };
         self.pipeline.with_capacity(&options, capacity)
@@ -268,11 +289,47 @@ impl Gpu {
         let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
             return Ok(Vec::new());
         };
-        let context = &self.pipeline.kernels.context;
         let mut reported = crate::memory::allocate(pairs as usize, "the pairs found")?;
-        let whole = pairs * size_of::<CaromCollision>() as u64;
+        let add = |read: Vec<CaromCollision>| {
+            reported.extend(read.iter().map(|pair| ReportedPair {
+                a: pair.a,
+                b: ((pair.b_and_grazing & !GRAZING) + b_offset as u32)
+                    | pair.b_and_grazing & GRAZING,
+            }));
+        };
+        self.read_in_parts(buffers.pairs(), pairs, wait, add)
+            .await?;
+        Ok(reported)
+    }
+
+    /// Reads the images of the pairs back from the GPU. The result is empty in open space.
+    async fn read_images(&self, pairs: u64, wait: Wait) -> Result<Vec<[i32; 3]>, Error> {
+        let periodic = self
+            .buffers
+            .as_ref()
+            .and_then(|all| all.buffers.periodic.as_ref());
+        let Some(periodic) = periodic.filter(|_| pairs > 0) else {
+            return Ok(Vec::new());
+        };
+        let mut images = crate::memory::allocate(pairs as usize, "the images of the pairs")?;
+        let add = |read: Vec<u32>| images.extend(read.into_iter().map(unpacked_image));
+        self.read_in_parts(&periodic.pair_images, pairs, wait, add)
+            .await?;
+        Ok(images)
+    }
+
+    /// Reads the first `count` values of a GPU buffer, and passes them to `add` in order.
+    async fn read_in_parts<T: Pod>(
+        &self,
+        buffer: &wgpu::Buffer,
+        count: u64,
+        wait: Wait,
+        mut add: impl FnMut(Vec<T>),
+    ) -> Result<(), Error> {
+        let context = &self.pipeline.kernels.context;
+        let whole = count * size_of::<T>() as u64;
         for from in (0..whole).step_by(READ_AT_ONCE as usize) {
-            let part = (buffers.pairs(), from, READ_AT_ONCE.min(whole - from));
+            let part = (buffer, from, READ_AT_ONCE.min(whole - from));
             let submit = || {
                 let encoder = encoder(&self.device);
                 Ok(read_now::submit(
@@ -284,15 +341,11 @@ impl Gpu {
             };
             let reading = context.scoped_async(submit).await?;
             self.finish_work(wait)?;
-            let mut read: Vec<CaromCollision> = Vec::new();
+            let mut read = Vec::new();
             reading.take(&mut read).await?;
-            reported.extend(read.iter().map(|pair| ReportedPair {
-                a: pair.a,
-                b: ((pair.b_and_grazing & !GRAZING) + b_offset as u32)
-                    | pair.b_and_grazing & GRAZING,
-            }));
+            add(read);
         }
-        Ok(reported)
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
-use super::shader::kernels::{Gather, Load, Reduce, Stages};
+use super::shader::kernels::{Gather, Load, Periodic, Reduce, Stages};
 use crate::Error;
 
 pub(super) struct DeviceKernels {
@@ -15,6 +15,8 @@ pub(super) struct DeviceKernels {
     /// Kernels of results computed from the list of pairs, such as the sorted list. Compiled when
     /// first needed.
     reduce: OnceLock<Reduce>,
+    /// Kernels of periodic domains. Compiled when first needed.
+    periodic: OnceLock<Periodic>,
 }
 
 impl DeviceKernels {
@@ -26,6 +28,7 @@ impl DeviceKernels {
             load: Load::new(device)?,
             gather: Gather::new(device)?,
             reduce: OnceLock::new(),
+            periodic: OnceLock::new(),
             context,
         })
     }
@@ -45,5 +48,15 @@ impl DeviceKernels {
         }
         let reduce = Reduce::new(&self.context.device)?;
         Ok(self.reduce.get_or_init(|| reduce))
+    }
+
+    /// Returns the kernels of periodic domains, compiled on the first call. Must be called inside a
+    /// wgpu error scope.
+    pub(super) fn periodic(&self) -> Result<&Periodic, Error> {
+        if let Some(periodic) = self.periodic.get() {
+            return Ok(periodic);
+        }
+        let periodic = Periodic::new(&self.context.device)?;
+        Ok(self.periodic.get_or_init(|| periodic))
     }
 }

@@ -4,7 +4,7 @@ use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
 use super::summary::RequiredCapacity;
-use crate::limits::{MAX_SPHERES, most_proxies};
+use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
 /// Returns one and a half times `needed`, limited to `most` but not less than `needed`. The reserve
@@ -31,6 +31,8 @@ impl CollisionBuffers {
     /// # Errors
     /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of the
     ///   required capacity.
+    /// - [`Error::TooManyImages`] if the spheres have too many images in the cell of a periodic
+    ///   domain.
     /// - [`Error::TooManySpheres`] if `required` has more spheres than carom supports.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
@@ -62,7 +64,14 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            let all = required.spheres.saturating_add(required.segments);
+            // The images of spheres in a periodic domain do not become fewer with longer segments.
+            let images = required.images.min(required.segments);
+            let limit = most_images(required.spheres as usize);
+            if images > limit {
+                let needed = images;
+                return Err(Error::TooManyImages { needed, limit });
+            }
+            let all = required.spheres.saturating_add(required.segments - images);
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
@@ -71,6 +80,13 @@ impl CollisionBuffers {
                 // does the same. If several steps in flight report the same length, the
                 // length is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
+            } else if images > 0 && required.segments > room {
+                return Err(Error::DeviceLimit {
+                    what: "the images of the spheres",
+                    limit: "max_storage_buffer_binding_size",
+                    needed: required.spheres.saturating_add(required.segments),
+                    available: most,
+                });
             } else {
                 capacity.segments = with_room(required.segments, room);
             }
@@ -90,7 +106,7 @@ impl CollisionBuffers {
             reductions,
         } = context.scoped(|| {
             context.probe()?;
-            SizedParts::new(&self.kernels, capacity, self.options.wanted())
+            SizedParts::new(&self.kernels, capacity, &self.options)
         })?;
         self.buffers = buffers;
         self.recording = recording;

@@ -4,12 +4,13 @@
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::validate::{InputSummary, check_dt, check_spheres};
-use crate::{Error, Sphere};
+use crate::{Domain, Error, Sphere};
 
 pub(super) struct HostStep<'a> {
     pub(super) parts: [&'a [Sphere]; 2],
     pub(super) sets: Sets,
     pub(super) dt: f32,
+    pub(super) domain: Domain,
     pub(super) summary: InputSummary,
 }
 
@@ -18,13 +19,16 @@ impl<'a> HostStep<'a> {
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,
         dt: f32,
+        domain: Domain,
     ) -> Result<Self, Error> {
         check_dt(dt)?;
+        domain.check()?;
         let Some(second) = second else {
             return Ok(Self {
                 parts: [first, &[]],
                 sets: Sets::One,
                 dt,
+                domain,
                 summary: check_spheres(first, dt, None)?,
             });
         };
@@ -41,6 +45,7 @@ impl<'a> HostStep<'a> {
             },
             parts,
             dt,
+            domain,
             summary,
         })
     }
@@ -52,13 +57,14 @@ impl<'a> From<CheckedStep<'a>> for HostStep<'a> {
             spheres,
             sets,
             dt,
+            domain,
             summary,
-            ..
         } = step;
         Self {
             parts: [spheres, &[]],
             sets,
             dt,
+            domain,
             summary,
         }
     }

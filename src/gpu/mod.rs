@@ -222,6 +222,7 @@ pub(crate) mod filter_on_gpu;
 mod gathering;
 mod growth;
 mod host_step;
+mod lattice;
 mod load;
 mod named_buffers;
 mod options;

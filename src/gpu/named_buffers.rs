@@ -69,6 +69,21 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size));
     }
 
+    /// Returns the same buffers, but for each pair (name, other) of `stand_ins`, the shader variable
+    /// `name` is bound to the buffer of the variable `other`.
+    pub(crate) fn with_stand_ins(
+        &self,
+        stand_ins: &[(&'static str, &'static str)],
+    ) -> Result<Self, Error> {
+        let mut named = self.clone();
+        for &(name, other) in stand_ins {
+            let found = find(&[self], other)?.clone();
+            named.0.retain(|named| named.name != name);
+            named.0.push(Named { name, ..found });
+        }
+        Ok(named)
+    }
+
     fn cut(&mut self, offset: u64, size: Option<NonZeroU64>) {
         if let Some(named) = self.0.last_mut() {
             (named.offset, named.size) = (offset, size);

@@ -51,6 +51,12 @@ pub struct BufferOptions {
     /// step: [`CollisionBuffers::changes`](super::CollisionBuffers::changes). Implies the option
     /// `sorted`.
     pub changes: bool,
+    /// Whether steps may have a periodic domain ([`Step::in_domain`](crate::Step::in_domain)). Each
+    /// pair then has an image: [`CollisionBuffers::pair_images`](super::CollisionBuffers::pair_images).
+    ///
+    /// The images (periodic copies) of spheres near the faces of the domain's cell need room:
+    /// [`segments`](Self::segments) counts them, too.
+    pub periodic: bool,
 }
 
 impl BufferOptions {
@@ -68,6 +74,7 @@ impl BufferOptions {
             sorted: false,
             contacts: false,
             changes: false,
+            periodic: false,
         }
     }
 
@@ -135,6 +142,13 @@ impl BufferOptions {
     #[must_use]
     pub fn with_changes(mut self) -> Self {
         self.changes = true;
+        self
+    }
+
+    /// Returns the options with room for periodic domains: see [`periodic`](Self::periodic).
+    #[must_use]
+    pub fn with_periodic(mut self) -> Self {
+        self.periodic = true;
         self
     }
 

@@ -14,6 +14,18 @@ impl CollisionBuffers {
         &self.buffers.pairs
     }
 
+    /// Returns the GPU buffer with the image (periodic copy) of the second sphere of each pair, in the
+    /// order of [`pairs`](Self::pairs): an `array<u32>` to be read with `carom_image()` of
+    /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] if [`BufferOptions::periodic`](super::BufferOptions::periodic) was not
+    /// set.
+    pub fn pair_images(&self) -> Result<&wgpu::Buffer, Error> {
+        let periodic = self.buffers.periodic.as_ref();
+        asked(periodic.map(|periodic| &periodic.pair_images), "periodic")
+    }
+
     /// Returns the GPU buffer of the step's counters and status: one `CaromResults` of
     /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     pub fn results(&self) -> &wgpu::Buffer {

@@ -1,5 +1,6 @@
 //! Lists of pairs of spheres that the host has read back from the GPU.
 
+use super::shader::constants::IMAGE_BITS;
 use super::shader::layout::CaromCollision;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Collisions;
@@ -37,6 +38,15 @@ pub struct RawCollision {
     pub grazing: bool,
 }
 
+/// Returns the image (periodic copy) that a word of the shaders stands for.
+pub(super) fn unpacked_image(word: u32) -> [i32; 3] {
+    let component = |k: u32| {
+        let bits = word >> (IMAGE_BITS * (2 - k)) & ((1 << IMAGE_BITS) - 1);
+        bits as i32 - (1 << (IMAGE_BITS - 1))
+    };
+    [0, 1, 2].map(component)
+}
+
 impl From<CaromCollision> for RawCollision {
     fn from(pair: CaromCollision) -> Self {
         Self {
@@ -57,6 +67,10 @@ pub struct RawStep {
     /// Pairs of spheres, in no particular order. A grazing pair (too close to call in float32) may
     /// be present several times.
     pub pairs: Vec<RawCollision>,
+    /// For each pair, the image (periodic copy) of its second sphere: how many times each edge of the
+    /// domain displaces it. Empty unless the buffers are for periodic domains
+    /// ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
+    pub images: Vec<[i32; 3]>,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,
 }

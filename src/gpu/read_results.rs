@@ -39,7 +39,7 @@ impl CollisionBuffers {
         let room = ReadRoom { pairs: 0, most: 0 };
         let recorded = self.to_read()?;
         let reserved = self.reserve(&recorded, 0)?;
-        Ok(self.copy(encoder, reserved, recorded, None, room, Read::summary))
+        Ok(self.copy(encoder, reserved, recorded, &[], room, Read::summary))
     }
 
     /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
@@ -47,7 +47,7 @@ impl CollisionBuffers {
     ///
     /// The copy has room for at least one and a half times the number of pairs of the latest step
     /// that was read back, or for 131 072 pairs if none was read back yet, but never more than the
-    /// buffer of pairs. A pair takes 16 bytes. `encoder` is the same as for
+    /// buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. `encoder` is the same as for
     /// [`read_summary`](Self::read_summary).
     ///
     /// # Errors
@@ -59,16 +59,19 @@ impl CollisionBuffers {
         let room = self.room(size_of::<CaromCollision>());
         let size = room.pairs * size_of::<CaromCollision>() as u64;
         let recorded = self.to_read()?;
-        let reserved = self.reserve(&recorded, size)?;
-        let list = Some((&self.buffers.pairs, size));
-        Ok(self.copy(encoder, reserved, recorded, list, room, Read::raw))
+        let images = self.images(room).map_or(0, |(_, size)| size);
+        let reserved = self.reserve(&recorded, size + images)?;
+        let mut lists = vec![(&self.buffers.pairs, size)];
+        lists.extend(self.images(room));
+        Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::raw))
     }
 
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
     /// The thread that takes the results from the ticket decides exactly which pairs touch. The
-    /// copy has room for as many pairs as with [`read_raw`](Self::read_raw), at 64 bytes per pair.
+    /// copy has room for as many pairs as with [`read_raw`](Self::read_raw), at 64 bytes per
+    /// pair, or 68 in buffers for periodic domains.
     /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
@@ -81,10 +84,19 @@ impl CollisionBuffers {
         let size = room.pairs * size_of::<Gathered>() as u64;
         let recorded = self.to_read()?;
         let gathering = self.gathering(room.pairs)?;
-        let reserved = self.reserve(&recorded, size)?;
+        let images = self.images(room).map_or(0, |(_, size)| size);
+        let reserved = self.reserve(&recorded, size + images)?;
         gathering.record(encoder);
-        let list = Some((&gathering.buffer, size));
-        Ok(self.copy(encoder, reserved, recorded, list, room, Read::exact))
+        let mut lists = vec![(&gathering.buffer, size)];
+        lists.extend(self.images(room));
+        Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::exact))
+    }
+
+    /// Returns the images of the pairs that a readback has room for, or `None` in open space.
+    fn images(&self, room: ReadRoom) -> Option<CopiedPart<'_>> {
+        let periodic = self.buffers.periodic.as_ref()?;
+        let size = room.pairs * size_of::<u32>() as u64;
+        Some((&periodic.pair_images, size))
     }
 
     fn to_read(&self) -> Result<Recorded, Error> {
@@ -99,7 +111,13 @@ impl CollisionBuffers {
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
-        let most = bytes / size as u64;
+        // A periodic domain adds the image of each pair.
+        let image = self
+            .buffers
+            .periodic
+            .as_ref()
+            .map_or(0, |_| size_of::<u32>());
+        let most = bytes / (size + image) as u64;
         let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
         // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
         // if the number of pairs changes a little.
@@ -144,14 +162,14 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
         reserved: Reserved,
         recorded: Recorded,
-        list: Option<CopiedPart<'_>>,
+        lists: &[CopiedPart<'_>],
         room: ReadRoom,
         decode: fn(Read) -> Result<T, Error>,
     ) -> Ticket<T> {
         let ticks = self.ticks(&recorded);
         let mut parts = vec![(&self.buffers.results, size_of::<CaromResults>() as u64)];
         parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, ticks)));
-        parts.extend(list);
+        parts.extend(lists);
         let copied = reserved.copy(&self.kernels.context, encoder, &parts);
         Ticket::new(copied, recorded, room, self.known_pairs.clone(), decode)
     }

@@ -6,14 +6,14 @@ use super::device_spheres::DeviceSpheres;
 use super::host_step::HostStep;
 use super::load::Loading;
 use super::shader::constants::FLAG_WATCH;
-use super::shader::layout::Params;
+use super::shader::layout::{GpuLattice, Params};
 use super::upload::{Submitted, Written};
 use super::upload_layout::UploadLayout;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::validate::check_dt;
-use crate::{Error, Sphere};
+use crate::{Domain, Error, Sphere, Walls};
 
 mod sealed {
     use super::{CollisionBuffers, Error, Ready, Step};
@@ -33,34 +33,35 @@ impl RecordableSpheres for DeviceSpheres<'_> {}
 
 impl sealed::Recordable for [Sphere] {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        open_space(step)?;
-        buffers.ready_host(&HostStep::checked(step.first, step.second, step.dt)?)
+        let Step {
+            first,
+            second,
+            dt,
+            domain,
+            ..
+        } = *step;
+        no_walls(step)?;
+        buffers.ready_host(&HostStep::checked(first, second, dt, domain)?)
     }
 }
 
 impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        open_space(step)?;
         check_dt(step.dt)?;
-        buffers.ready_device(step.first, step.second, step.dt)
+        step.domain.check()?;
+        no_walls(step)?;
+        buffers.ready_device(step.first, step.second, step.dt, step.domain)
     }
 }
 
-fn open_space<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
-    if step.walls.is_some_and(|walls| !walls.is_empty()) {
-        return Err(Error::Unsupported {
-            what: "walls",
-            place: "in `CollisionBuffers` yet",
-        });
+fn no_walls<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
+    if step.walls.is_none_or(Walls::is_empty) {
+        return Ok(());
     }
-    if step.domain.is_open() {
-        Ok(())
-    } else {
-        Err(Error::Unsupported {
-            what: "periodic domains",
-            place: "in `CollisionBuffers` yet",
-        })
-    }
+    Err(Error::Unsupported {
+        what: "walls",
+        place: "in `CollisionBuffers` yet",
+    })
 }
 
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.
@@ -94,6 +95,10 @@ impl CollisionBuffers {
     /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
     ///   large.
     /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value.
+    /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
+    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
+    ///   [`Error::NotAskedFor`] if the buffers were created without
+    ///   [`BufferOptions::periodic`](super::BufferOptions::periodic).
     /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described.
     /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
@@ -133,17 +138,19 @@ impl CollisionBuffers {
             parts,
             sets,
             dt,
+            domain,
             summary,
         } = step;
+        let lattice = self.lattice(&domain)?;
         let count = parts[0].len() + parts[1].len();
         self.fits(count as u64)?;
-        let units = Units::new(dt, summary.extent());
+        let units = Units::new(dt, summary.extent().max(domain.extent()));
         let params = Params::new(count, sets, dt, units);
         let [first, second] = parts.map(bytemuck::cast_slice::<Sphere, u8>);
         let begin = UploadLayout::SPHERES;
         let parts = [(begin, first), (begin + first.len() as u64, second)];
-        let recorded = self.about(dt, 1.0, sets.are_two());
-        self.ready(params, &parts, None, recorded)
+        let recorded = self.about(dt, 1.0, sets.are_two(), domain, lattice.as_ref());
+        self.ready(params, &parts, lattice, None, recorded)
     }
 
     fn ready_device(
@@ -151,7 +158,9 @@ impl CollisionBuffers {
         first: &DeviceSpheres<'_>,
         second: Option<&DeviceSpheres<'_>>,
         dt: f32,
+        domain: Domain,
     ) -> Result<Ready, Error> {
+        let lattice = self.lattice(&domain)?;
         let loading = self
             .loads
             .load(&self.kernels, &self.buffers, first, second)?;
@@ -167,13 +176,26 @@ impl CollisionBuffers {
         // GPU, the kernels `load_params` and `load_units` set them.
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
-        let layouts = loading.layouts;
+        let mut layouts = loading.layouts;
+        layouts[0].domain_extent = domain.extent();
         let parts = [
             (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
             (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
         ];
-        let recorded = self.about(own_dt, times, second.is_some());
-        self.ready(params, &parts, Some(loading), recorded)
+        let recorded = self.about(own_dt, times, second.is_some(), domain, lattice.as_ref());
+        self.ready(params, &parts, lattice, Some(loading), recorded)
+    }
+
+    /// Returns the lattice of the step's domain for the shaders, or `None` if the buffers were made
+    /// for open space only.
+    fn lattice(&self, domain: &Domain) -> Result<Option<GpuLattice>, Error> {
+        if self.buffers.periodic.is_some() {
+            return Ok(Some(GpuLattice::new(domain)?));
+        }
+        if domain.is_open() {
+            return Ok(None);
+        }
+        Err(Error::NotAskedFor { option: "periodic" })
     }
 
     fn fits(&self, spheres: u64) -> Result<(), Error> {
@@ -187,8 +209,17 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    fn about(&self, dt: f32, times: f32, two_sets: bool) -> Recorded {
+    fn about(
+        &self,
+        dt: f32,
+        times: f32,
+        two_sets: bool,
+        domain: Domain,
+        lattice: Option<&GpuLattice>,
+    ) -> Recorded {
         Recorded {
+            domain,
+            most_cells: lattice.map(|lattice| lattice.most_cells as i32),
             serial: self.serial.wrapping_add(1),
             dt,
             times,
@@ -206,6 +237,7 @@ impl CollisionBuffers {
         &mut self,
         params: Params,
         parts: &[(u64, &[u8])],
+        lattice: Option<GpuLattice>,
         loading: Option<Loading>,
         mut recorded: Recorded,
     ) -> Result<Ready, Error> {
@@ -233,6 +265,9 @@ impl CollisionBuffers {
         let stages = self.recording.stages(load).map(|stage| stage.name);
         recorded.stages = stages.collect();
         let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
+        if let Some(lattice) = &lattice {
+            all.push((UploadLayout::LATTICE, bytemuck::bytes_of(lattice)));
+        }
         all.extend_from_slice(parts);
         let most = self.options.recordings;
         Ok(Ready {
@@ -254,6 +289,10 @@ impl CollisionBuffers {
         let b = &self.buffers;
         let size = size_of::<Params>() as u64;
         encoder.copy_buffer_to_buffer(from, UploadLayout::PARAMS, &b.params, 0, size);
+        if let Some(periodic) = &b.periodic {
+            let (to, size) = (&periodic.given_lattice, size_of::<GpuLattice>() as u64);
+            encoder.copy_buffer_to_buffer(from, UploadLayout::LATTICE, to, 0, size);
+        }
         if loading.is_some() {
             let (begin, size) = (UploadLayout::SOURCES[0], UploadLayout::SOURCES_SIZE);
             encoder.copy_buffer_to_buffer(from, begin, &b.source_layouts, 0, size);

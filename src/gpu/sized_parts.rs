@@ -2,6 +2,7 @@
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
+use super::options::BufferOptions;
 use super::reductions::{Reductions, Wanted};
 use super::stages::Recording;
 use crate::Error;
@@ -17,12 +18,18 @@ impl SizedParts {
     pub(super) fn new(
         kernels: &DeviceKernels,
         capacity: Capacity,
-        wanted: Wanted,
+        options: &BufferOptions,
     ) -> Result<Self, Error> {
         let limits = &kernels.context.limits;
-        let buffers = Buffers::new(&kernels.context.device, limits, capacity)?;
+        let (wanted, periodic) = (options.wanted(), options.periodic);
+        let buffers = Buffers::new(&kernels.context.device, limits, capacity, periodic)?;
         let binder = kernels.binder();
-        let mut recording = Recording::new(binder, &kernels.stages, &buffers)?;
+        let periodic = if periodic {
+            Some(kernels.periodic()?)
+        } else {
+            None
+        };
+        let mut recording = Recording::new(binder, &kernels.stages, periodic, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
             let reduce = kernels.reduce()?;

@@ -1,10 +1,10 @@
 //! Makes and records the GPU stages of a step, in order.
 
-use super::buffers::Buffers;
+use super::buffers::{Buffers, PeriodicBuffers};
 use super::dispatch::{Binder, Dispatch, workgroups};
 use super::scan::scan;
 use super::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
-use super::shader::kernels::{Compiled, Stages};
+use super::shader::kernels::{Compiled, Periodic, Stages};
 use crate::Error;
 use crate::shared::tuning::sample_size;
 
@@ -33,47 +33,96 @@ pub(crate) struct Recording {
     stages: Vec<Stage>,
 }
 
-fn stages(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Vec<Stage>, Error> {
+/// The kernels of a periodic domain, with the buffers that they need.
+struct InCell<'a> {
+    kernels: &'a Periodic,
+    buffers: &'a PeriodicBuffers,
+}
+
+fn stages(
+    binder: Binder<'_>,
+    kernels: &Stages,
+    in_cell: Option<InCell<'_>>,
+    b: &Buffers,
+) -> Result<Vec<Stage>, Error> {
     // Largest number of sampled spheres in a step. The sample size never decreases with the number
     // of spheres.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
-    let make = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
-    Ok(vec![
-        Stage::new(
-            "measure",
-            vec![
-                make(&kernels.measure_spacing, sample.div_ceil(MEASURED.into()))?,
-                make(
-                    &kernels.measure_ranks,
-                    u64::from(QUANTITIES) * sample.div_ceil(RANKED.into()),
-                )?,
-                make(&kernels.measure_curve, 1)?,
-                make(&kernels.measure_sizes, blocks)?,
-            ],
-        ),
+    let given = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
+    // In a periodic domain, the kernels that make the grids read the wrapped spheres.
+    let named = in_cell
+        .as_ref()
+        .map_or(&b.named, |cell| &cell.buffers.named);
+    let make = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[named], workgroups);
+    let mut measure = vec![
+        make(&kernels.measure_spacing, sample.div_ceil(MEASURED.into()))?,
+        make(
+            &kernels.measure_ranks,
+            u64::from(QUANTITIES) * sample.div_ceil(RANKED.into()),
+        )?,
+        make(&kernels.measure_curve, 1)?,
+    ];
+    let mut images = None;
+    if let Some(InCell { kernels, .. }) = &in_cell {
+        let wrapping = [
+            given(&kernels.lattice_units, 1)?,
+            given(&kernels.wrap, workgroups(b.capacity.spheres))?,
+        ];
+        measure.splice(0..0, wrapping);
+        measure.push(make(&kernels.place_cell, 1)?);
+        let blocks = (b.capacity.spheres + b.capacity.segments).div_ceil(SCAN_WORKGROUP.into());
+        let dispatches = vec![
+            make(&kernels.images, blocks)?,
+            make(&kernels.images_count, 1)?,
+        ];
+        images = Some(Stage::new("images", dispatches));
+    }
+    measure.push(make(&kernels.measure_sizes, blocks)?);
+    let mut pairs = Vec::new();
+    match &in_cell {
+        None => {
+            pairs.push(given(&kernels.pairs, proxies)?);
+            pairs.push(given(&kernels.results, 1)?);
+        }
+        Some(cell) => {
+            pairs.push(given(&cell.kernels.pairs_periodic, proxies)?);
+            pairs.push(given(&kernels.results, 1)?);
+            let count = workgroups(b.capacity.pairs);
+            pairs.push(given(&cell.kernels.pair_images, count)?);
+        }
+    }
+    let mut stages = vec![Stage::new("measure", measure)];
+    stages.extend(images);
+    stages.extend([
         Stage::new("plan", vec![make(&kernels.plan, 1)?]),
         Stage::new("bin", vec![make(&kernels.bin, proxies)?]),
         Stage::new("scan", scan(binder, kernels, &b.slot_starts)?),
         Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
-        Stage::new("tally", vec![make(&kernels.tally, proxies)?]),
-        Stage::new(
-            "pairs",
-            vec![make(&kernels.pairs, proxies)?, make(&kernels.results, 1)?],
-        ),
-    ])
+        Stage::new("pairs", pairs),
+    ]);
+    Ok(stages)
 }
 
 impl Recording {
-    pub(crate) fn new(binder: Binder<'_>, kernels: &Stages, b: &Buffers) -> Result<Self, Error> {
+    /// Makes the stages. `periodic` has the kernels of periodic domains; they are used if the
+    /// buffers were made for such domains.
+    pub(crate) fn new(
+        binder: Binder<'_>,
+        kernels: &Stages,
+        periodic: Option<&Periodic>,
+        b: &Buffers,
+    ) -> Result<Self, Error> {
         let cleared = ["octaves", "size_classes", "counters", "slot_starts"];
         let cleared = cleared
             .into_iter()
             .map(|name| b.named.buffer(name).cloned());
+        let in_cell = (periodic.zip(b.periodic.as_ref()))
+            .map(|(kernels, buffers)| InCell { kernels, buffers });
         Ok(Self {
             cleared: cleared.collect::<Result<_, _>>()?,
-            stages: stages(binder, kernels, b)?,
+            stages: stages(binder, kernels, in_cell, b)?,
         })
     }
 

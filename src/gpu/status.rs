@@ -18,8 +18,8 @@ bitflags::bitflags! {
         /// [`BufferOptions::segments`](super::BufferOptions::segments).
         const TOO_MANY_SEGMENTS = 2;
         /// The step has more candidates (pairs of grid entries to test) than
-        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so none
-        /// of them was tested.
+        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so most
+        /// of them were not tested, and the list of pairs is incomplete.
         const TOO_CROWDED = 4;
         /// The number of spheres that the GPU read from a buffer exceeds
         /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps the capacity of carom's
@@ -30,12 +30,17 @@ bitflags::bitflags! {
         const INVALID_SPHERES = 16;
         /// The GPU driver ended loops of a shader early, so pairs may be missing.
         const UNFINISHED = 32;
+        /// A sphere is too far from the cell of the periodic domain, or reaches into too many images
+        /// of the cell, so pairs are missing. [`StepSummary::out_of_range`](super::StepSummary) is its
+        /// index.
+        const IMAGE_OUT_OF_RANGE = 64;
         /// All bits that mean that pairs may be missing. Test with
         /// `status.intersects(Status::INCOMPLETE)`.
         const INCOMPLETE = Self::TRUNCATED.bits()
             | Self::TOO_MANY_SEGMENTS.bits()
             | Self::TOO_CROWDED.bits()
             | Self::TOO_MANY_SPHERES.bits()
-            | Self::UNFINISHED.bits();
+            | Self::UNFINISHED.bits()
+            | Self::IMAGE_OUT_OF_RANGE.bits();
     }
 }

@@ -18,6 +18,9 @@ pub struct RequiredCapacity {
     pub segments: u64,
     /// Number of pairs found; 0 if the step ended before it counted pairs.
     pub pairs: u64,
+    /// Number of images (periodic copies) of spheres, in a periodic domain. They are part of
+    /// `segments`.
+    pub images: u64,
     /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
     pub(super) segment: f32,
 }
@@ -30,6 +33,7 @@ impl RequiredCapacity {
             spheres,
             segments: 0,
             pairs: 0,
+            images: 0,
             segment: 0.0,
         }
     }
@@ -65,11 +69,18 @@ pub struct StepSummary {
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
     /// Number of candidates: pairs of grid entries to test for contact. With
-    /// [`Status::TOO_CROWDED`], the step tested none of them.
+    /// [`Status::TOO_CROWDED`], the step counted all of them, but stopped testing them at the
+    /// limit.
     pub candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
+    /// Number of images (periodic copies) of spheres or time segments that reach into the cell of a
+    /// periodic domain, without the first image of each. They are part of `segments`.
+    pub images: u64,
+    /// Index of a sphere with images that are out of range ([`Status::IMAGE_OUT_OF_RANGE`]), or
+    /// `None`. The indices of a second set continue those of the first.
+    pub out_of_range: Option<u32>,
     /// Number of pairs in the sorted list, which has each pair once; 0 if no such list is computed.
     pub sorted: u64,
     /// Number of pairs that began with this step: pairs that the last complete step does not have.
@@ -105,6 +116,7 @@ impl StepSummary {
             spheres: results.spheres_needed.into(),
             segments: wide(results.segments),
             pairs: wide(results.found),
+            images: wide(results.images),
             segment: results.segment,
         };
         let status = Status::from_bits_retain(results.status);
@@ -125,6 +137,8 @@ impl StepSummary {
             levels: results.levels,
             candidates: wide(results.candidates),
             segments: wide(results.segments),
+            images: wide(results.images),
+            out_of_range: Some(results.out_of_range).filter(|&index| index != u32::MAX),
             sorted: results.sorted.into(),
             began: results.began.into(),
             lasted: results.lasted.into(),

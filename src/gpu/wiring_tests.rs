@@ -5,7 +5,7 @@ use super::buffers::{Buffers, Capacity};
 use super::dispatch::Binder;
 use super::named_buffers::NamedBuffers;
 use super::reductions::{Reductions, Wanted};
-use super::shader::kernels::{Gather, Reduce, Stages};
+use super::shader::kernels::{Gather, Periodic, Reduce, Stages};
 use super::shader::layout::{CaromResults, Gathered};
 use super::stages::Recording;
 use super::timing::MOST_STAGES;
@@ -26,8 +26,12 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
         widest: limits.max_compute_workgroups_per_dimension,
     };
     let stages = Stages::new(&device)?;
-    let buffers = Buffers::new(&device, &limits, CAPACITY)?;
-    let recording = Recording::new(binder, &stages, &buffers)?;
+    let open = Buffers::new(&device, &limits, CAPACITY, false)?;
+    let recording = Recording::new(binder, &stages, None, &open)?;
+    assert_eq!(recording.stages(None).count(), 7);
+    let periodic = Periodic::new(&device)?;
+    let buffers = Buffers::new(&device, &limits, CAPACITY, true)?;
+    let recording = Recording::new(binder, &stages, Some(&periodic), &buffers)?;
     assert_eq!(recording.stages(None).count(), 7);
     let kernels = Reduce::new(&device)?;
     let made = |wanted| {
@@ -74,7 +78,7 @@ fn a_buffer_name_that_is_missing_ambiguous_or_of_a_wrong_type_is_an_error() -> R
         widest: 9,
     };
     let kernel = Gather::new(&device)?.gather;
-    let buffers = Buffers::new(&device, &device.limits(), CAPACITY)?;
+    let buffers = Buffers::new(&device, &device.limits(), CAPACITY, false)?;
     let says = |sources: &[&NamedBuffers], problem: &str| match binder.dispatch(&kernel, sources, 1)
     {
         Ok(_) => panic!("accepted despite: {problem}"),

@@ -77,8 +77,8 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // The displacements are multiples of this unit, so that coordinates at the closest approach are multiples
-    // of `GRAIN`, the unit of all coordinates.
+    // The displacements of both spheres are multiples of this unit, so that their coordinates at the closest
+    // approach are multiples of `GRAIN`, the unit of all coordinates.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
@@ -125,7 +125,7 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // A change by a few ulps would have no effect on a number near 0, so the number is increased first.
+    // A number near 0 is increased first, because a change by a few of its ulps would have no effect.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }

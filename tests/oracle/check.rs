@@ -30,7 +30,7 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics unless `collisions` contains exactly the pairs of this result of brute force.
+    /// Panics unless `collisions` contains exactly the pairs that `self`, a result of brute force, contains.
     pub(crate) fn assert_same(
         &self,
         world: &str,

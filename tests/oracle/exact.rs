@@ -4,8 +4,8 @@
 //! Their closest approach during a step of length dt is at the time t in [0, dt] nearest to −p·v / v·v. The
 //! spheres collide when |p + v·t|² ≤ r².
 //!
-//! The time of impact is at most x when the two spheres collide during a step of length x. So a time of
-//! impact is checked by steps of other lengths.
+//! The time of impact of two spheres is at most x exactly when they collide during a step of length x. So a
+//! time of impact is checked by deciding whether the spheres collide in slightly shorter and longer steps.
 //!
 //! Every float is an integer times a power of two. So the time of closest approach is a fraction n/d of
 //! integers, and so is the relative position (p·d + v·n)/d at this time.
@@ -211,7 +211,7 @@ pub(super) fn halfway(x: f32) -> (Option<f64>, f64) {
 
 /// Returns the quotient of two integers of any size in float64.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
-    // The numerator is shifted so that the integer quotient has 63 to 65 bits, more than a float64.
+    // The numerator is shifted so that the integer quotient has 63 to 65 bits, more than the 53 of a float64.
     let shift = 64 + denominator.bits();
     let surplus = numerator.bits().saturating_sub(64);
     let quotient = ((numerator >> surplus) << shift) / denominator;

@@ -28,8 +28,8 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// Returns the sign of the exact number, or `None` if the rounding error may have changed it. An error
-    /// bound of 0 occurs only if the number is exactly 0.
+    /// Returns the sign of the exact number, or `None` if the error bound leaves it open. An error bound of 0
+    /// occurs only if the number is exactly 0.
     pub(crate) fn sign(self) -> Option<Ordering> {
         let known = self.value.abs() > self.error || self.error == 0.0;
         if known {

@@ -36,9 +36,9 @@ const EXACT: [[DVec3; 3]; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach is within the step. If all numbers are whole, the pair is exactly tangent.
+    /// The closest approach of the two spheres is within the step. If all numbers are whole, the spheres are
+    /// exactly tangent.
     Exact,
-    /// The closest approach is within the step.
     Passing,
     /// The closest approach is at the end of the step, mostly while the pair is still approaching.
     AtTheEnd,

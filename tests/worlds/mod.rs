@@ -25,7 +25,7 @@ pub(crate) use scales::{
 
 pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 
-/// Largest number of spheres in a test world in which a large part of all pairs touch.
+/// Limit on the number of spheres in test worlds in which a large part of all pairs touch.
 const CROWD: usize = 1000;
 
 /// Returns every hard test world, with `n` spheres each, or at most [`CROWD`] where a large part of all pairs

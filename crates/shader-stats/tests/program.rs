@@ -145,9 +145,9 @@ fn the_option_ir_writes_the_assembly_and_changes_no_count() {
     let folder = own("ir");
     let path = folder.to_str().unwrap();
     assert_eq!(
-        printed(&["--only", "tally,gather", "--ir", path]),
-        printed(&["--only", "gather,tally"])
+        printed(&["--only", "scatter,gather", "--ir", path]),
+        printed(&["--only", "gather,scatter"])
     );
-    let assembly = fs::read_to_string(folder.join("tally.assembly.txt")).unwrap();
+    let assembly = fs::read_to_string(folder.join("scatter.assembly.txt")).unwrap();
     assert!(assembly.contains("s_endpgm"));
 }

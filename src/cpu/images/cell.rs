@@ -14,8 +14,8 @@ use std::array::from_fn;
 use glam::{DVec3, Vec3};
 use wide::f32x4;
 
-use super::lattice::Lattice;
 use crate::lanes::{Real, dot, each, three};
+use crate::shared::lattice::Lattice;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::cell::{Cell, LatticeBox, LatticePoint};
-use crate::limits::CHUNK;
+use crate::limits::{CHUNK, most_images};
 use crate::memory::out_of_memory;
 use crate::shared::segments::{Cut, Segment, SpherePath};
 use crate::shared::sets::Sets;
@@ -340,10 +340,6 @@ impl Part {
             }
         }
     }
-}
-
-fn most_images(spheres: usize) -> u64 {
-    (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
 }
 
 fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {

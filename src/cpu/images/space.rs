@@ -10,11 +10,11 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use super::cell::Cell;
-use super::lattice::Lattice;
 use super::list::{IMAGED, ImageList};
 use crate::cpu::measure::Sizes;
 use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
 use crate::lanes::{LANES, four, two};
+use crate::shared::lattice::Lattice;
 use crate::shared::moving_sphere::MovingSphere;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;

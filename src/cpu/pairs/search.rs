@@ -1,4 +1,4 @@
-//! The input of the stages `pairs` and `tally`: the results of the stages before them.
+//! The input of the stage `pairs`: the results of the stages before them.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! `tally`: counts the candidate pairs before any of them is tested.
+//! Counts the candidate pairs before any of them is tested.
 
 use std::ops::Range;
 

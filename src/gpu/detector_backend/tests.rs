@@ -49,6 +49,10 @@ fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<ReportedPair>) {
     };
     step.check()
         .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
+        .map(|(outcome, reported)| match reported {
+            Reported::Open(pairs) => (outcome, pairs),
+            Reported::Periodic(_) => panic!("the step is in open space"),
+        })
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

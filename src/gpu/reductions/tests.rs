@@ -403,6 +403,7 @@ fn changes_continue_when_the_buffers_grow() {
     let before = small.check(&gas(1000, 0.0), 0);
     let mut large = small;
     let needed = RequiredCapacity {
+        images: 0,
         spheres: 2000,
         segments: 40_000,
         pairs: 4000,

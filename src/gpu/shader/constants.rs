@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::MAX_MAGNITUDE;
-use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
+use crate::shared::{filter, grid, lattice, ownership, segments, size_class, tag, tuning, units};
 
 /// Number of quantities measured over a sample of the spheres: three coordinates, three velocity
 /// components, and the distances to two neighbours.
@@ -29,6 +29,11 @@ pub(crate) const DIGIT_BITS: u32 = 4;
 pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
 pub(crate) const INVALID_LISTED: usize = 32;
+
+/// Number of bits for each component of an image in a packed image.
+pub(crate) const IMAGE_BITS: u32 = 10;
+/// Largest number of images of one time segment in the cell of a periodic domain.
+pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
 
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from
 /// each set count.
@@ -87,6 +92,14 @@ constants! {
     NO_SIZE_CLASS: u32 = u32::MAX;
     NO_SLOT: u32 = u32::MAX;
     INVALID_LISTED: u32 = INVALID_LISTED;
+
+    IMAGE_BITS: u32 = IMAGE_BITS;
+    MAX_IMAGES_EACH: u32 = MAX_IMAGES_EACH;
+    SEVERAL_IMAGES: u32 = 1_u32 << 31;
+    FRACTION_BITS: u32 = lattice::GPU_FRACTION_BITS;
+    SLACK: f32 = lattice::GPU_SLACK;
+    BOX_ERROR: f32 = lattice::GPU_BOX_ERROR;
+    AWAY: f32 = lattice::GPU_AWAY;
 
     GREATEST: f32 = f32::MAX;
     MIN_POSITIVE: f32 = f32::MIN_POSITIVE;

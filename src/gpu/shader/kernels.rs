@@ -68,11 +68,20 @@ kernels! {
     scan_apply: "scan_apply", "main", [];
     scan_apply_scanned: "scan_apply", "main", [("SUMS_ARE_SCANNED", 1.0)];
     scatter: "scatter", "main", [];
-    // `tally` is the shader `pairs` with the override constant `TALLY`, which makes it count the
-    // candidate pairs without testing them.
-    tally: "pairs", "main", [("TALLY", 1.0)];
     pairs: "pairs", "main", [];
     results: "results", "main", [];
+}
+
+kernels! {
+    /// The compute shaders that run only in a periodic domain.
+    Periodic, PERIODIC:
+    lattice_units: "lattice_units", "main", [];
+    wrap: "wrap", "main", [];
+    place_cell: "place_cell", "main", [];
+    images: "images", "main", [];
+    images_count: "images", "count", [];
+    pairs_periodic: "pairs_periodic", "main", [];
+    pair_images: "pair_images", "main", [];
 }
 
 kernels! {
@@ -112,7 +121,9 @@ kernels! {
 
 /// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, LOAD, GATHER, REDUCE].into_iter().flatten()
+    [STAGES, PERIODIC, LOAD, GATHER, REDUCE]
+        .into_iter()
+        .flatten()
 }
 
 impl Kernel {

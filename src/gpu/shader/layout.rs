@@ -109,6 +109,8 @@ layouts! {
         invalid_index: [u32; INVALID_LISTED],
         extent: u32,
         fullest: u32,
+        images: [u32; 2],
+        out_of_range: u32,
         used: [u32; SIZE_CLASSES / 32],
     }
 
@@ -124,7 +126,7 @@ layouts! {
         counted: u32,
         at_most: u32,
         used: u32,
-        unused: u32,
+        domain_extent: f32,
     }
 
     struct CaromCollision = "CaromCollision" {
@@ -140,6 +142,7 @@ layouts! {
         found: [u32; 2],
         candidates: [u32; 2],
         segments: [u32; 2],
+        images: [u32; 2],
         spheres: u32,
         b_offset: u32,
         invalid: u32,
@@ -154,6 +157,8 @@ layouts! {
         columns: u32,
         sorted_columns: u32,
         serial: u32,
+        out_of_range: u32,
+        unused: u32,
         invalid_index: [u32; INVALID_LISTED],
     }
 
@@ -261,6 +266,25 @@ layouts! {
         shift: u32,
         distinct: u32,
         unused: u32,
+    }
+
+    /// The lattice of a periodic domain, with edges as short as possible.
+    struct GpuLattice = "Lattice" {
+        corner: [f32; 3],
+        width: f32,
+        cell_corner: [f32; 3],
+        most_cells: f32,
+        edges: [[f32; 4]; 3],
+        duals: [[f32; 4]; 3],
+        dual_bounds: [[f32; 4]; 3],
+        in_given_edges: [[i32; 4]; 3],
+    }
+
+    /// The sphere and the image of an entry of the grids, in a periodic domain.
+    struct GpuEntry = "Entry" {
+        sphere_and_several: u32,
+        image: u32,
+        low: [i32; 3],
     }
 
     struct DispatchArguments = "DispatchArguments" {

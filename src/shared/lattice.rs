@@ -1,10 +1,11 @@
-//! The lattice of a periodic domain, with edges as short as possible.
+//! The lattice of a periodic domain, with edges as short as possible. `src/gpu/lattice.rs` converts it for
+//! the shaders (`shaders/shared/lattice.wgsl`).
 
 use std::array::from_fn;
 
 use glam::DVec3;
 
-use crate::shared::units::Scale;
+use super::units::Scale;
 use crate::{Domain, Error};
 
 /// Largest number of cells between the cell of a periodic domain and a sphere, along an edge.
@@ -13,31 +14,48 @@ const MAX_CELLS: i32 = 1 << 20;
 /// multiple.
 const MAX_COMBINED: i64 = 1 << 26;
 
+/// Number of bits for the fraction of an edge in the shaders' fixed-point coordinates along the
+/// edges of the lattice.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_FRACTION_BITS: u32 = 20;
+/// Bound of the shaders' error of a displaced centre, in units of ε = 2⁻²³ times the magnitudes that
+/// are added. docs/exact.md (section 5) adds up the errors.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_SLACK: f32 = 8.0;
+/// Bound of the shaders' error of a coordinate along an edge of the lattice, in units of ε = 2⁻²³
+/// times the products that are added.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
+/// Bound of the shaders' error of the relative position of two images, in units of ε/2 = 2⁻²⁴ times
+/// the magnitudes that are added.
+#[cfg(feature = "gpu")]
+pub(crate) const GPU_AWAY: f32 = 8.0;
+
 /// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same
 /// lattice as the periodic edges of the domain, but are as short and as perpendicular as possible.
 /// Without the reduction, spheres would have many images in the cell of a skewed domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
-    pub(super) count: usize,
-    pub(super) edges: [DVec3; 3],
-    pub(super) edge_error: [f64; 3],
-    combined: [[i64; 3]; 3],
+    pub(crate) count: usize,
+    pub(crate) edges: [DVec3; 3],
+    pub(crate) edge_error: [f64; 3],
+    pub(crate) combined: [[i64; 3]; 3],
     /// Dual vectors: d·edge = 1 for one edge of the lattice and 0 for the others, so d·x is the
     /// coordinate of a point x along this edge.
-    pub(super) duals: [DVec3; 3],
-    pub(super) dual_lengths: [f64; 3],
-    pub(super) edge_lengths: [f64; 3],
+    pub(crate) duals: [DVec3; 3],
+    pub(crate) dual_lengths: [f64; 3],
+    pub(crate) edge_lengths: [f64; 3],
     /// For each dual vector, upper bounds of the magnitudes of its components. The rounding error
     /// of a component is at most 8 units in the last place of its bound, however far away the
     /// spheres are along an open direction (docs/exact.md, Lemma 5.2).
-    pub(super) dual_bounds: [DVec3; 3],
+    pub(crate) dual_bounds: [DVec3; 3],
     /// If all edges are along axes: for each axis, which edge is along it.
-    pub(super) along: Option<[Option<usize>; 3]>,
+    pub(crate) along: Option<[Option<usize>; 3]>,
     /// The origin of the domain.
-    pub(super) corner: DVec3,
+    pub(crate) corner: DVec3,
     /// Largest number of cells between the cell of the periodic domain and a sphere, such that the
     /// components of images fit in an `i32`.
-    pub(super) max_cells: i32,
+    pub(crate) max_cells: i32,
 }
 
 impl Lattice {
@@ -115,7 +133,7 @@ impl Lattice {
     /// Returns the coordinates of a point along the edges of the lattice, in units of the edges,
     /// from the origin of the domain.
     #[inline(always)]
-    pub(super) fn coordinates(&self, point: DVec3) -> [f64; 3] {
+    pub(crate) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
         self.duals.map(|dual| dual.dot(point))
     }
@@ -123,7 +141,7 @@ impl Lattice {
     /// Returns the displacement of `image`, which counts edges of the reduced lattice (with the
     /// shortest edges).
     #[inline(always)]
-    pub(super) fn displacement(&self, image: [i32; 3]) -> DVec3 {
+    pub(crate) fn displacement(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);
         self.edges[0] * x + self.edges[1] * y + self.edges[2] * z
     }
@@ -136,7 +154,7 @@ impl Lattice {
     /// Converts an image (a vector of integers) from edges of the reduced lattice to edges of the
     /// domain. Components wrap around beyond 32 bits, which does not happen for pairs that touch.
     #[inline(always)]
-    pub(super) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
+    pub(crate) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
             let terms = (0..3).map(|i| i64::from(image[i]) * self.combined[i][k]);
             #[allow(clippy::cast_possible_truncation, reason = "see above")]

@@ -1,0 +1,43 @@
+// Replaces the entries of the grids in the list of pairs by their spheres, and lists which image (periodic copy)
+// of its second sphere each pair is with. Only in a periodic domain.
+
+#import carom::{CAROM_GRAZING, CaromCollision, CaromResults}
+#import invocation::{invocation}
+#import lattice::{in_given_edges, pack_image, unpack_image}
+#import types::{Entry, Lattice, Params}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> lattice: Lattice;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read> entries: array<Entry>;
+@group(0) @binding(4) var<storage, read_write> pairs: array<CaromCollision>;
+@group(0) @binding(5) var<storage, read_write> pair_images: array<u32>;
+
+// Returns whether the first component of an image that is not 0 is positive.
+fn is_positive(image: vec3<i32>) -> bool {
+    return pack_image(image) > pack_image(vec3<i32>(0));
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = invocation(workgroup, workgroups, local, WORKGROUP);
+    if place >= results.pairs {
+        return;
+    }
+    let pair = pairs[place];
+    let one = entries[pair.a];
+    let other = entries[pair.b_and_grazing & ~CAROM_GRAZING];
+    let image = in_given_edges(unpack_image(other.image) - unpack_image(one.image));
+    let spheres = vec2<u32>(one.sphere_and_several, other.sphere_and_several) & vec2<u32>(~SEVERAL_IMAGES);
+    // Of two images of one sphere, the image with the greater vector is the second of the pair.
+    let in_order = spheres.x < spheres.y || (spheres.x == spheres.y && is_positive(image));
+    let a = select(spheres.y, spheres.x, in_order);
+    let b = select(spheres.x, spheres.y, in_order) - params.b_offset;
+    pairs[place].a = a;
+    pairs[place].b_and_grazing = b | (pair.b_and_grazing & CAROM_GRAZING);
+    pair_images[place] = pack_image(select(-image, image, in_order));
+}

@@ -1,0 +1,96 @@
+// Tests the entries of the grids against one another in a periodic domain, and lists the pairs of entries that
+// touch. The grids hold an image (periodic copy) of each sphere or time segment wherever it reaches into the
+// domain's cell. `pair_images.wgsl` then replaces the entries by spheres and images.
+// Twin of `src/cpu/pairs` and `src/cpu/images/space.rs`.
+
+#import carom::{CaromCollision}
+#import filter::{Filtered, filter_motion, sum}
+#import found_pairs::{ignore_each_other, list_staged, report}
+#import invocation::{invocation}
+#import lattice::{displacement, length_bound, unpack_image}
+#import opaque::{opaque, opaque3}
+#import search::{Searcher, search_all}
+#import spheres::{sphere_at}
+#import tag::{segment_of}
+#import types::{Counters, Entry, Lattice, Params, Plan, SortedCell, SortedProxy, Sphere}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> lattice: Lattice;
+@group(0) @binding(2) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(3) var<storage, read> plan: Plan;
+@group(0) @binding(4) var<storage, read> slot_starts: array<u32>;
+@group(0) @binding(5) var<storage, read> sorted_proxies: array<SortedProxy>;
+@group(0) @binding(6) var<storage, read> sorted_cells: array<SortedCell>;
+@group(0) @binding(7) var<storage, read> entries: array<Entry>;
+@group(0) @binding(8) var<storage, read_write> counters: Counters;
+@group(0) @binding(9) var<storage, read_write> pairs: array<CaromCollision>;
+
+fn sphere_of(entry: Entry) -> u32 {
+    return entry.sphere_and_several & ~SEVERAL_IMAGES;
+}
+
+// Returns whether other images of the same time segment are in the grids. Time segments after the first that
+// have only one image there share the entry of the first segment.
+fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
+    let own = index >= params.spheres || segment_of(tag) == 0u;
+    return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
+}
+
+// Two images may meet in several places of the cell, as copies of one another. Returns whether this is the copy
+// that reports them: the lower corner of the intersection of their extents is in the cell.
+fn is_in_cell(one: Entry, other: Entry) -> bool {
+    let x = max(one.low[0], other.low[0]);
+    let y = max(one.low[1], other.low[1]);
+    let z = max(one.low[2], other.low[2]);
+    return all((vec3<i32>(x, y, z) >> vec3<u32>(FRACTION_BITS)) == vec3<i32>(0));
+}
+
+// Tests two spheres, the second displaced by `image`, as filter_pair() does.
+fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
+    let apart = opaque3(j.center - i.center);
+    let p = opaque3(apart + displacement(image));
+    let v = opaque3(j.velocity - i.velocity);
+    let r = opaque(j.radius + i.radius);
+    var distance = sum(abs(p));
+    if any(image != vec3<i32>(0)) {
+        // The bound of an image's displacement is for one component, and the sum has three.
+        distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
+    }
+    return filter_motion(p, v, r, distance, params.dt);
+}
+
+fn filter_and_report(searcher: Searcher, place: u32) {
+    let i = sorted_proxies[searcher.index ^ params.zero].sphere;
+    let j = sorted_proxies[place].sphere;
+    let tag_i = searcher.tag;
+    let tag_j = sorted_cells[place].tag;
+    let one = entries[i];
+    let other = entries[j];
+    let image = unpack_image(other.image) - unpack_image(one.image);
+    let a = sphere_of(one);
+    let b = sphere_of(other);
+    if a == b && all(image == vec3<i32>(0)) {
+        return;
+    }
+    if is_one_of_several(one, i, tag_i) && is_one_of_several(other, j, tag_j) && !is_in_cell(one, other) {
+        return;
+    }
+    let s = filter_images(sphere_at(a), sphere_at(b), image);
+    if s.margin < -s.bound || ignore_each_other(spheres[a].groups, spheres[b].groups) {
+        return;
+    }
+    report(s, i, j, tag_i, tag_j);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
+    // Each call writes one of the workgroup's pairs. There is no loop, because some drivers end long loops
+    // early.
+    list_staged(local);
+    list_staged(local + WORKGROUP);
+}

@@ -1,0 +1,19 @@
+// Places the cell of a periodic domain relative to the frame (the moving origin of the grid cells), with which it
+// moves. Also limits time segments to the width of the cell, because longer segments would have many images
+// in it. Dispatched as one invocation.
+// Twin of `Cell::new` in `src/cpu/images/cell.rs`.
+
+#import types::{Lattice, Params, Space}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> space: Space;
+@group(0) @binding(2) var<storage, read_write> lattice: Lattice;
+
+@compute @workgroup_size(1)
+fn main() {
+    // Half-way through the step, the moving cell is where the periodic domain is.
+    lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
+    if lattice.width > 0.0 {
+        space.segment = min(space.segment, lattice.width);
+    }
+}

@@ -1,0 +1,69 @@
+// The list of pairs that may touch. A workgroup first collects its pairs in workgroup memory, and then adds them
+// to the list together.
+
+#import carom::{CAROM_GRAZING, CaromCollision}
+#import filter::{Filtered}
+#import impact::{rough_impact}
+#import ownership::{OTHER, SHARED, ownership}
+#import units::{times_power}
+#needs counters, pairs, params
+
+const STAGED = 2u * WORKGROUP;
+var<workgroup> sh_found: array<CaromCollision, STAGED>;
+// Number of pairs that the workgroup has found, of which the first STAGED are collected in workgroup memory;
+// and index in the list of pairs to which these are then copied.
+var<workgroup> sh_pairs: atomic<u32>;
+var<workgroup> sh_base: u32;
+
+// Reserves `count` entries of the list of pairs and returns the index of the first. The counter keeps
+// counting when the list is full.
+fn reserve(count: u32) -> u32 {
+    let first = atomicAdd(&counters.pairs[0], count);
+    if first + count < first {
+        atomicAdd(&counters.pairs[1], 1u);
+    }
+    return first;
+}
+
+// Writes a pair to the list of pairs, if entry `place` exists. If the low word of the pair counter has
+// wrapped around, another pair is overwritten. The step then reports a truncated list.
+fn list(place: u32, found: CaromCollision) {
+    if place < params.pair_capacity {
+        pairs[place] = found;
+    }
+}
+
+fn list_staged(staged: u32) {
+    if staged < min(atomicLoad(&sh_pairs), STAGED) {
+        list(sh_base + staged, sh_found[staged]);
+    }
+}
+
+// Returns whether one of two spheres ignores a collision group of the other. The low 16 bits of an argument
+// are a sphere's groups, and the high 16 bits are the groups that it ignores.
+fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
+    return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
+}
+
+// Adds a pair of spheres or, in a periodic domain, of entries of the grids, to the list. Nothing is added if the
+// spheres come closest in other time segments, which report the pair.
+fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {
+    let owned = ownership(s, tag_i, tag_j, params.dt);
+    if owned == OTHER {
+        return;
+    }
+    let grazing = owned == SHARED || s.margin <= s.bound;
+    let times = rough_impact(s, params.dt);
+    let found = CaromCollision(
+        a,
+        b | select(0u, CAROM_GRAZING, grazing),
+        times.x * params.time_unit,
+        times_power(times.y, -params.length_power),
+    );
+    let staged = atomicAdd(&sh_pairs, 1u);
+    if staged < STAGED {
+        sh_found[staged] = found;
+    } else {
+        list(reserve(1u), found);
+    }
+}

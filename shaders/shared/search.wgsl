@@ -1,0 +1,361 @@
+// Searches the grids for the candidates near each sphere (or time segment of a fast sphere). The kernel that
+// imports this file declares `filter_and_report`, which tests one candidate. If there may be more candidates than
+// allowed, each workgroup first counts its own, and tests them only if those counted so far by all workgroups
+// are not too many.
+// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. A large sphere on the GPU does
+// not search grids with smaller cells, because all other invocations would wait for it. The first test of a
+// candidate is the near test of `near.wgsl`, not a test of bounding spheres.
+
+#import crowd::{may_be_crowded, must_be_crowded}
+#import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
+#import grid::{in_box, slot_in_box, slot_of}
+#import near::{may_touch, window_of}
+#import opaque::{opaque3}
+#import segments::{middle, path_of, reaches}
+#import sets::{are_two_sets}
+#import tag::{level_of, segment_of, segment_power, slab_of}
+#import types::{Level}
+#needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
+
+// What the searches of the workgroup do at present: one of the next four constants.
+var<workgroup> sh_task: u32;
+// The searches count and test the candidates.
+const COUNT_AND_TEST = 0u;
+// They only count the candidates, because there may be more than allowed.
+const COUNT = 1u;
+// They test the candidates, which are counted already.
+const TEST = 2u;
+const STOP = 3u;
+var<workgroup> sh_candidates: array<atomic<u32>, 2>;
+var<workgroup> sh_finished: atomic<u32>;
+
+// Returns whether the workgroups have counted more candidates so far than allowed.
+fn refused() -> bool {
+    let low = atomicLoad(&counters.candidates[0]);
+    let high = atomicLoad(&counters.candidates[1]);
+    return high > params.most_candidates_high
+        || (high == params.most_candidates_high && low > params.most_candidates_low);
+}
+
+// Returns a 64-bit count (low word first) plus `more`.
+fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
+    let low = count.x + more;
+    return vec2<u32>(low, count.y + select(0u, 1u, low < more));
+}
+
+// Index in the buffer of sorted spheres, and tag (packed grid number and time segment), of a sphere that
+// searches for candidates. Reloading the sphere for each use costs less than keeping it in registers.
+struct Searcher {
+    index: u32,
+    tag: u32,
+}
+
+// The candidates (spheres to be tested) for one sphere in its own cell and in 13 of the 26 neighbouring
+// cells. In the buffer of sorted spheres, they form five ranges. Candidates are numbered across these ranges
+// from 0 to `count` - 1.
+struct Candidates {
+    count: u32,
+    // For each of the first four ranges of candidates: the number of candidates up to the end of the range.
+    past: vec4<u32>,
+    // For each of the first four ranges of candidates: what is added, modulo 2^32, to a candidate's number to
+    // get its index in the buffer of sorted spheres.
+    shift: vec4<u32>,
+    last_shift: u32,
+}
+
+// Returns the index of a candidate in the buffer of sorted spheres. Uses select() because compilers move
+// dynamically indexed vectors from registers to memory.
+fn place_of(candidates: Candidates, number: u32) -> u32 {
+    let past = candidates.past;
+    let shift = candidates.shift;
+    let of_two = select(shift.y, shift.x, number < past.x);
+    let of_three = select(shift.z, of_two, number < past.y);
+    let of_others = select(candidates.last_shift, shift.w, number < past.w);
+    return number + select(of_others, of_three, number < past.z);
+}
+
+// Returns the candidates of a sphere in its own cell and in 13 of the 26 neighbouring cells, so that each
+// pair is found from one side only. Each cell must have its own table entry. All loads come before the first
+// use of a result, so that their latencies overlap.
+fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
+    let row = level.dims.x;
+    let plane = row * level.dims.y;
+    let middles = slot + vec4<u32>(row, plane - row, plane, plane + row);
+    let end = slot_starts[slot + 2u];
+    let first_y = slot_starts[middles.x - 1u];
+    let end_y = slot_starts[middles.x + 2u];
+    let first_below = slot_starts[middles.y - 1u];
+    let end_below = slot_starts[middles.y + 2u];
+    let first_z = slot_starts[middles.z - 1u];
+    let end_z = slot_starts[middles.z + 2u];
+    let first_above = slot_starts[middles.w - 1u];
+    let end_above = slot_starts[middles.w + 2u];
+    let past_own = end - (index + 1u);
+    let past_y = past_own + (end_y - first_y);
+    let past_below = past_y + (end_below - first_below);
+    let past_z = past_below + (end_z - first_z);
+    return Candidates(
+        past_z + (end_above - first_above),
+        vec4<u32>(past_own, past_y, past_below, past_z),
+        vec4<u32>(index + 1u, first_y - past_own, first_below - past_y, first_z - past_below),
+        first_above - past_z,
+    );
+}
+
+// Returns a mask with one bit for each of 32 candidates, set if the candidate may touch the searching sphere.
+fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
+    let proxy = sorted_proxies[searcher.index];
+    let window = window_of(searcher.tag, params.dt);
+    var found = 0u;
+    let end = min(candidates.count, first + 32u);
+    for (var number = first; number < end; number++) {
+        let candidate = sorted_proxies[place_of(candidates, number)];
+        if may_touch(proxy, candidate, window) {
+            found |= 1u << (number - first);
+        }
+    }
+    return found;
+}
+
+// Tests candidates in batches of 32. The whole batch takes a cheap test, and the few candidates that pass
+// take an expensive test. While one invocation of a subgroup runs the expensive test, the others wait.
+fn test(searcher: Searcher, candidates: Candidates) {
+    for (var first = 0u; first < candidates.count; first += 32u) {
+        var found = near(searcher, candidates, first);
+        while found != 0u {
+            filter_and_report(searcher, place_of(candidates, first + firstTrailingBit(found)));
+            found &= found - 1u;
+        }
+    }
+}
+
+// Returns whether a cell and its 26 neighbours are all in the grid's box (the block of cells with a table
+// entry each).
+fn is_inside(level: Level, cell: vec3<i32>) -> bool {
+    let at = vec3<u32>(cell - level.origin);
+    // The size `dims` of the box may be 0, if the grid has no box.
+    return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
+}
+
+fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<function, vec2<u32>>) {
+    let slot = slot_in_box(level, cell, slab_of(searcher.tag, level.time_power));
+    let candidates = own_candidates(searcher.index, level, slot);
+    *tally = counted(*tally, candidates.count);
+    if sh_task != COUNT {
+        test(searcher, candidates);
+    }
+}
+
+// Returns the first and the last time slab that overlap a time segment. The step is divided into 2^time_power
+// equal slabs, and the sphere's path into 2^power equal segments, numbered from 0.
+fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
+    if power >= time_power {
+        return vec2<u32>(segment >> (power - time_power));
+    }
+    let shift = time_power - power;
+    let first = segment << shift;
+    return vec2<u32>(first, first + (1u << shift) - 1u);
+}
+
+// The cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, in the time slabs
+// (equal parts of the step) from `slabs.x` to `slabs.y`.
+struct Block {
+    low: vec3<i32>,
+    high: vec3<i32>,
+    slabs: vec2<u32>,
+    // The search begins in cell `first`, where spheres before index `begin` in the buffer of sorted spheres
+    // are skipped. In its own grid, a sphere starts right after itself, so that each pair is found once.
+    first: vec3<i32>,
+    begin: u32,
+}
+
+fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
+    let slab = slab_of(searcher.tag, level.time_power);
+    return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
+}
+
+// Returns the block of cells of another grid that may hold spheres that touch the searching sphere during the
+// time segment. From the middle of the segment, the block reaches in each direction as far as half the
+// segment's extent plus half the extent of the largest sphere in the other grid.
+fn other_block(searcher: Searcher, level: Level) -> Block {
+    let proxy = sorted_proxies[searcher.index];
+    let power = segment_power(searcher.tag);
+    let segment = segment_of(searcher.tag);
+    let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
+    let at = opaque3(middle(path, power, segment) * level.inverse_cell);
+    let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
+    let low = vec3<i32>(floor(at - around));
+    let high = vec3<i32>(floor(at + around));
+    return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
+}
+
+struct Piece {
+    begin: u32,
+    end: u32,
+    // True if these spheres are all the rest of the searched row of cells. False if they are those of one
+    // table entry, which several cells may share.
+    whole: bool,
+}
+
+// Returns a range of sorted spheres in a row of cells. If all cells from `first` to x = `high_x` have their
+// own table entries, the range covers these cells, otherwise only `first`.
+fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
+    let whole = in_box(level, first.x, high_x, first.y, first.z);
+    let slot = slot_of(level, first, slab);
+    let cells = u32(select(first.x, high_x, whole) - first.x) + 1u;
+    return Piece(slot_starts[slot], slot_starts[slot + cells], whole);
+}
+
+fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
+    for (var other = piece.begin; other < piece.end; other++) {
+        let proxy = sorted_proxies[searcher.index];
+        if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
+            continue;
+        }
+        // Spheres of other cells that share the searched cell's table entry are skipped.
+        if !piece.whole {
+            let found = sorted_cells[other];
+            if any(found.cell != at) || level_of(found.tag) != number
+                || slab_of(found.tag, plan.level[number].time_power) != slab {
+                continue;
+            }
+        }
+        filter_and_report(searcher, other);
+    }
+}
+
+// Returns the next cell in the search of a block of cells, row by row and plane by plane. After the last
+// cell, the z of the result is above the block.
+fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
+    var next = at;
+    next.x++;
+    if whole_row || next.x > block.high.x {
+        next = vec3<i32>(block.low.x, at.y + 1, at.z);
+    }
+    if next.y > block.high.y {
+        next = vec3<i32>(next.x, block.low.y, at.z + 1);
+    }
+    return next;
+}
+
+// Tests a sphere against the spheres in a block of cells. A nested loop would take more registers.
+fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
+    var at = block.first;
+    var begin = block.begin;
+    var slab = block.slabs.x;
+    while slab <= block.slabs.y {
+        var piece = piece_of(plan.level[number], at, block.high.x, slab);
+        piece.begin = max(piece.begin, begin);
+        begin = 0u;
+        *tally = counted(*tally, piece.end - piece.begin);
+        if sh_task != COUNT {
+            test_piece(searcher, piece, number, at, slab);
+        }
+        at = next_cell(block, at, piece.whole);
+        if at.z > block.high.z {
+            at.z = block.low.z;
+            slab++;
+        }
+    }
+}
+
+fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
+    let level = plan.level[number];
+    let own_level = level_of(searcher.tag);
+    if are_two_sets() && level.of_set == plan.level[own_level].of_set {
+        return;
+    }
+    var block: Block;
+    if number == own_level {
+        let cell = sorted_cells[searcher.index].cell;
+        if is_inside(level, cell) {
+            search_inside(searcher, level, cell, tally);
+            return;
+        }
+        block = own_block(searcher, level, cell);
+    } else {
+        block = other_block(searcher, level);
+    }
+    search_block(searcher, number, block, tally);
+}
+
+// Tests the sphere at `index` in the buffer of sorted spheres against its candidates. Returns the number of
+// candidates as two words, low word first.
+fn search(index: u32) -> vec2<u32> {
+    let tag = sorted_cells[index].tag;
+    let searcher = Searcher(index, tag);
+    var tally = vec2<u32>(0u);
+    // The last iteration does not search a grid, but counts this invocation as finished. If the driver ends
+    // long loops early, too few invocations are counted.
+    for (var number = level_of(tag); number <= plan.levels; number++) {
+        if number == plan.levels {
+            if (params.flags & FLAG_WATCH) != 0u {
+                atomicAdd(&sh_finished, 1u);
+            }
+            break;
+        }
+        search_level(searcher, number, &tally);
+    }
+    return tally;
+}
+
+fn count_candidates(tally: vec2<u32>) {
+    let before = atomicAdd(&sh_candidates[0], tally.x);
+    let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
+    if carry > 0u {
+        atomicAdd(&sh_candidates[1], carry);
+    }
+}
+
+// Adds the workgroup's candidates to the global counter. Each workgroup makes only one addition to a global
+// counter, because additions to one word of global memory are serialized.
+fn count_candidates_for_all() {
+    let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
+    if any(tally != vec2<u32>(0u)) {
+        let before = atomicAdd(&counters.candidates[0], tally.x);
+        let carry = counted(vec2<u32>(before, tally.y), tally.x).y;
+        if carry > 0u {
+            atomicAdd(&counters.candidates[1], carry);
+        }
+    }
+}
+
+// Ends a search by all invocations of the workgroup, and decides what the workgroup does next.
+fn next_task() {
+    if sh_task != TEST {
+        count_candidates_for_all();
+    }
+    if sh_task == COUNT && !refused() && !must_be_crowded() {
+        // The invocations are counted as finished after they have tested their candidates.
+        atomicStore(&sh_finished, 0u);
+        sh_task = TEST;
+        return;
+    }
+    sh_task = STOP;
+    if atomicLoad(&sh_finished) > 0u {
+        atomicAdd(&counters.finished, atomicLoad(&sh_finished));
+    }
+    if atomicLoad(&sh_pairs) > 0u {
+        sh_base = reserve(min(atomicLoad(&sh_pairs), STAGED));
+    }
+}
+
+// Searches for candidates of the proxies (spheres or time segments) of the workgroup. `index` is the index of an
+// invocation's proxy in the buffer of sorted spheres.
+fn search_all(index: u32, local: u32) {
+    if local == 0u && may_be_crowded() {
+        sh_task = COUNT;
+    }
+    while workgroupUniformLoad(&sh_task) != STOP {
+        if index < plan.sorted {
+            let tally = search(index);
+            if sh_task != TEST {
+                count_candidates(tally);
+            }
+        }
+        workgroupBarrier();
+        if local == 0u {
+            next_task();
+        }
+    }
+}

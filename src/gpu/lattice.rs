@@ -1,0 +1,89 @@
+//! The lattice of a periodic domain, for the shaders. Twin of `shaders/lattice_units.wgsl`.
+
+use bytemuck::Zeroable;
+use glam::DVec3;
+
+use super::shader::constants::IMAGE_BITS;
+use super::shader::layout::GpuLattice;
+use crate::shared::lattice::Lattice;
+use crate::shared::units::Units;
+use crate::{Domain, Error};
+
+/// Largest magnitude of a component of an image on a GPU: the component has [`IMAGE_BITS`] bits.
+const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
+/// The dual vectors of shorter edges are out of the range of float32.
+const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
+/// Least number of cells that a sphere may be away from the periodic cell, for a domain that the
+/// shaders accept.
+const FEWEST_CELLS: i64 = 4;
+
+impl GpuLattice {
+    /// Returns the lattice in the caller's units. For open space, all edges are 0.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidDomain`] if the edges span no cell.
+    /// - [`Error::Unsupported`] if the cell is too small or too skewed for float32 arithmetic.
+    pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {
+        let scale = Units::default().scale(1.0);
+        let Some(lattice) = Lattice::new(domain, &scale)? else {
+            return Ok(Self {
+                most_cells: MOST as f32,
+                ..Self::zeroed()
+            });
+        };
+        let count = lattice.count;
+        let unsupported = |what| Error::Unsupported {
+            what,
+            place: "on the GPU",
+        };
+        if (lattice.edge_lengths[..count].iter()).any(|&length| length < SHORTEST_EDGE) {
+            return Err(unsupported("periodic cells with an edge below 2⁻¹²⁰"));
+        }
+        let most_cells = most_cells(&lattice);
+        if most_cells < FEWEST_CELLS {
+            return Err(unsupported(
+                "periodic cells as skewed as this (combine the edges so that they are shorter)",
+            ));
+        }
+        let mut own = Self {
+            corner: lattice.corner.as_vec3().to_array(),
+            most_cells: most_cells as f32,
+            ..Self::zeroed()
+        };
+        let mut width = f64::MAX;
+        for k in 0..count {
+            let [edge, dual] = [lattice.edges[k], lattice.duals[k]];
+            let length = lattice.dual_lengths[k];
+            own.edges[k] = with(edge, raised(edge.abs().max_element()));
+            own.duals[k] = with(dual, raised(length));
+            let bounds = dual.abs() + lattice.dual_bounds[k] / f64::from(1 << 16);
+            own.dual_bounds[k] = with(bounds * ROUNDED_UP, 0.0);
+            let [x, y, z] = lattice.combined[k].map(|n| n as i32);
+            own.in_given_edges[k] = [x, y, z, 0];
+            width = width.min(1.0 / length);
+        }
+        own.width = width as f32;
+        Ok(own)
+    }
+}
+
+/// Factor that makes a float64 at least as large after it has been rounded to float32.
+const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
+
+fn raised(x: f64) -> f32 {
+    (x * ROUNDED_UP) as f32
+}
+
+fn with(vector: DVec3, last: f32) -> [f32; 4] {
+    let [x, y, z] = vector.as_vec3().to_array();
+    [x, y, z, last]
+}
+
+/// Returns the largest distance, in cells, between a sphere and the periodic cell for which every
+/// image of a pair can be packed.
+fn most_cells(lattice: &Lattice) -> i64 {
+    let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
+    let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));
+    // The image of a pair is the difference of two images.
+    sums.map(|sum| MOST / (2 * sum)).min().unwrap_or(0)
+}
