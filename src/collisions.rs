@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use crate::limits::MAX_SPHERES;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
-use crate::reduce::earliest::{Earliest, earliest};
+use crate::reduce::earliest::{Earliest, earliest, with_walls};
 use crate::shared::sets::Sets;
-use crate::{Collision, Error, Statistics};
+use crate::{Collision, Error, Statistics, WallCollision};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
@@ -26,6 +26,16 @@ pub struct Collisions {
     /// touches an image of itself is a pair with a = b, and the first component of its image that is not 0 is
     /// positive.
     pub images: Vec<[i32; 3]>,
+    /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the step, each listed
+    /// once for each wall, without those that collision groups leave out. Sorted by sphere and by wall. Empty
+    /// for a step without walls.
+    pub walls: Vec<WallCollision>,
+    /// In a periodic domain, the image (periodic copy) of the sphere that touches the wall, for each entry of
+    /// [`walls`](Self::walls). Empty for a step in open space.
+    ///
+    /// A sphere is listed once for each image that touches the wall, sorted by the image. If a displacement
+    /// along an edge of the domain does not change the wall, as along a floor, that component of the image is 0.
+    pub wall_images: Vec<[i32; 3]>,
     /// Statistics of the time step.
     pub statistics: Statistics,
     sphere_count: usize,
@@ -53,6 +63,8 @@ impl Collisions {
         Self {
             pairs,
             images,
+            walls: Vec::new(),
+            wall_images: Vec::new(),
             statistics,
             sphere_count,
             second_set_start,
@@ -96,6 +108,8 @@ impl Collisions {
         Ok(Self {
             pairs,
             images: Vec::new(),
+            walls: Vec::new(),
+            wall_images: Vec::new(),
             statistics,
             sphere_count,
             second_set_start,
@@ -103,7 +117,8 @@ impl Collisions {
     }
 
     /// Sorts the [`pairs`](Self::pairs) by time of impact, together with their [`images`](Self::images).
-    /// Pairs with equal times are sorted by (a, b) and by image.
+    /// Pairs with equal times are sorted by (a, b) and by image. The list of [`walls`](Self::walls) does not
+    /// change.
     ///
     /// A simulation needs this order if an impact changes whether later impacts happen:
     ///
@@ -167,7 +182,8 @@ impl Collisions {
         self.second_set_start
     }
 
-    /// Returns the earliest impact of each sphere, or `None` for a sphere that touches no other sphere.
+    /// Returns the earliest impact of each sphere with another sphere or with a wall, or `None` for a sphere
+    /// that touches neither.
     ///
     /// The result has [`sphere_count`](Self::sphere_count) entries. Sphere `i` of the second of two sets has
     /// index [`second_set_start`](Self::second_set_start) + `i`.
@@ -186,13 +202,18 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Pairs with an index past the last sphere are skipped.
+    /// [`Earliest::wall`] tells walls from spheres. If a sphere and a wall are touched at the same time, the
+    /// sphere is returned.
+    ///
+    /// Pairs and wall collisions with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
-        earliest(&self.pairs, &self.images, spheres, sets)
+        let mut earliest = earliest(&self.pairs, &self.images, spheres, sets);
+        with_walls(&mut earliest, &self.walls, &self.wall_images);
+        earliest
     }
 
-    /// Returns the contacts of each sphere, as indices into [`pairs`](Self::pairs).
+    /// Returns the contacts of each sphere with other spheres, as indices into [`pairs`](Self::pairs).
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};

@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use crate::blocking::{Wait, block_on};
-use crate::cpu::Cpu;
-
+use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
@@ -16,7 +15,7 @@ use crate::step::UncheckedStep;
 use crate::threads::Threads;
 use crate::{
     ActiveBackend, Backend, Collision, Collisions, Error, NeighborList, NeighborSearch, Options,
-    Sphere, Statistics, Step,
+    Sphere, Statistics, Step, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -30,6 +29,7 @@ pub struct Detector {
     cpu: Cpu,
     reason: String,
     both: ReusedVec<Sphere>,
+    bounded_walls: BoundedWalls,
     touching: Collisions,
 }
 
@@ -95,6 +95,7 @@ impl Detector {
             cpu: Cpu::default(),
             reason,
             both: ReusedVec::default(),
+            bounded_walls: BoundedWalls::default(),
             touching: Collisions::default(),
         })
     }
@@ -287,15 +288,61 @@ impl Detector {
         collisions: &mut Collisions,
         wait: Wait,
     ) -> Result<(), Error> {
-        let used = std::mem::take(collisions);
+        let mut used = std::mem::take(collisions);
+        let mut hits = WallHits {
+            hits: std::mem::take(&mut used.walls),
+            images: std::mem::take(&mut used.wall_images),
+        };
         let mut both = std::mem::take(&mut self.both);
-        let found = match step.in_one_slice(&mut both) {
-            Ok(step) => self.run(step, used, wait).await,
-            Err(error) => Err(error),
+        let found = match (step.in_one_slice(&mut both), step.walls) {
+            (Ok(step), None) => self.run(step, used, wait).await,
+            (Ok(step), Some(walls)) => match walls.check(step.dt, &step.domain) {
+                Ok(()) => {
+                    let found = self.run(step, used, wait).await;
+                    found.and_then(|found| self.at_walls(&step, walls, &mut hits, found))
+                }
+                Err(error) => Err(error),
+            },
+            (Err(error), _) => Err(error),
         };
         self.both = both;
         *collisions = found?;
+        collisions.walls = hits.hits;
+        collisions.wall_images = hits.images;
         Ok(())
+    }
+
+    /// Finds the spheres of a checked step that touch walls. Both backends do this on the CPU.
+    fn at_walls(
+        &mut self,
+        step: &UncheckedStep<'_>,
+        walls: &Walls,
+        hits: &mut WallHits,
+        mut found: Collisions,
+    ) -> Result<Collisions, Error> {
+        let clock = Instant::now();
+        let &UncheckedStep {
+            spheres,
+            dt,
+            domain,
+            ..
+        } = step;
+        let limits = self.limits();
+        let threads = Threads(self.pool.as_ref());
+        let work = || find_at_walls(spheres, dt, walls, &domain, limits, hits);
+        threads.run(spheres.len(), work)?;
+        let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
+        bounded.find(cpu, step, walls, limits, threads, hits)?;
+        limits.allow_pairs(hits.hits.len() as u64)?;
+        found.statistics.stages.push(("walls", clock.elapsed()));
+        Ok(found)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            candidates: self.options.max_candidates,
+            pairs: self.options.max_pairs,
+        }
     }
 
     /// Returns the collisions of a time step in a list that reuses the memory of `used`.
@@ -316,10 +363,7 @@ impl Detector {
             ..
         } = used;
         reason.clone_from(&self.reason);
-        let limits = Limits {
-            candidates: self.options.max_candidates,
-            pairs: self.options.max_pairs,
-        };
+        let limits = self.limits();
         let mut statistics = Statistics {
             spheres: spheres.len() as u64,
             reason,

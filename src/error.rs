@@ -54,6 +54,24 @@ pub enum Error {
         /// Description of the fault in the domain, with advice.
         problem: String,
     },
+    /// A wall has a number out of range, has no direction, or does not repeat with the periodic domain.
+    #[error("wall {wall} is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidWall {
+        /// Number of the wall in [`Walls`](crate::Walls), from 0.
+        wall: usize,
+        /// Description of the fault in the wall, with advice.
+        problem: String,
+    },
+    /// A triangle of a mesh has an index or a coordinate out of range, or no area.
+    #[error("triangle {triangle} of the mesh is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidTriangle {
+        /// Index of the triangle in its mesh, from 0.
+        triangle: usize,
+        /// Description of the fault in the triangle, with advice.
+        problem: String,
+    },
     /// A sphere lies too many cells outside a periodic domain, or crosses too many cells of the domain in one
     /// time step.
     #[error(

@@ -127,6 +127,7 @@ mod step;
 mod threads;
 mod validate;
 mod verify;
+mod walls;
 
 pub use cause::Cause;
 pub use collision::Collision;
@@ -146,3 +147,4 @@ pub use sphere::{MAX_MAGNITUDE, Sphere};
 pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
 pub use verify::{MistakenImages, Verification, verify};
+pub use walls::{Mesh, Wall, WallCollision, WallContact, WallFeature, WallShape, Walls};

@@ -10,7 +10,7 @@ use crate::limits::MAX_SPHERES;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_dt, check_spheres};
-use crate::{Domain, Error, Sphere};
+use crate::{Domain, Error, Sphere, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
 ///
@@ -31,6 +31,7 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
     pub(crate) second: Option<&'a S>,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
+    pub(crate) walls: Option<&'a Walls>,
 }
 
 impl<'a> Step<'a> {
@@ -45,6 +46,7 @@ impl<'a> Step<'a> {
             second: None,
             dt,
             domain: Domain::default(),
+            walls: None,
         }
     }
 
@@ -58,6 +60,7 @@ impl<'a> Step<'a> {
             second: Some(second),
             dt,
             domain: Domain::default(),
+            walls: None,
         }
     }
 }
@@ -87,6 +90,21 @@ impl<'a, S: ?Sized> Step<'a, S> {
     pub fn in_domain(mut self, domain: &Domain) -> Self {
         self.domain = *domain;
         self
+    }
+
+    /// Returns the same step with walls.
+    ///
+    /// The result then also has every sphere that touches a wall during the step, in
+    /// [`Collisions::walls`](crate::Collisions::walls).
+    #[must_use]
+    pub fn with_walls(mut self, walls: &'a Walls) -> Self {
+        self.walls = Some(walls);
+        self
+    }
+
+    /// Returns the walls of the step, or `None` for a step without walls.
+    pub fn walls(&self) -> Option<&'a Walls> {
+        self.walls
     }
 
     /// Returns the domain of the step.

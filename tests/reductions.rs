@@ -104,6 +104,7 @@ fn earliest_is_the_least_time_and_then_the_least_partner() {
                     toi,
                     partner,
                     image: [0; 3],
+                    wall: false,
                 });
             assert_eq!(earliest, expected);
             assert!(earliest.is_none_or(|first| first.toi.is_sign_positive()));
@@ -267,6 +268,7 @@ fn one_sphere_can_touch_half_a_million_others() {
             toi: 0.0,
             partner: 1,
             image: [0; 3],
+            wall: false,
         })
     );
     assert_eq!(found.changes_since(&found).lasted.len(), found.pairs.len());

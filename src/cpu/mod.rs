@@ -3,6 +3,7 @@
 
 mod balls;
 mod bin;
+mod bounded_walls;
 mod bring;
 mod buckets;
 mod clock;
@@ -18,5 +19,8 @@ mod scan;
 mod scatter;
 mod sorted_proxies;
 mod sorted_sphere;
+mod walls;
 
+pub(crate) use bounded_walls::BoundedWalls;
 pub(crate) use run::Cpu;
+pub(crate) use walls::{WallHits, find_at_walls};

@@ -20,9 +20,9 @@ use crate::shared::moving_sphere::MovingSphere;
 
 /// The number m·2^e, where m is odd, or m and e are both 0.
 #[derive(Clone, Copy)]
-struct Dyadic {
-    mantissa: i64,
-    exponent: i32,
+pub(crate) struct Dyadic {
+    pub(crate) mantissa: i64,
+    pub(crate) exponent: i32,
 }
 
 impl From<f64> for Dyadic {
@@ -49,7 +49,7 @@ impl From<f64> for Dyadic {
 }
 
 /// Returns the largest n for which all numbers are multiples of 2ⁿ.
-fn unit_of(numbers: &[Dyadic]) -> i32 {
+pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
         .filter(|number| number.mantissa != 0)
@@ -57,15 +57,15 @@ fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-fn in_units(number: Dyadic, unit: i32) -> IBig {
+pub(crate) fn in_units(number: Dyadic, unit: i32) -> IBig {
     IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
 }
 
-fn dot(x: &[IBig; 3], y: &[IBig; 3]) -> IBig {
+pub(crate) fn dot(x: &[IBig; 3], y: &[IBig; 3]) -> IBig {
     &x[0] * &y[0] + &x[1] * &y[1] + &x[2] * &y[2]
 }
 
-fn sign(x: &IBig) -> Ordering {
+pub(crate) fn sign(x: &IBig) -> Ordering {
     if x.is_zero() {
         Equal
     } else {
@@ -243,7 +243,7 @@ impl Integers {
     }
 }
 
-fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {
+pub(crate) fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {
     from_fn(|k| {
         let [i, j] = [(k + 1) % 3, (k + 2) % 3];
         &x[i] * &y[j] - &x[j] * &y[i]
@@ -271,7 +271,7 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
 /// Finds the float32 nearest to an unknown number from 0 to `most`, ties to even. `compare`
 /// compares the unknown number with its argument. The search starts at the estimate `guess`, with
 /// steps of doubling size.
-fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
+pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
     // Non-negative floats are ordered like their bits read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;

@@ -17,7 +17,7 @@ mod answer;
 mod decide;
 mod float64;
 mod impact;
-mod integers;
+pub(crate) mod integers;
 mod listed;
 mod shift;
 mod two_pairs;

@@ -71,14 +71,19 @@ impl Translation {
         }
     }
 
-    pub(super) fn products(&self, axis: usize) -> [(f32, i32); 3] {
+    /// Returns the displacement in float64. It may be rounded.
+    pub(crate) fn vector(&self) -> DVec3 {
+        self.by.into()
+    }
+
+    pub(crate) fn products(&self, axis: usize) -> [(f32, i32); 3] {
         from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
 
     /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
     /// Returns the sum and a bound of its error. The bound is 0 along each axis on which only this
     /// addition may have rounded.
-    pub(super) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
+    pub(crate) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {
             let [from, to] = [from[axis], to[axis]].map(f64::from);

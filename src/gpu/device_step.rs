@@ -15,6 +15,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
             second: None,
             dt,
             domain: Domain::default(),
+            walls: None,
         }
     }
 
@@ -33,6 +34,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
             second: Some(second),
             dt,
             domain: Domain::default(),
+            walls: None,
         }
     }
 }

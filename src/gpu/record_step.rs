@@ -13,7 +13,7 @@ use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::validate::check_dt;
-use crate::{Domain, Error, Sphere};
+use crate::{Domain, Error, Sphere, Walls};
 
 mod sealed {
     use super::{CollisionBuffers, Error, Ready, Step};
@@ -38,7 +38,9 @@ impl sealed::Recordable for [Sphere] {
             second,
             dt,
             domain,
+            ..
         } = *step;
+        no_walls(step)?;
         buffers.ready_host(&HostStep::checked(first, second, dt, domain)?)
     }
 }
@@ -47,8 +49,19 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
         check_dt(step.dt)?;
         step.domain.check()?;
+        no_walls(step)?;
         buffers.ready_device(step.first, step.second, step.dt, step.domain)
     }
+}
+
+fn no_walls<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
+    if step.walls.is_none_or(Walls::is_empty) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "walls",
+        place: "in `CollisionBuffers` yet",
+    })
 }
 
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.

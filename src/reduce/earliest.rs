@@ -1,8 +1,8 @@
 //! `earliest`: finds the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
 
 use super::rows::rows;
-use crate::Collision;
 use crate::shared::sets::Sets;
+use crate::{Collision, WallCollision};
 
 /// The first impact of a sphere. See [`Collisions::earliest`](crate::Collisions::earliest).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,11 +11,14 @@ pub struct Earliest {
     /// Time of impact, as in [`Collision::toi`].
     pub toi: f32,
     /// Index of the sphere that is touched at the time `toi`: the smallest one if there are
-    /// several. With two sets, it is an index into the other set.
+    /// several. With two sets, it is an index into the other set. If `wall` is true, it is the
+    /// number of the wall that is touched.
     pub partner: u32,
-    /// Periodic image of the sphere that is touched at the time `toi`: the smallest one if several
-    /// are. In open space it is `[0, 0, 0]`.
+    /// Periodic image of the sphere or wall that is touched at the time `toi`: the smallest one if
+    /// several are. In open space it is `[0, 0, 0]`.
     pub image: [i32; 3],
+    /// Whether the partner is a wall.
+    pub wall: bool,
 }
 
 /// Returns the first impact of each of `spheres` spheres, or `None` for a sphere without one. The
@@ -45,9 +48,39 @@ pub(crate) fn earliest(
                     toi,
                     partner,
                     image,
+                    wall: false,
                 });
             }
         }
     }
     earliest
+}
+
+/// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier. `images` has
+/// the images of the spheres, so the opposite images of the walls touch the spheres themselves.
+pub(crate) fn with_walls(
+    earliest: &mut [Option<Earliest>],
+    walls: &[WallCollision],
+    images: &[[i32; 3]],
+) {
+    for (index, hit) in walls.iter().enumerate() {
+        let Some(first) = earliest.get_mut(hit.sphere as usize) else {
+            continue;
+        };
+        let image = images.get(index).copied().unwrap_or_default();
+        let at_wall = Earliest {
+            toi: hit.toi + 0.0,
+            partner: hit.wall,
+            image: image.map(i32::wrapping_neg),
+            wall: true,
+        };
+        let order = |first: &Earliest| (first.wall, first.partner, first.image);
+        let sooner = first.is_none_or(|best| {
+            let tie = order(&at_wall) < order(&best);
+            at_wall.toi < best.toi || (at_wall.toi == best.toi && tie)
+        });
+        if sooner {
+            *first = Some(at_wall);
+        }
+    }
 }

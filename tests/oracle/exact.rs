@@ -41,7 +41,7 @@ impl Fraction {
 }
 
 /// Returns m and e with x = m·2ᵉ for a float x. The integer m is odd or 0.
-fn parts(x: f64) -> (BigInt, i32) {
+pub(super) fn parts(x: f64) -> (BigInt, i32) {
     assert!(x.is_finite(), "{x} is not a finite number");
     let bits = x.to_bits();
     let exponent = i32::try_from(bits >> 52 & 0x7ff).expect("eleven bits");
@@ -204,7 +204,7 @@ impl Exact {
 
 /// Returns the two numbers halfway between a non-negative float32 and its neighbours, the lower number first.
 /// For 0, there is no lower number.
-fn halfway(x: f32) -> (Option<f64>, f64) {
+pub(super) fn halfway(x: f32) -> (Option<f64>, f64) {
     let with = |y: f32| (f64::from(x) + f64::from(y)) / 2.0;
     ((x > 0.0).then(|| with(x.next_down())), with(x.next_up()))
 }

@@ -22,6 +22,7 @@ pub(crate) mod exact;
 pub(crate) mod filter;
 pub(crate) mod periodic;
 pub(crate) mod times;
+pub(crate) mod walls;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

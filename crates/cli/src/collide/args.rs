@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use carom_cli::read::{Input, ReadOptions};
+use carom::Wall;
+use carom_cli::read::{self, Input, ReadOptions};
 use carom_cli::write::{Order, Target};
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -66,6 +67,37 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(Target::from_path))]
     pub(crate) output: Option<Target>,
 
+    /// Wall that spheres may touch: "plane NX NY NZ OFFSET", "sphere X Y Z R", "sphere-inside X Y Z R", "cylinder
+    /// PX PY PZ AX AY AZ R" or "cylinder-inside PX PY PZ AX AY AZ R"
+    ///
+    /// A plane bounds a half-space: the free side is where the normal (NX, NY, NZ), of any length, points to, so
+    /// its points satisfy NX x + NY y + NZ z >= OFFSET. Spheres touch the walls `sphere` and `cylinder` from
+    /// outside, and the walls `sphere-inside` and `cylinder-inside` from inside. A cylinder is infinitely long:
+    /// (PX, PY, PZ) is a point on its axis, and (AX, AY, AZ) the direction of its axis.
+    ///
+    /// The option --wall may be given several times. Walls are numbered from 0: first the walls of --wall, in
+    /// the order given, then the triangles of the meshes.
+    #[arg(long = "wall", value_name = "SHAPE", allow_hyphen_values = true, value_parser = read::wall_of,
+        help_heading = "Walls")]
+    pub(crate) simple_walls: Vec<Wall>,
+
+    /// Triangle mesh that spheres may touch, from an STL or OBJ file; may be given several times
+    ///
+    /// Spheres touch a triangle from both sides. A sphere that touches a common edge of two triangles touches
+    /// both.
+    #[arg(long = "mesh", value_name = "FILE.stl|.obj", help_heading = "Walls")]
+    pub(crate) meshes: Vec<PathBuf>,
+
+    /// Write all spheres that touch walls to this file: sphere,wall,toi,depth as CSV (*.csv) or NumPy arrays
+    /// (*.npy, *.npz)
+    ///
+    /// The column `sphere` is a row of the input (with --ids, an id), and `wall` is the number of a wall. `toi`
+    /// is the time of impact, and `depth` is how far the sphere reaches into the wall at the start. Without the
+    /// option --walls-output, the first ten are printed.
+    #[arg(long, value_name = "FILE", help_heading = "Walls",
+        value_parser = PathBufValueParser::new().try_map(walls_file))]
+    pub(crate) walls_output: Option<Target>,
+
     /// Order of the pairs: by the numbers of their spheres a and b, or by time of impact (then by a and b)
     #[arg(long, value_enum, default_value = "pair")]
     pub(crate) sort: Sort,
@@ -77,7 +109,8 @@ pub(crate) struct Args {
     /// colour of a sphere shows how many other spheres it touches at the start.
     ///
     /// In the picture, a line joins the centres of each pair. The line is black if the pair touches at the
-    /// start, and orange if it meets later. The PNG file appears only when it is complete.
+    /// start, and orange if it meets later. Walls are blue: planes are drawn where they cross the middle of the
+    /// world. The PNG file appears only when it is complete.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
@@ -92,7 +125,8 @@ pub(crate) struct Args {
     /// Print one JSON object for each frame, on one line, instead of the summary
     ///
     /// The keys of the JSON object are: frame (LAMMPS dumps and XYZ), timestep (LAMMPS dumps), spheres,
-    /// periodic (in a periodic box), pairs, grazing (pairs that the fast swept test could not decide),
+    /// periodic (in a periodic box), pairs, walls (number of spheres that touch walls, if there are
+    /// walls), grazing (pairs that the fast swept test could not decide),
     /// `grazing_by_integers` (pairs that float64 could not decide), candidates (pairs that were tested),
     /// proxies (grid entries; a fast sphere may have several), levels (number of grids), backend, adapter
     /// (null on the CPU), reason (for the choice of the backend), seconds (time of the search, without
@@ -112,6 +146,7 @@ Examples:
   generate | carom collide - --dt 1 --sort time --output - | less
   carom collide grains.csv --dt 0.001 --backend gpu --verify
   carom collide grains.csv --dt 0.001 --plot grains.png
+  carom collide grains.csv --dt 0.001 --wall \"plane 0 0 1 0\" --mesh funnel.stl --walls-output hits.csv
   carom collide fluid.csv --dt 0.01 --box \"0 0 0 10 10 10\" --periodic abc
 
 In a periodic box, the list has the columns n1, n2 and n3 after depth: sphere a touches the image of
@@ -144,13 +179,29 @@ impl Args {
         self.reading.options(self.world.ids, self.world.types)
     }
 
+    pub(crate) fn has_walls(&self) -> bool {
+        !self.simple_walls.is_empty() || !self.meshes.is_empty()
+    }
+
     fn conflict(&self) -> Result<(), String> {
         let input = self.reading.input(&self.path)?;
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(
             &input,
-            &[("--output", list), ("--plot", self.plot.as_deref())],
+            &[
+                ("--output", list),
+                (
+                    "--walls-output",
+                    self.walls_output.as_ref().and_then(Target::path),
+                ),
+                ("--plot", self.plot.as_deref()),
+            ],
         )?;
+        if self.walls_output.is_some() && !self.has_walls() {
+            return Err(
+                "`--walls-output` needs walls: add `--wall` or `--mesh`, or leave it out".into(),
+            );
+        }
         if self.world.frame.are_several() && self.plot.is_some() {
             return Err("`--plot` draws one frame; choose it with `--frame K`".into());
         }
@@ -180,6 +231,13 @@ impl From<Sort> for Order {
             Sort::Pair => Self::Pair,
             Sort::Time => Self::Time,
         }
+    }
+}
+
+fn walls_file(path: PathBuf) -> Result<Target, &'static str> {
+    match Target::from_path(path) {
+        Ok(Target::File(path, format)) => Ok(Target::File(path, format)),
+        _ => Err("the name must end in .csv, .npy or .npz"),
     }
 }
 

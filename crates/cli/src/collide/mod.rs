@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use carom::{Collisions, Detector, Options, Step};
-use carom_cli::read::{self, Frame, Progress as _};
+use carom::{Collisions, Detector, Domain, Options, Step};
+use carom_cli::read::{self, Frame, Progress as _, World};
 use carom_cli::write::{self, Columns, List, OutputFile, Subject, Target};
 
 pub(crate) use args::Args;
@@ -48,6 +48,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut list = list
         .map(|target| List::create(target, columns))
         .transpose()?;
+    let wall_list = args.walls_output.as_ref().map(|target| {
+        let columns = Columns {
+            subject: Subject::Walls,
+            types: false,
+            ..columns
+        };
+        List::create(target, columns)
+    });
+    let mut wall_list = wall_list.transpose()?;
+    let walls = read::walls(&args.simple_walls, &args.meshes)?;
     let file = args.output.as_ref().and_then(Target::path);
     let mut plot = args.plot.as_deref().map(OutputFile::create).transpose()?;
     let options = Options::new().with_backend(args.backend.into());
@@ -66,7 +76,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             None => Detector::new(options.clone())?,
         };
         let domain = args.world.domain(&world)?;
-        let step = Step::new(&world.spheres, args.dt).in_domain(&domain);
+        let mut step = Step::new(&world.spheres, args.dt).in_domain(&domain);
+        if args.has_walls() {
+            step = step.with_walls(&walls);
+        }
         progress.begin("colliding", None);
         let start = Instant::now();
         let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
@@ -82,6 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             verdict: verdict.as_ref(),
             order: args.sort.into(),
             with_pairs: list.is_none(),
+            with_walls: args.has_walls().then_some(wall_list.is_none()),
         };
         let mut heard = is_heard(progress.aside(|| print(args, &report)))?;
         if let Some(failure) = verdict.as_ref().and_then(Verdict::failure) {
@@ -90,18 +104,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             progress.aside(|| say(&format!("error: {failure}")));
             return Ok(ExitCode::FAILURE);
         }
+        let frame = world.frame.map_or(0, |Frame { number, .. }| number);
+        if let Some(list) = &mut wall_list {
+            progress.begin("writing", None);
+            check_kind(&world, &domain, images, collisions.walls.len())?;
+            list.append(frame, write::at_walls(&collisions, &world))?;
+        }
         if let Some(list) = &mut list {
             progress.begin("writing", None);
-            let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-            // The first frame decides whether the list of pairs has columns for periodic images.
-            if images == domain.is_open() && !collisions.pairs.is_empty() {
-                bail!(
-                    "{}: frame {frame} is {}, unlike the first frame of the list; write it to a \
-                     list of its own",
-                    world.source,
-                    if images { "open" } else { "periodic" }
-                );
-            }
+            check_kind(&world, &domain, images, collisions.pairs.len())?;
             let pairs = write::named(&collisions, &world, args.sort.into());
             let written = progress.aside(|| list.append(frame, pairs));
             if file.is_some() {
@@ -119,6 +130,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 pairs: &collisions.pairs,
                 images: &collisions.images,
                 domain: &domain,
+                walls: &walls,
             };
             let drawn = picture.write(&file.file()?);
             drawn.with_context(|| file.cannot_write())?;
@@ -126,7 +138,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         // The remaining frames are not searched if the reader of standard output has closed the pipe, unless
         // an output file or a check was requested.
-        if !heard && file.is_none() && !args.verify {
+        if !heard && file.is_none() && wall_list.is_none() && !args.verify {
             return Ok(ExitCode::SUCCESS);
         }
         // The spheres of a frame are dropped before the next frame is read, so that only one frame is in
@@ -134,10 +146,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         drop((world, collisions));
         next = worlds.next().transpose()?;
     }
-    if let Some(list) = list {
+    for list in [list, wall_list].into_iter().flatten() {
         list.finish()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns an error if a frame with `entries` entries for a list does not fit the columns of the list. The first
+/// frame decides whether lists have columns for periodic images.
+fn check_kind(world: &World, domain: &Domain, images: bool, entries: usize) -> anyhow::Result<()> {
+    if images == domain.is_open() && entries > 0 {
+        let frame = world.frame.map_or(0, |Frame { number, .. }| number);
+        bail!(
+            "{}: frame {frame} is {}, unlike the first frame of the list; write it to a list of its \
+             own",
+            world.source,
+            if images { "open" } else { "periodic" }
+        );
+    }
+    Ok(())
 }
 
 fn check(

@@ -20,6 +20,8 @@ pub(crate) struct Report<'a> {
     pub(crate) verdict: Option<&'a Verdict>,
     pub(crate) order: Order,
     pub(crate) with_pairs: bool,
+    /// Whether to print the spheres that touch walls. `None` for a step without walls.
+    pub(crate) with_walls: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -32,6 +34,8 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     periodic: Option<String>,
     pairs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walls: Option<usize>,
     grazing: u64,
     grazing_by_integers: u64,
     candidates: u64,
@@ -76,6 +80,7 @@ impl Report<'_> {
             spheres: *spheres,
             periodic: periodic_edges(self.domain),
             pairs: *pairs,
+            walls: self.with_walls.map(|_| self.collisions.walls.len()),
             grazing: *grazing,
             grazing_by_integers: *grazing_by_integers,
             candidates: *candidates,
@@ -113,13 +118,19 @@ impl Report<'_> {
         if let Some(edges) = periodic_edges(self.domain) {
             writeln!(out, "periodic {edges}")?;
         }
+        let counts = |all: usize, later: usize| {
+            format!(
+                "{all} ({} touch at the start, {later} meet later)",
+                all - later
+            )
+        };
         let later = pairs.iter().filter(|pair| pair.toi > 0.0).count();
-        writeln!(
-            out,
-            "pairs    {} ({} touch at the start, {later} meet later)",
-            pairs.len(),
-            pairs.len() - later
-        )?;
+        writeln!(out, "pairs    {}", counts(pairs.len(), later))?;
+        let walls = &self.collisions.walls;
+        if self.with_walls.is_some() {
+            let later = walls.iter().filter(|hit| hit.toi > 0.0).count();
+            writeln!(out, "walls    {}", counts(walls.len(), later))?;
+        }
         let by_integers = statistics.grazing_by_integers;
         writeln!(
             out,
@@ -133,6 +144,9 @@ impl Report<'_> {
         }
         if self.with_pairs && !pairs.is_empty() {
             self.table(&mut out)?;
+        }
+        if self.with_walls == Some(true) && !walls.is_empty() {
+            self.wall_table(&mut out)?;
         }
         out.flush()
     }
@@ -171,6 +185,37 @@ impl Report<'_> {
         if pairs.len() > SHOWN {
             let more = pairs.len() - SHOWN;
             writeln!(out, "... and {more} more; --output FILE.csv writes all")?;
+        }
+        Ok(())
+    }
+
+    fn wall_table(&self, out: &mut impl Write) -> io::Result<()> {
+        let with_images = !self.collisions.wall_images.is_empty();
+        write!(
+            out,
+            "\n{:>10} {:>10} {:>16} {:>16}",
+            "sphere", "wall", "toi", "depth"
+        )?;
+        if with_images {
+            write!(out, " {:>4} {:>4} {:>4}", "n1", "n2", "n3")?;
+        }
+        writeln!(out)?;
+        for hit in write::at_walls(self.collisions, self.world).take(SHOWN) {
+            let [toi, depth, ..] = hit.numbers;
+            write!(out, "{:>10} {:>10} {toi:>16?} {depth:>16?}", hit.a, hit.b)?;
+            if with_images {
+                let [n1, n2, n3] = hit.image;
+                write!(out, " {n1:>4} {n2:>4} {n3:>4}")?;
+            }
+            writeln!(out)?;
+        }
+        let count = self.collisions.walls.len();
+        if count > SHOWN {
+            let more = count - SHOWN;
+            writeln!(
+                out,
+                "... and {more} more; --walls-output FILE.csv writes all"
+            )?;
         }
         Ok(())
     }

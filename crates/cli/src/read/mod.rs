@@ -1,4 +1,5 @@
-//! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays.
+//! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays, and of triangle meshes from STL
+//! and OBJ.
 
 mod cell;
 mod columns;
@@ -7,6 +8,7 @@ mod frames;
 mod input;
 mod lammps;
 mod lines;
+pub mod mesh;
 pub mod npy;
 pub mod npz;
 mod number;
@@ -14,6 +16,7 @@ mod open;
 mod options;
 mod text;
 mod trajectory;
+mod walls;
 mod world;
 mod xyz;
 
@@ -24,4 +27,5 @@ pub use open::{Progress, Worlds, open};
 pub use options::{Radii, ReadOptions, box_of, magnitude};
 pub use text::Place;
 pub use trajectory::{Layout, Mark, Trajectory};
+pub use walls::{wall_of, walls};
 pub use world::{Frame, World};

@@ -2,12 +2,14 @@
 
 use crate::write::pairs::Pair;
 
-/// The relation between the spheres of a listed pair.
+/// The relation between the two members of a listed pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
     /// Spheres that touch: the list has the columns `a`, `b`, `toi` and `depth`.
     #[default]
     Collisions,
+    /// Spheres that touch walls: the list has the columns `sphere`, `wall`, `toi` and `depth`.
+    Walls,
     /// Neighbours: the list has the columns `i`, `j`, `dx`, `dy`, `dz` and `d`.
     Neighbors,
 }
@@ -15,7 +17,7 @@ pub enum Subject {
 /// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// Relation between the spheres of a listed pair, which determines the first columns.
+    /// Relation between the members of a listed pair, which determines the first columns.
     pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,
@@ -24,7 +26,8 @@ pub struct Columns {
     pub ids: bool,
     /// Whether the list has columns with the types of both spheres.
     pub types: bool,
-    /// Whether the list of pairs has columns `n1`, `n2` and `n3`, which give the periodic image of sphere b.
+    /// Whether the list of pairs has columns `n1`, `n2` and `n3`, which give the periodic image of sphere b, or of the
+    /// sphere that touches a wall.
     pub images: bool,
 }
 
@@ -70,12 +73,13 @@ impl Columns {
     }
 
     pub(crate) fn value(self, column: Column, frame: u64, pair: &Pair) -> Value {
-        // Row numbers of spheres are below 2^30, so they fit into 32 bits.
+        // Row numbers of spheres and numbers of walls are below 2^31, so they fit into 32 bits.
         let short = |x: i64| Value::Short(i32::try_from(x).unwrap_or(i32::MAX));
         let name = |x: i64| if self.ids { Value::Long(x) } else { short(x) };
         match column {
             Column::Frame => Value::Long(i64::try_from(frame).unwrap_or(i64::MAX)),
             Column::A => name(pair.a),
+            Column::B if self.subject == Subject::Walls => short(pair.b),
             Column::B => name(pair.b),
             Column::TypeA => Value::Short(pair.types[0]),
             Column::TypeB => Value::Short(pair.types[1]),
@@ -86,11 +90,14 @@ impl Columns {
 
     pub(crate) fn name(self, column: Column) -> &'static str {
         let of = |[collisions, neighbors]: [&'static str; 2]| match self.subject {
-            Subject::Collisions => collisions,
+            Subject::Collisions | Subject::Walls => collisions,
             Subject::Neighbors => neighbors,
         };
+        let walls = self.subject == Subject::Walls;
         match column {
             Column::Frame => "frame",
+            Column::A if walls => "sphere",
+            Column::B if walls => "wall",
             Column::A => of(["a", "i"]),
             Column::B => of(["b", "j"]),
             Column::TypeA => of(["type_a", "type_i"]),

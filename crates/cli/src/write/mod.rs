@@ -9,4 +9,4 @@ mod pairs;
 pub use columns::{Columns, Subject};
 pub use list::{List, ListFormat, Target};
 pub use output_file::OutputFile;
-pub use pairs::{Order, Pair, named, neighbors};
+pub use pairs::{Order, Pair, at_walls, named, neighbors};

@@ -4,7 +4,7 @@ use carom::{Collisions, NeighborList};
 
 use crate::read::World;
 
-/// An entry of a list of pairs: two spheres that touch, or two neighbours.
+/// An entry of a list of pairs: two spheres that touch, a sphere and a wall that touch, or two neighbours.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pair {
     /// Row or id of one sphere of the pair. `a` is not larger than `b`, except in a list that has each pair
@@ -61,6 +61,34 @@ pub fn named<'a>(
         }
     }
     Box::new(pairs.into_iter())
+}
+
+/// Returns the spheres that touch walls in a step, as pairs of a sphere `a` and the number `b` of a wall, sorted by
+/// sphere, by wall and by the periodic image. Spheres are named by ids if the input has ids, otherwise by rows.
+pub fn at_walls<'a>(
+    found: &'a Collisions,
+    world: &'a World,
+) -> Box<dyn Iterator<Item = Pair> + 'a> {
+    let image = |index: usize| found.wall_images.get(index).copied().unwrap_or_default();
+    let hits = found
+        .walls
+        .iter()
+        .enumerate()
+        .map(move |(index, hit)| Pair {
+            b: hit.wall.into(),
+            ..name(
+                [hit.sphere; 2],
+                image(index),
+                [hit.toi, hit.depth, 0.0, 0.0],
+                world,
+            )
+        });
+    if world.ids.is_none() {
+        return Box::new(hits);
+    }
+    let mut hits: Vec<Pair> = hits.collect();
+    hits.sort_unstable_by_key(|hit| (hit.a, hit.b, hit.image));
+    Box::new(hits.into_iter())
 }
 
 /// Returns the entries of a neighbour list, sorted by `a`, by `b` and by the periodic image. Particles are

@@ -3,6 +3,7 @@
 mod broken;
 mod csv;
 mod lammps;
+mod mesh;
 mod neighbors;
 mod numpy;
 mod options;
@@ -12,5 +13,6 @@ mod report;
 mod run;
 mod usage;
 mod verify;
+mod walls;
 mod written;
 mod xyz;

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Place};
 use super::classes::Classes;
 use super::text::Align;
 use super::view::View;
-use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene};
+use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene, walls};
 
 const START: f32 = RIGHT + 34.0;
 const END: f32 = WIDTH as f32 - 30.0;
@@ -40,6 +40,14 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     ] {
         let [x, y] = legend.row(label, count);
         scene::line(legend.canvas, [[x + 6.0, y], [x + 38.0, y]], 4.0, later);
+    }
+
+    if !picture.walls.is_empty() {
+        legend.heading("walls", "number");
+        let [x, y] = legend.row("drawn in blue", picture.walls.len());
+        legend
+            .canvas
+            .line([[x + 6.0, y], [x + 38.0, y]], 3.0, walls::COLOUR);
     }
 
     let small = scene::too_small(picture.spheres, view);

@@ -1,4 +1,4 @@
-//! The option `--plot` of `carom collide`, which draws the spheres and the pairs that touch.
+//! The option `--plot` of `carom collide`, which draws the spheres, the pairs that touch and the walls.
 
 mod axes;
 mod canvas;
@@ -7,12 +7,13 @@ mod legend;
 mod scene;
 mod text;
 mod view;
+mod walls;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::Context;
-use carom::{Collision, Domain, Sphere};
+use carom::{Collision, Domain, Sphere, Walls};
 
 use canvas::{Canvas, Colour};
 use classes::Classes;
@@ -45,6 +46,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) pairs: &'a [Collision],
     pub(crate) images: &'a [[i32; 3]],
     pub(crate) domain: &'a Domain,
+    pub(crate) walls: &'a Walls,
 }
 
 impl Picture<'_> {
@@ -105,7 +107,15 @@ impl Picture<'_> {
             canvas.write(&subtitle, 24.0, [LEFT, 66.0], Align::Left);
             legend::draw(&mut canvas, self, &view, &classes);
             axes::draw(&mut canvas, &view);
+            // Many walls would cover the spheres, so they are painted behind them.
+            let many = self.walls.len() > walls::FEW;
+            if !many {
+                walls::draw(&mut canvas, self.walls, &view);
+            }
             scene::draw(&mut canvas, self, &view, &classes);
+            if many {
+                walls::draw(&mut canvas, self.walls, &view);
+            }
         } else {
             let middle = [f32::midpoint(LEFT, RIGHT), f32::midpoint(TOP, BOTTOM)];
             canvas.write("no spheres", 48.0, middle, Align::Middle);

@@ -14,6 +14,8 @@ pub(crate) struct View {
     axes: [usize; 3],
     /// Coordinates of the middle of the plot area, along the axes to the right and upwards.
     pub(crate) centre: [f64; 2],
+    /// Coordinate of the middle of the spheres along the line of sight.
+    pub(crate) depth: f64,
     /// Pixels per unit of length in the picture.
     pub(crate) scale: f64,
 }
@@ -48,6 +50,7 @@ impl View {
         Some(Self {
             axes,
             centre: [axes[0], axes[1]].map(|axis| f64::midpoint(low[axis], high[axis])),
+            depth: f64::midpoint(low[axes[2]], high[axes[2]]),
             scale,
         })
     }
@@ -64,12 +67,36 @@ impl View {
     }
 
     pub(crate) fn place(&self, sphere: &Sphere) -> Place {
-        let coordinate = |i: usize| f64::from(sphere.center[self.axes[i]]);
-        let [right, up] = [0, 1].map(|i| self.pixels(coordinate(i) - self.centre[i]));
+        self.pixel(self.flat(sphere.center))
+    }
+
+    /// Returns the components of a vector along the axes to the right and upwards.
+    pub(crate) fn flat(&self, vector: [f32; 3]) -> [f64; 2] {
+        [0, 1].map(|i| f64::from(vector[self.axes[i]]))
+    }
+
+    /// Returns the position in the picture of a point with coordinates along the axes to the right and upwards.
+    pub(crate) fn pixel(&self, point: [f64; 2]) -> Place {
+        let [right, up] = [0, 1].map(|i| self.pixels(point[i] - self.centre[i]));
         [
             f32::midpoint(LEFT, RIGHT) + right,
             f32::midpoint(TOP, BOTTOM) - up,
         ]
+    }
+
+    /// Returns the number of the axis along the line of sight.
+    pub(crate) fn sight(&self) -> usize {
+        self.axes[2]
+    }
+
+    /// Returns the distances from the middle of the plot area to its edges, to the right and upwards.
+    pub(crate) fn room(&self) -> [f64; 2] {
+        [RIGHT - LEFT, BOTTOM - TOP].map(|pixels| f64::from(pixels) / 2.0 / self.scale)
+    }
+
+    /// Returns a length that is larger than the distance of any two points of the plot area.
+    pub(crate) fn reach(&self) -> f64 {
+        2.0 * (self.room()[0] + self.room()[1])
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "a pixel needs few digits")]

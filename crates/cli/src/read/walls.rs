@@ -1,0 +1,118 @@
+//! Walls from the command line: walls of simple shapes as text, and triangle meshes from files.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use carom::{Error, Mesh, Wall, Walls};
+
+use super::{mesh, number};
+
+/// Parses a wall of a simple shape: the name of the shape, and its numbers.
+///
+/// # Errors
+/// Returns an error message if the text is invalid or a number is out of range.
+pub fn wall_of(text: &str) -> Result<Wall, String> {
+    let mut words = text.split([' ', ',', '\t']).filter(|word| !word.is_empty());
+    let shape = words.next().unwrap_or_default();
+    let numbers: Vec<f32> = words
+        .map(|word| number::parse(word.as_bytes()))
+        .collect::<Result<_, _>>()
+        .map_err(|what| format!("a number of the wall {what}"))?;
+    let count = |expected: &str| {
+        let given = numbers.len();
+        format!("the wall `{shape}` has {given} numbers, but must have {expected}")
+    };
+    Ok(match (shape, &numbers[..]) {
+        ("plane", &[x, y, z, offset]) => Wall::half_space([x, y, z], offset),
+        ("sphere", &[x, y, z, radius]) => Wall::sphere([x, y, z], radius),
+        ("sphere-inside", &[x, y, z, radius]) => Wall::sphere_inside([x, y, z], radius),
+        ("cylinder", &[x, y, z, a, b, c, radius]) => Wall::cylinder([x, y, z], [a, b, c], radius),
+        ("cylinder-inside", &[x, y, z, a, b, c, radius]) => {
+            Wall::cylinder_inside([x, y, z], [a, b, c], radius)
+        }
+        ("plane", _) => return Err(count("4 (a normal and an offset)")),
+        ("sphere" | "sphere-inside", _) => return Err(count("4 (a centre and a radius)")),
+        ("cylinder" | "cylinder-inside", _) => {
+            return Err(count(
+                "7 (a point and a direction of the axis, and a radius)",
+            ));
+        }
+        _ => {
+            return Err(format!(
+                "`{shape}` is no shape of a wall; the shapes are plane, sphere, sphere-inside, cylinder \
+                 and cylinder-inside"
+            ));
+        }
+    })
+}
+
+/// Returns the walls of simple shapes, and then the triangles of mesh files.
+///
+/// # Errors
+/// Returns an error that names the file if a mesh cannot be read or a triangle is invalid.
+pub fn walls(simple: &[Wall], meshes: &[PathBuf]) -> anyhow::Result<Walls> {
+    let mut walls: Walls = simple.iter().copied().collect();
+    for path in meshes {
+        walls.push_mesh(read_mesh(path)?);
+    }
+    Ok(walls)
+}
+
+fn read_mesh(path: &Path) -> anyhow::Result<Mesh> {
+    let mut read = mesh::read(path)?;
+    let vertices = std::mem::take(&mut read.vertices);
+    let triangles = std::mem::take(&mut read.triangles);
+    match Mesh::new(vertices, triangles) {
+        Err(Error::InvalidTriangle {
+            triangle, problem, ..
+        }) => Err(anyhow!(
+            "{}, {}: the triangle is invalid: {problem}",
+            path.display(),
+            read.place(triangle)
+        )),
+        made => made.with_context(|| path.display().to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walls_are_parsed() {
+        let plane = Wall::half_space([0.0, 0.5, 1.0], -2.0);
+        assert_eq!(wall_of("plane 0 0.5 1 -2"), Ok(plane));
+        assert_eq!(wall_of(" plane 0, 0.5, 1, -2 "), Ok(plane));
+        assert_eq!(
+            wall_of("sphere 1 2 3 4"),
+            Ok(Wall::sphere([1.0, 2.0, 3.0], 4.0))
+        );
+        let pipe = Wall::cylinder_inside([1.0, 2.0, 3.0], [0.0, 0.0, 1.0], 4.0);
+        assert_eq!(wall_of("cylinder-inside 1 2 3 0 0 1 4"), Ok(pipe));
+    }
+
+    #[test]
+    fn invalid_walls_are_rejected() {
+        for (text, part) in [
+            ("", "`` is no shape of a wall"),
+            (
+                "box 0 0 0 1 1 1",
+                "`box` is no shape of a wall; the shapes are plane",
+            ),
+            (
+                "plane 0 0 1",
+                "has 3 numbers, but must have 4 (a normal and an offset)",
+            ),
+            (
+                "sphere 0 0 1 2 3",
+                "has 5 numbers, but must have 4 (a centre and a radius)",
+            ),
+            ("cylinder 0 0 1 2", "has 4 numbers, but must have 7"),
+            ("plane 0 0 x 1", "a number of the wall"),
+            ("plane 0 0 nan 1", "a number of the wall"),
+        ] {
+            let error = wall_of(text).expect_err("an invalid wall");
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Tests of `carom collide` with walls.
+
+use std::fs;
+
+use crate::run::{CSV, Folder, Test, run, run_with};
+
+const FLOOR: &str = "plane 0 0 2 -4";
+const CPU: [&str; 4] = ["--format", "csv", "--backend", "cpu"];
+
+/// A square of two triangles at x = 4, and one at x = −6.
+const OBJ: &str = "v 4 -9 -9\nv 4 9 -9\nv 4 9 9\nv 4 -9 9\nv -6 -9 -9\nv -6 9 0\nv -6 0 9\n\
+    f 1 2 3 4\nf 5 6 7\n";
+
+fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["-"];
+    args.extend(CPU);
+    args.extend(more);
+    args
+}
+
+#[test]
+fn walls_are_listed_in_order() -> Test {
+    let folder = Folder::new("walls")?;
+    let mesh = folder.file("square.obj", OBJ)?;
+    let output = folder.path("walls.csv")?;
+    let more = [
+        "--wall",
+        "plane -1 0 0 -8",
+        "--mesh",
+        &mesh,
+        "--wall",
+        "sphere-inside 0 0 0 10.5",
+        "--wall",
+        FLOOR,
+        "--walls-output",
+        &output,
+    ];
+    let ran = run_with(&args(&more), CSV.as_bytes(), &[])?;
+    ran.expect_success("walls");
+    // The third sphere is far outside of the hollow sphere.
+    let expected = "sphere,wall,toi,depth\n0,0,0.7,0.0\n0,1,0.95,0.0\n0,3,0.3,0.0\n0,4,0.3,0.0\n\
+        1,3,0.0,0.0\n1,4,0.0,0.0\n2,1,0.0,80.5\n";
+    assert_eq!(fs::read_to_string(output)?, expected);
+    assert!(
+        ran.stdout
+            .contains("walls    7 (3 touch at the start, 4 meet later)"),
+        "{}",
+        ran.stdout
+    );
+    Ok(())
+}
+
+#[test]
+fn the_report_has_walls() -> Test {
+    let ran = run_with(&args(&["--wall", "plane 1 0 0 -0.5"]), CSV.as_bytes(), &[])?;
+    ran.expect_success("walls");
+    assert!(ran.stdout.contains("sphere       wall"), "{}", ran.stdout);
+    let ran = run_with(
+        &args(&["--wall", "plane 1 0 0 -0.5", "--json"]),
+        CSV.as_bytes(),
+        &[],
+    )?;
+    assert!(ran.stdout.contains("\"walls\":2,"), "{}", ran.stdout);
+    let ran = run_with(&args(&["--json"]), CSV.as_bytes(), &[])?;
+    assert!(!ran.stdout.contains("\"walls\":"), "{}", ran.stdout);
+    Ok(())
+}
+
+#[test]
+fn walls_meet_periodic_images_and_ids() -> Test {
+    let folder = Folder::new("periodic-walls")?;
+    let csv = "x,y,z,radius,id\n9.5,5,5,1,70\n5,5,5,1,30\n";
+    let output = folder.path("walls.csv")?;
+    let more = [
+        "--box",
+        "0 0 0 10 10 10",
+        "--periodic",
+        "ab",
+        "--ids",
+        "--wall",
+        "sphere 0.25 5 5 0.5",
+        "--wall",
+        "plane 0 0 1 4.5",
+        "--walls-output",
+        &output,
+    ];
+    run_with(&args(&more), csv.as_bytes(), &[])?.expect_success("periodic walls");
+    let expected = "sphere,wall,toi,depth,n1,n2,n3\n30,1,0.0,0.5,0,0,0\n70,0,0.0,0.75,-1,0,0\n\
+        70,1,0.0,0.5,0,0,0\n";
+    assert_eq!(fs::read_to_string(output)?, expected);
+    Ok(())
+}
+
+#[test]
+fn an_array_of_wall_collisions_has_the_same_columns() -> Test {
+    let folder = Folder::new("wall-array")?;
+    let output = folder.path("walls.npy")?;
+    let more = ["--wall", "plane 1 0 0 -0.5", "--walls-output", &output];
+    run_with(&args(&more), CSV.as_bytes(), &[])?.expect_success("an array");
+    let bytes = fs::read(output)?;
+    let length = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8_lossy(&bytes[..length]).into_owned();
+    for column in [
+        "('sphere', '<i4')",
+        "('wall', '<i4')",
+        "('toi', '<f4')",
+        "('depth', '<f4')",
+    ] {
+        assert!(header.contains(column), "{header}");
+    }
+    assert!(header.contains("(2,)"), "{header}");
+    assert_eq!(bytes[length..].len(), 2 * 16);
+    Ok(())
+}
+
+#[test]
+fn walls_are_drawn() -> Test {
+    let folder = Folder::new("drawn-walls")?;
+    let mesh = folder.file("square.obj", OBJ)?;
+    let [without, with] = [folder.path("a.png")?, folder.path("b.png")?];
+    let walls = [
+        "--mesh",
+        &mesh,
+        "--wall",
+        "cylinder 2 0 0 0 1 0 1",
+        "--wall",
+        "cylinder 2 0 0 0 0 1 1",
+        "--wall",
+        FLOOR,
+        "--wall",
+        "plane 1 1 0 2",
+        "--wall",
+        "sphere 0 0 0 1e18",
+        "--plot",
+        &with,
+    ];
+    run_with(&args(&["--plot", &without]), CSV.as_bytes(), &[])?.expect_success("without");
+    run_with(&args(&walls), CSV.as_bytes(), &[])?.expect_success("with");
+    assert!(
+        fs::read(without)? != fs::read(with)?,
+        "the pictures are the same"
+    );
+    Ok(())
+}
+
+#[test]
+fn wrong_walls_are_named() -> Test {
+    let folder = Folder::new("wrong-walls")?;
+    let input = folder.file("spheres.csv", CSV)?;
+    let flat = folder.file("flat.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n")?;
+    let missing = folder.path("missing.stl")?;
+    let usage: [(&[&str], &str); 5] = [
+        (&["--wall", "plane 0 0 1"], "must have 4"),
+        (&["--wall", "cone 0 0 1"], "no shape of a wall"),
+        (&["--wall", "plane 0 0 1 nan"], "a number of the wall"),
+        (&["--walls-output", "walls.csv"], "needs walls"),
+        (
+            &["--wall", FLOOR, "--walls-output", "walls.txt"],
+            "must end in .csv",
+        ),
+    ];
+    for (more, what) in usage {
+        run(&[&[&input[..]], more].concat())?.expect_error(what, 2, &[what]);
+    }
+    let invalid: [(&[&str], &[&str]); 4] = [
+        (
+            &["--wall", "plane 0 0 0 1"],
+            &["wall 0 is invalid", "its normal is 0"],
+        ),
+        (
+            &["--wall", FLOOR, "--wall", "sphere 0 0 0 -1"],
+            &["wall 1 is invalid", "its radius"],
+        ),
+        (&["--mesh", &flat], &["flat.obj", "line 4", "no area"]),
+        (&["--mesh", &missing], &["missing.stl"]),
+    ];
+    for (more, what) in invalid {
+        run(&[&[&input[..]], more].concat())?.expect_error(what[0], 1, what);
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `bounded_walls`: finds the spheres that touch walls of finite size: triangles and, in a periodic domain,
+//! solid spheres. The bounding spheres of these walls are the second set of an ordinary step of two sets. Each
+//! pair that this step lists is then tested against the wall itself.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres and walls"
+)]
+
+use rayon::prelude::*;
+
+use super::run::Cpu;
+use super::walls::{WallHits, append};
+use crate::exact::{Impact, Translation};
+use crate::limits::{CHUNK, Limits};
+use crate::reuse::ReusedVec;
+use crate::shared::sets::Sets;
+use crate::step::UncheckedStep;
+use crate::threads::Threads;
+use crate::walls::{Solid, Walls};
+use crate::{Collision, Domain, Error, Sphere, WallCollision};
+
+/// Memory that is kept from step to step.
+#[derive(Debug, Default)]
+pub(crate) struct BoundedWalls {
+    /// The spheres of the step, and then the bounding spheres of the walls.
+    both: ReusedVec<Sphere>,
+    pairs: Vec<Collision>,
+    images: Vec<[i32; 3]>,
+}
+
+/// The walls of finite size of a step.
+struct Targets<'a> {
+    walls: &'a Walls,
+    /// In a periodic domain, the numbers of the solid spheres and the spheres themselves.
+    spheres: Vec<(u32, Sphere)>,
+    /// For each mesh, the number of triangles in the meshes before it.
+    first_triangles: Vec<usize>,
+    count: usize,
+}
+
+impl<'a> Targets<'a> {
+    fn new(walls: &'a Walls, domain: &Domain) -> Self {
+        let solid_sphere = |(number, wall): (usize, &crate::Wall)| match wall.solid() {
+            Solid::Sphere(sphere) if !domain.is_open() => Some((
+                number as u32,
+                Sphere {
+                    groups: wall.groups,
+                    ..sphere
+                },
+            )),
+            _ => None,
+        };
+        let simple = walls.simple().iter().enumerate();
+        let spheres: Vec<_> = simple.filter_map(solid_sphere).collect();
+        let mut count = 0;
+        let first_triangles = walls.meshes().iter().map(|mesh| {
+            count += mesh.triangles().len();
+            count - mesh.triangles().len()
+        });
+        let first_triangles = first_triangles.collect();
+        Self {
+            walls,
+            count: count + spheres.len(),
+            spheres,
+            first_triangles,
+        }
+    }
+
+    /// Writes the bounding spheres of the walls.
+    fn bounds(&self, out: &mut [Sphere]) {
+        let triangles = self.walls.meshes().iter().flat_map(|mesh| mesh.bounds());
+        let spheres = self.spheres.iter().map(|(_, sphere)| sphere);
+        for (out, bound) in out.iter_mut().zip(spheres.chain(triangles)) {
+            *out = *bound;
+        }
+    }
+
+    /// Tests a pair of a sphere and a bounding sphere against the wall itself. `image` is the image of the
+    /// sphere.
+    fn test(
+        &self,
+        pair: &Collision,
+        sphere: &Sphere,
+        domain: &Domain,
+        image: [i32; 3],
+        dt: f32,
+    ) -> Option<WallCollision> {
+        let target = pair.b as usize;
+        let hit = |wall, Impact { toi, depth }| WallCollision {
+            sphere: pair.a,
+            wall,
+            toi,
+            depth,
+        };
+        let Some(index) = target.checked_sub(self.spheres.len()) else {
+            let Collision { toi, depth, .. } = *pair;
+            return Some(hit(self.spheres[target].0, Impact { toi, depth }));
+        };
+        let mesh = self
+            .first_triangles
+            .partition_point(|&first| first <= index)
+            - 1;
+        let triangle = self.walls.meshes()[mesh].triangle(index - self.first_triangles[mesh])?;
+        let impact = if domain.is_open() {
+            triangle.impact(sphere, (), dt)
+        } else {
+            triangle.impact(sphere, Translation::new(domain, image), dt)
+        };
+        Some(hit((self.walls.simple().len() + index) as u32, impact?))
+    }
+
+    /// Names the wall in an error about a bounding sphere, which belongs to the second set.
+    fn explain(&self, error: Error) -> Error {
+        match error {
+            Error::ImageOutOfRange {
+                index,
+                set: Some(1),
+                limit,
+            } => Error::InvalidWall {
+                wall: match self.spheres.get(index) {
+                    Some(&(number, _)) => number as usize,
+                    None => self.walls.simple().len() + index - self.spheres.len(),
+                },
+                problem: format!(
+                    "it passes more than {limit} cells away from the periodic domain; move it \
+                     nearer to the cell, or shorten the time step"
+                ),
+            },
+            error => error,
+        }
+    }
+}
+
+impl BoundedWalls {
+    /// Adds the spheres that touch walls of finite size to `found`.
+    pub(crate) fn find(
+        &mut self,
+        cpu: &mut Cpu,
+        step: &UncheckedStep<'_>,
+        walls: &Walls,
+        limits: Limits,
+        threads: Threads<'_>,
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
+        let targets = Targets::new(walls, &step.domain);
+        let count = step.spheres.len() + targets.count;
+        if targets.count == 0 || step.spheres.is_empty() {
+            self.both.rest();
+            return Ok(());
+        }
+        let both = self
+            .both
+            .enough(count, "a copy of the spheres and the walls")?;
+        let (spheres, bounds) = both.split_at_mut(step.spheres.len());
+        spheres.copy_from_slice(step.spheres);
+        targets.bounds(bounds);
+        let two_sets = UncheckedStep {
+            spheres: both,
+            sets: Sets::Two {
+                first: step.spheres.len(),
+            },
+            ..*step
+        };
+        let (pairs, images) = (&mut self.pairs, &mut self.images);
+        let work = || {
+            let checked = two_sets.check()?;
+            cpu.run(checked, limits, threads, pairs, images, Vec::new())
+        };
+        let outcome = threads.run(count, work);
+        outcome.map_err(|error| targets.explain(error))?;
+        self.list(&targets, step, threads, found)
+    }
+
+    /// Tests the listed pairs against the walls themselves.
+    fn list(
+        &self,
+        targets: &Targets<'_>,
+        step: &UncheckedStep<'_>,
+        threads: Threads<'_>,
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
+        let numbers: Vec<_> = (0..self.pairs.len().div_ceil(CHUNK)).collect();
+        let test = |number: usize| {
+            let mut part = WallHits::default();
+            let end = self.pairs.len().min((number + 1) * CHUNK);
+            for index in number * CHUNK..end {
+                let pair = &self.pairs[index];
+                // The list has the image of the wall, relative to the sphere.
+                let image = self.images.get(index).copied().unwrap_or_default();
+                let image = image.map(i32::wrapping_neg);
+                let sphere = &step.spheres[pair.a as usize];
+                if let Some(hit) = targets.test(pair, sphere, &step.domain, image, step.dt) {
+                    append(&mut part.hits, &[hit])?;
+                    if !step.domain.is_open() {
+                        append(&mut part.images, &[image])?;
+                    }
+                }
+            }
+            Ok(part)
+        };
+        let work = || numbers.par_iter().map(|&number| test(number)).collect();
+        let parts: Vec<WallHits> = threads.run(self.pairs.len(), work)?;
+        let other_walls = !found.hits.is_empty();
+        for part in &parts {
+            append(&mut found.hits, &part.hits)?;
+            append(&mut found.images, &part.images)?;
+        }
+        // In a periodic domain, the pairs of a sphere and a wall are sorted by the image of the wall, which is
+        // opposite to the image of the sphere.
+        if other_walls || !step.domain.is_open() {
+            found.sort();
+        }
+        Ok(())
+    }
+}

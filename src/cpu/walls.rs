@@ -1,0 +1,369 @@
+//! `walls`: tests every sphere against every wall. A float32 filter discards the walls that a sphere certainly
+//! does not touch, and `src/walls/` decides the others without error.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to float32 is intended, and there are at most 2³⁰ spheres and walls"
+)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use wide::f32x4;
+
+use crate::exact::{Impact, Shift, Translation};
+use crate::lanes::{LANES, dot, four, rows, three};
+use crate::limits::{CHUNK, Limits};
+use crate::memory::out_of_memory;
+use crate::walls::{CylinderImages, MAX_CELLS, Solid, Wall, WallCollision, WallShape, Walls};
+use crate::{Domain, Error, Sphere};
+
+/// Bound of the error of the filter, as a fraction of the lengths that it computes with. docs/exact.md
+/// (section 6) has the proof.
+const ERROR: f32 = 1.0 / (1 << 18) as f32;
+/// Length that is added to all lengths, to cover underflow.
+const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
+const LIST: &str = "the list of wall collisions";
+
+/// The spheres that touch walls, sorted by sphere, by wall and by image.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WallHits {
+    pub(crate) hits: Vec<WallCollision>,
+    /// In a periodic domain, the image of the sphere of each hit.
+    pub(crate) images: Vec<[i32; 3]>,
+}
+
+impl WallHits {
+    /// Sorts the list by sphere, by wall and by image.
+    pub(super) fn sort(&mut self) {
+        let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
+        if self.images.is_empty() {
+            self.hits.par_sort_unstable_by_key(by_names);
+            return;
+        }
+        let (hits, images) = (self.hits.iter().copied(), self.images.iter().copied());
+        let mut both: Vec<_> = hits.zip(images).collect();
+        both.par_sort_unstable_by_key(|(hit, image)| (by_names(hit), *image));
+        (self.hits, self.images) = both.into_iter().unzip();
+    }
+}
+
+/// A step with walls, and the walls in the forms in which they are tested.
+struct Task<'a> {
+    dt: f32,
+    domain: &'a Domain,
+    walls: Vec<Tested>,
+    filters: Vec<Filter>,
+    /// Whether any wall is touched by images of spheres.
+    with_images: bool,
+    limits: Limits,
+    found: AtomicU64,
+    images: AtomicU64,
+    most_images: u64,
+}
+
+struct Tested {
+    wall: Wall,
+    solid: Solid,
+    filter: Filter,
+    images: Images,
+}
+
+/// Finds every sphere that touches a wall of a simple shape in a step of duration `dt`.
+pub(crate) fn find_at_walls(
+    spheres: &[Sphere],
+    dt: f32,
+    walls: &Walls,
+    domain: &Domain,
+    limits: Limits,
+    found: &mut WallHits,
+) -> Result<(), Error> {
+    found.hits.clear();
+    found.images.clear();
+    let tested = walls.simple().iter();
+    let walls: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
+    let task = Task {
+        dt,
+        domain,
+        filters: walls.iter().map(|tested| tested.filter).collect(),
+        with_images: walls
+            .iter()
+            .any(|tested| matches!(tested.images, Images::Around(_))),
+        walls,
+        limits,
+        found: AtomicU64::new(0),
+        images: AtomicU64::new(0),
+        most_images: spheres.len() as u64 * 64 + (1 << 20),
+    };
+    let parts: Result<Vec<WallHits>, Error> = spheres
+        .par_chunks(CHUNK)
+        .enumerate()
+        .map(|(number, chunk)| task.run(chunk, number * CHUNK))
+        .collect();
+    let parts = parts?;
+    for part in &parts {
+        append(&mut found.hits, &part.hits)?;
+        append(&mut found.images, &part.images)?;
+    }
+    Ok(())
+}
+
+pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
+    let room = all.try_reserve(more.len());
+    room.map_err(|_| out_of_memory::<T>(all.len() + more.len(), LIST))?;
+    all.extend_from_slice(more);
+    Ok(())
+}
+
+/// The images (periodic copies) of spheres that are tested against a wall.
+enum Images {
+    /// Only the spheres themselves.
+    None,
+    /// The images that reach a cylinder.
+    Around(CylinderImages),
+    /// The wall has finite size in a periodic domain. The file `bounded_walls.rs` tests it.
+    Elsewhere,
+}
+
+impl Tested {
+    fn new(wall: &Wall, domain: &Domain, dt: f32) -> Self {
+        let solid = wall.solid();
+        let images = match &solid {
+            Solid::Sphere(_) if !domain.is_open() => Images::Elsewhere,
+            Solid::Round(round) => {
+                CylinderImages::new(round, domain).map_or(Images::None, Images::Around)
+            }
+            _ => Images::None,
+        };
+        Self {
+            wall: *wall,
+            solid,
+            filter: Filter::new(wall, dt),
+            images,
+        }
+    }
+}
+
+impl Task<'_> {
+    /// Tests the spheres of one chunk. `first` is the index of its first sphere.
+    fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallHits, Error> {
+        let mut found = WallHits::default();
+        let mut masks = Vec::with_capacity(self.walls.len());
+        for (number, spheres) in spheres.chunks(LANES).enumerate() {
+            let block = Block::new(spheres, self.dt);
+            let mut near = f32x4::splat(0.0);
+            for filter in &self.filters {
+                near |= filter.near(&block);
+            }
+            if near.to_bitmask() == 0 && !self.with_images {
+                continue;
+            }
+            masks.clear();
+            masks.extend(self.walls.iter().map(|tested| match tested.images {
+                Images::None => tested.filter.near(&block).to_bitmask(),
+                Images::Around(_) => 15,
+                Images::Elsewhere => 0,
+            }));
+            for (k, sphere) in spheres.iter().enumerate() {
+                let index = first + number * LANES + k;
+                for (wall, near) in masks.iter().enumerate() {
+                    if near >> k & 1 != 0 {
+                        self.decide(index, sphere, wall as u32, &mut found)?;
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn decide(
+        &self,
+        index: usize,
+        sphere: &Sphere,
+        wall: u32,
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
+        let tested = &self.walls[wall as usize];
+        let groups = Sphere {
+            groups: tested.wall.groups,
+            ..Sphere::default()
+        };
+        if sphere.ignores(&groups) {
+            return Ok(());
+        }
+        let names = [index as u32, wall];
+        let (Images::Around(lattice), Solid::Round(round)) = (&tested.images, &tested.solid) else {
+            return self.test(tested, sphere, (), names, [0; 3], found);
+        };
+        let images = lattice.reaching(round, sphere, self.dt);
+        let images = images.ok_or(Error::ImageOutOfRange {
+            index,
+            set: None,
+            limit: MAX_CELLS,
+        })?;
+        let needed = self.images.fetch_add(images.count(), Ordering::Relaxed) + images.count();
+        if needed > self.most_images {
+            return Err(Error::TooManyImages {
+                needed,
+                limit: self.most_images,
+            });
+        }
+        let mut outcome = Ok(());
+        images.each(|image| {
+            if outcome.is_ok() {
+                let shift = Translation::new(self.domain, image);
+                outcome = self.test(tested, sphere, shift, names, image, found);
+            }
+        });
+        outcome
+    }
+
+    fn test(
+        &self,
+        tested: &Tested,
+        sphere: &Sphere,
+        shift: impl Shift,
+        [index, wall]: [u32; 2],
+        image: [i32; 3],
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
+        let Some(Impact { toi, depth }) = tested.solid.impact(sphere, shift, self.dt) else {
+            return Ok(());
+        };
+        self.limits
+            .allow_pairs(self.found.fetch_add(1, Ordering::Relaxed) + 1)?;
+        append(
+            &mut found.hits,
+            &[WallCollision {
+                sphere: index,
+                wall,
+                toi,
+                depth,
+            }],
+        )?;
+        if !self.domain.is_open() {
+            append(&mut found.images, &[image])?;
+        }
+        Ok(())
+    }
+}
+
+/// Balls around the paths of four spheres: the centres at the start of the step, with the first axis as the
+/// first index.
+struct Block {
+    center: [f32x4; 3],
+    /// Radii of the balls, with a margin for rounding errors.
+    reach: f32x4,
+}
+
+impl Block {
+    /// Transposes up to four spheres. Fewer spheres are filled up with copies of the first one.
+    #[inline(always)]
+    fn new(spheres: &[Sphere], dt: f32) -> Self {
+        let lanes = match spheres {
+            [a, b, c, d] => [a, b, c, d],
+            _ => four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0])),
+        };
+        let [[x, y, z, radius], velocity] = rows(lanes);
+        let center = [x, y, z];
+        let shift = three([velocity[0], velocity[1], velocity[2]], |v| {
+            v * f32x4::splat(dt)
+        });
+        let reach = radius + dot(shift, shift).sqrt();
+        let size = x.abs() + y.abs() + z.abs() + reach;
+        Self {
+            center,
+            reach: reach + size * f32x4::splat(ERROR),
+        }
+    }
+}
+
+/// A wall in float32, for the test that discards spheres far from it. Every number is in all lanes.
+#[derive(Clone, Copy)]
+enum Filter {
+    /// Unit normal, and the distance from the origin of a plane that encloses the path of the half-space.
+    HalfSpace { normal: [f32x4; 3], offset: f32x4 },
+    Round {
+        point: [f32x4; 3],
+        /// Unit vector along the axis of a cylinder.
+        axis: Option<[f32x4; 3]>,
+        /// Radius of a round wall around the path of a solid wall, or within the path of a hollow one.
+        radius: f32x4,
+        inside: bool,
+    },
+}
+
+impl Filter {
+    fn new(wall: &Wall, dt: f32) -> Self {
+        let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
+        let moved = vector(wall.velocity) * f64::from(dt);
+        let unit = |x: [f32; 3]| vector(x).normalize();
+        let splat = |x: DVec3| x.as_vec3().to_array().map(f32x4::splat);
+        let round = |point, axis: Option<[f32; 3]>, radius, inside| {
+            let size = vector(point).abs().element_sum() + moved.length() + f64::from(radius);
+            let around = moved.length() + size * f64::from(ERROR) + LEAST;
+            let radius = f64::from(radius) + if inside { -around } else { around };
+            Self::Round {
+                point: splat(vector(point)),
+                axis: axis.map(|axis| splat(unit(axis))),
+                radius: f32x4::splat(radius as f32),
+                inside,
+            }
+        };
+        match wall.shape {
+            WallShape::HalfSpace { normal, offset } => {
+                let offset = f64::from(offset) / vector(normal).length();
+                let moved = unit(normal).dot(moved).max(0.0);
+                let margin = (offset.abs() + moved) * f64::from(ERROR) + LEAST;
+                Self::HalfSpace {
+                    normal: splat(unit(normal)),
+                    offset: f32x4::splat((offset + moved + margin) as f32),
+                }
+            }
+            WallShape::Sphere { center, radius } => round(center, None, radius, false),
+            WallShape::SphereInside { center, radius } => round(center, None, radius, true),
+            WallShape::Cylinder {
+                point,
+                axis,
+                radius,
+            } => round(point, Some(axis), radius, false),
+            WallShape::CylinderInside {
+                point,
+                axis,
+                radius,
+            } => round(point, Some(axis), radius, true),
+        }
+    }
+
+    /// Returns a mask of the spheres that may touch the wall.
+    #[inline(always)]
+    fn near(&self, block: &Block) -> f32x4 {
+        match *self {
+            Self::HalfSpace { normal, offset } => {
+                (dot(normal, block.center) - block.reach).simd_le(offset)
+            }
+            Self::Round {
+                point: [x, y, z],
+                axis,
+                radius,
+                inside,
+            } => {
+                let [a, b, c] = block.center;
+                let mut away = [a - x, b - y, c - z];
+                if let Some([x, y, z]) = axis {
+                    let [a, b, c] = away;
+                    away = [y * c - z * b, z * a - x * c, x * b - y * a];
+                }
+                let square = dot(away, away);
+                if inside {
+                    let room = radius - block.reach;
+                    room.simd_le(f32x4::splat(0.0)) | square.simd_ge(room * room)
+                } else {
+                    let reach = radius + block.reach;
+                    square.simd_le(reach * reach)
+                }
+            }
+        }
+    }
+}

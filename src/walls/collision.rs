@@ -1,0 +1,158 @@
+//! A sphere that touches a wall, and the geometry of their contact.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{DVec3, Vec3};
+
+use super::Walls;
+use super::triangle::Feature;
+use super::wall::Solid;
+use crate::exact::{Shift, Touch, Translation, first_touch};
+use crate::{Domain, Sphere};
+
+/// A sphere and a wall that touch during a time step, with their time of impact.
+///
+/// The struct has 16 bytes and the layout of a GPU storage buffer.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WallCollision {
+    /// Index of the sphere. In a step of two sets, sphere `i` of the second set has the index of
+    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) plus `i`.
+    pub sphere: u32,
+    /// Number of the wall. [`Walls`] says how walls are numbered.
+    pub wall: u32,
+    /// Time of impact: the earliest time in [0, dt] at which sphere and wall touch, in the unit of dt. The
+    /// time is 0 if they touch or overlap at the start of the step.
+    pub toi: f32,
+    /// Penetration depth at the start of the step, in the unit of length. The depth is 0 if sphere and wall
+    /// touch only later.
+    ///
+    /// For a half-space, the depth is how far the sphere reaches beyond the plane. For a hollow wall, it is
+    /// how far the sphere reaches beyond the surface of the wall, seen from its centre or axis. For a solid
+    /// sphere or cylinder, it is the sum of the radii minus the distance of the sphere's centre from the centre
+    /// or axis of the wall. For a triangle, it is the radius minus the distance of the centre from the triangle.
+    pub depth: f32,
+}
+
+/// Geometry of the contact of a sphere with a wall. Returned by [`WallCollision::contact`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WallContact {
+    /// Point on the surface of the sphere that faces the wall at the time of impact.
+    pub point: Vec3,
+    /// Unit vector from the centre of the sphere into the wall at the time of impact.
+    ///
+    /// If the centre lies on the axis or in the centre of a round wall, or on a triangle, the normal is one
+    /// of several possible directions.
+    pub normal: Vec3,
+    /// Speed at which sphere and wall approach along the normal, as length per time. Negative for a sphere
+    /// that leaves a wall.
+    pub approach_speed: f32,
+    /// The part of the wall that is touched.
+    pub feature: WallFeature,
+}
+
+/// The part of a wall that a sphere touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum WallFeature {
+    /// The plane, the round surface, or the face of a triangle.
+    Face,
+    /// An edge of a triangle: edge `k` joins the corners `k` and `k + 1` (edge 2 the corners 2 and 0).
+    Edge(u8),
+    /// A corner of a triangle, in the order in which the mesh lists the corners.
+    Corner(u8),
+}
+
+impl From<Feature> for WallFeature {
+    fn from(feature: Feature) -> Self {
+        match feature {
+            Feature::Face => Self::Face,
+            Feature::Edge(edge) => Self::Edge(edge),
+            Feature::Corner(corner) => Self::Corner(corner),
+        }
+    }
+}
+
+impl WallCollision {
+    /// Returns the contact point, the normal and the approach speed at the time of impact.
+    ///
+    /// `sphere` and `walls` must be the sphere of this collision and the walls of its step. Returns `None` if
+    /// the wall does not exist.
+    ///
+    /// ```
+    /// use carom::{Detector, Options, Sphere, Step, Wall, Walls, glam::Vec3};
+    /// let ball = [Sphere::new([0.0, 0.0, 3.0], 1.0).with_velocity([1.0, 0.0, -4.0])];
+    /// let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
+    /// let found = Detector::new(Options::default())?.detect(&Step::new(&ball, 1.0).with_walls(&walls))?;
+    /// let contact = found.walls[0].contact(&ball[0], &walls).expect("wall 0 exists");
+    /// assert_eq!((contact.point, contact.normal), (Vec3::new(0.5, 0.0, 0.0), Vec3::NEG_Z));
+    /// assert_eq!(contact.approach_speed, 4.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn contact(&self, sphere: &Sphere, walls: &Walls) -> Option<WallContact> {
+        self.contact_shifted(sphere, walls, ())
+    }
+
+    /// Returns the contact of image (periodic copy) `image` of the sphere with the wall in a periodic domain,
+    /// like [`contact`](Self::contact). The contact point is a point of this image. The wall is not displaced.
+    pub fn contact_of_image(
+        &self,
+        sphere: &Sphere,
+        walls: &Walls,
+        domain: &Domain,
+        image: [i32; 3],
+    ) -> Option<WallContact> {
+        self.contact_shifted(sphere, walls, Translation::new(domain, image))
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounded to float32 on purpose"
+    )]
+    fn contact_shifted(
+        &self,
+        sphere: &Sphere,
+        walls: &Walls,
+        shift: impl Shift,
+    ) -> Option<WallContact> {
+        let number = self.wall as usize;
+        let (touch, feature) = match walls.simple().get(number) {
+            Some(wall) => (wall.solid().touch(sphere, shift), WallFeature::Face),
+            None => {
+                let triangle = walls.triangle(number)?;
+                let (touch, feature) = triangle.touch(sphere, shift, self.toi);
+                (Some(touch), feature.into())
+            }
+        };
+        let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
+        let touch = touch.unwrap_or(Touch {
+            time: self.toi.into(),
+            normal: DVec3::X,
+            approach: 0.0,
+        });
+        let by = shift.translation();
+        let by = by.map_or(DVec3::ZERO, |translation| translation.vector());
+        let center = vector(sphere.center) + by + vector(sphere.velocity) * touch.time;
+        Some(WallContact {
+            point: (center + touch.normal * f64::from(sphere.radius)).as_vec3(),
+            normal: touch.normal.as_vec3(),
+            approach_speed: touch.approach as f32,
+            feature,
+        })
+    }
+}
+
+impl Solid {
+    /// Returns the first touch from the start of the step on, in float64, or `None` if there is none.
+    fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Option<Touch> {
+        match self {
+            Self::HalfSpace(wall) => Some(wall.touch(sphere)),
+            Self::Sphere(wall) => first_touch(wall, sphere, shift).map(|touch| Touch {
+                normal: -touch.normal,
+                ..touch
+            }),
+            Self::Round(wall) => Some(wall.touch(sphere, shift)),
+        }
+    }
+}

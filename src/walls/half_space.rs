@@ -1,0 +1,230 @@
+//! Decides whether a moving sphere touches a half-space. A half-space has a normal n and an offset o. The
+//! free side is n·x ≥ o, and the rest is solid.
+//!
+//! With the centre c of the sphere, its radius r and its velocity v relative to the half-space, the signed
+//! distance of the centre is (A + B·t) / |n|, where A = n·c − o and B = n·v. The sphere touches when
+//! A + B·t ≤ r·|n|. The depth at the start is r − A / |n|.
+
+use std::array::from_fn;
+use std::cmp::Ordering;
+
+use dashu_int::IBig;
+use glam::DVec3;
+
+use super::approx::{Approx, difference, dot};
+use crate::Sphere;
+use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of};
+use crate::exact::{Impact, Touch};
+
+/// A half-space that moves with constant velocity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HalfSpace {
+    pub(super) normal: [f32; 3],
+    pub(super) offset: f32,
+    pub(super) velocity: [f32; 3],
+}
+
+impl HalfSpace {
+    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if it does not touch.
+    pub(super) fn impact(&self, sphere: &Sphere, dt: f32) -> Option<Impact> {
+        let exact = || Integers::new(self, sphere).impact(dt, self.guess(sphere));
+        let decided = self.at_once(sphere, dt);
+        let decided = decided.or_else(|| self.in_float64(sphere, dt));
+        decided.unwrap_or_else(exact)
+    }
+
+    /// Decides in float64 with few operations, if the sphere is not close to touching at the start or the end
+    /// of the step. Returns `None` otherwise. docs/exact.md (section 6) has the proof.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounding to float32 is intended"
+    )]
+    fn at_once(&self, sphere: &Sphere, dt: f32) -> Option<Option<Impact>> {
+        /// Bound of the relative errors, 16 times the relative error of one operation.
+        const ERROR: f64 = 8.0 * f64::EPSILON;
+        let [n, c, v, w] = [self.normal, sphere.center, sphere.velocity, self.velocity].map(vector);
+        let dt = f64::from(dt);
+        let length = n.length();
+        let reach = f64::from(sphere.radius) * length;
+        let offset = f64::from(self.offset);
+        let gap = n.dot(c) - offset - reach;
+        let gap_error = ERROR * (n.abs().dot(c.abs()) + offset.abs() + reach);
+        let same = |value: f64, error: f64, most: f64| {
+            let [low, high] = [value - error, value + error].map(|x| x as f32);
+            (low == high && value + error <= most).then_some(low)
+        };
+        if gap < -gap_error {
+            let depth = same(-gap / length, 2.0 * gap_error / length, f64::MAX)?;
+            return Some(Some(Impact { toi: 0.0, depth }));
+        }
+        let speed = n.dot(v - w);
+        let speed_error = ERROR * n.abs().dot(v.abs() + w.abs());
+        let (end, end_error) = (gap + speed * dt, 2.0 * (gap_error + speed_error * dt));
+        if gap <= gap_error {
+            return None;
+        }
+        if end > end_error {
+            return Some(None);
+        }
+        if end >= -end_error || speed >= -4.0 * speed_error {
+            return None;
+        }
+        let toi = gap / -speed;
+        let error = 2.0 * (gap_error + toi * speed_error) / -speed;
+        let toi = same(toi, error, dt)?;
+        Some(Some(Impact { toi, depth: 0.0 }))
+    }
+
+    /// Decides in float64 with error bounds. Returns `None` if the bounds leave the decision open.
+    fn in_float64(&self, sphere: &Sphere, dt: f32) -> Option<Option<Impact>> {
+        let normal = Approx::vector(self.normal);
+        let length = dot(normal, normal).sqrt()?;
+        let away = dot(normal, Approx::vector(sphere.center)) - Approx::exact(self.offset.into());
+        let gap = away - Approx::exact(sphere.radius.into()) * length;
+        match gap.sign()? {
+            Ordering::Greater => {}
+            Ordering::Equal => return Some(Some(Impact::default())),
+            Ordering::Less => {
+                let depth = (-gap).over(length)?.round(f64::MAX)?;
+                return Some(Some(Impact { toi: 0.0, depth }));
+            }
+        }
+        let [v, w] = [sphere.velocity, self.velocity].map(Approx::vector);
+        let speed = dot(normal, difference(v, w));
+        if speed.sign()? != Ordering::Less {
+            return Some(None);
+        }
+        let dt = f64::from(dt);
+        if (gap + speed * Approx::exact(dt)).sign()? == Ordering::Greater {
+            return Some(None);
+        }
+        let toi = gap.over(-speed)?.round(dt)?;
+        Some(Some(Impact { toi, depth: 0.0 }))
+    }
+
+    /// Returns the distance of the sphere from the plane at the start, and its speed along the unit normal, in
+    /// float64.
+    fn gap_and_speed(&self, sphere: &Sphere) -> [f64; 2] {
+        let normal = vector(self.normal);
+        let length = normal.length();
+        let away = normal.dot(vector(sphere.center)) - f64::from(self.offset);
+        let speed = normal.dot(vector(sphere.velocity) - vector(self.velocity));
+        [away / length - f64::from(sphere.radius), speed / length]
+    }
+
+    /// Estimates the time of impact, or the depth of a sphere that touches at the start.
+    fn guess(&self, sphere: &Sphere) -> f64 {
+        let [gap, speed] = self.gap_and_speed(sphere);
+        if gap > 0.0 { gap / -speed } else { -gap }
+    }
+
+    /// Returns the first touch of a sphere that touches at some time, in float64.
+    pub(super) fn touch(&self, sphere: &Sphere) -> Touch {
+        let [gap, speed] = self.gap_and_speed(sphere);
+        let time = if gap > 0.0 { gap / -speed } else { 0.0 };
+        Touch {
+            time: if time.is_finite() { time.max(0.0) } else { 0.0 },
+            normal: -vector(self.normal).normalize(),
+            approach: -speed,
+        }
+    }
+}
+
+fn vector(x: [f32; 3]) -> DVec3 {
+    DVec3::from(x.map(f64::from))
+}
+
+/// The same numbers as integers: A and r are in units of 2^`length`, B in units of 2^`speed`. The normal is
+/// scaled by a power of two, which changes neither side of A + B·t ≤ r·|n|.
+struct Integers {
+    away: IBig,
+    r: IBig,
+    length: i32,
+    speed: IBig,
+    speed_unit: i32,
+    /// n·n.
+    square: IBig,
+}
+
+impl Integers {
+    fn new(wall: &HalfSpace, sphere: &Sphere) -> Self {
+        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+        let normal = wall.normal.map(dyadic);
+        let normal_unit = unit_of(&normal);
+        let normal = normal.map(|x| in_units(x, normal_unit));
+        let offset = dyadic(wall.offset);
+        let offset = Dyadic {
+            exponent: offset.exponent - normal_unit,
+            ..offset
+        };
+        let [x, y, z] = sphere.center.map(dyadic);
+        let lengths = [x, y, z, dyadic(sphere.radius), offset];
+        let length = unit_of(&lengths);
+        let [x, y, z, r, offset] = lengths.map(|x| in_units(x, length));
+        let speeds: [Dyadic; 6] = from_fn(|k| {
+            dyadic(
+                if k < 3 {
+                    sphere.velocity
+                } else {
+                    wall.velocity
+                }[k % 3],
+            )
+        });
+        let speed_unit = unit_of(&speeds);
+        let speeds = speeds.map(|x| in_units(x, speed_unit));
+        let v = from_fn(|k| &speeds[k] - &speeds[k + 3]);
+        Self {
+            away: integers::dot(&normal, &[x, y, z]) - offset,
+            r,
+            length,
+            speed: integers::dot(&normal, &v),
+            speed_unit,
+            square: integers::dot(&normal, &normal),
+        }
+    }
+
+    /// Returns the sign of x·|n| − `other`.
+    fn compare(&self, x: &IBig, other: &IBig) -> Ordering {
+        let signs = [sign(x), sign(other)];
+        let squares = (x * x * &self.square).cmp(&(other * other));
+        match signs {
+            [Ordering::Less, Ordering::Less] => squares.reverse(),
+            [a, b] if a != b => a.cmp(&b),
+            _ => squares,
+        }
+    }
+
+    /// Compares the time of impact with `time`. The sphere must be free at the start and approach the wall.
+    fn touch_compared_with(&self, time: f64) -> Ordering {
+        let time = Dyadic::from(time);
+        let shift_unit = self.speed_unit + time.exponent;
+        let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
+        let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
+        let shift = (&self.speed * IBig::from(time.mantissa)) << coarser;
+        let away = (&self.away << finer) + shift;
+        self.compare(&(&self.r << finer), &away).reverse()
+    }
+
+    /// Compares the depth at the start with a length.
+    fn depth_compared_with(&self, length: f64) -> Ordering {
+        let depth = Dyadic::from(length);
+        let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
+        let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
+        let rest = (&self.r << finer) - (IBig::from(depth.mantissa) << coarser);
+        self.compare(&rest, &(&self.away << finer))
+    }
+
+    fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+        if self.compare(&self.r, &self.away) != Ordering::Less {
+            let compare = |length| self.depth_compared_with(length);
+            let depth = integers::round(f32::MAX, guess, compare);
+            return Some(Impact { toi: 0.0, depth });
+        }
+        let compare = |time| self.touch_compared_with(time);
+        let hit = sign(&self.speed) == Ordering::Less && compare(dt.into()) != Ordering::Greater;
+        hit.then(|| Impact {
+            toi: integers::round(dt, guess, compare),
+            depth: 0.0,
+        })
+    }
+}

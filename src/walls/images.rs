@@ -1,0 +1,125 @@
+//! In a periodic domain, finds the images (periodic copies) of a sphere that reach a solid cylinder.
+
+use glam::DVec3;
+
+use super::round::Round;
+use super::wall::is_parallel;
+use crate::{Domain, Sphere};
+
+/// Largest number of cells between a sphere and a cylinder, along an edge of the periodic domain.
+pub(crate) const MAX_CELLS: i32 = 1 << 20;
+
+/// The lattice of a periodic domain, seen along the axis of a cylinder: the periodic edges that are not
+/// parallel to the axis, at most two, perpendicular to the axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CylinderImages {
+    /// For each of two edges: its number among the edges of the domain, or `None` if there is no such edge.
+    numbers: [Option<usize>; 2],
+    /// Perpendicular to the axis, d·edge = 1 for one of the edges and 0 for the other. So d·x is the coordinate
+    /// of x along this edge.
+    duals: [DVec3; 2],
+}
+
+/// The images of one sphere that may reach a cylinder.
+#[derive(Clone, Debug)]
+pub(crate) struct ReachingImages {
+    numbers: [Option<usize>; 2],
+    /// For each edge, the first and the last number of displacements.
+    ranges: [[i32; 2]; 2],
+}
+
+impl CylinderImages {
+    /// Returns the lattice around the cylinder, or `None` for a wall that images of spheres touch in the same
+    /// way as the spheres themselves.
+    pub(crate) fn new(wall: &Round, domain: &Domain) -> Option<Self> {
+        let axis = wall.axis.filter(|_| !wall.inside)?;
+        let beside =
+            |&k: &usize| domain.periodic()[k] && !is_parallel(axis, domain.periodic_edge(k));
+        let mut beside = (0..3).filter(beside);
+        let numbers = [beside.next(), beside.next()];
+        numbers[0]?;
+        let axis = DVec3::from(axis.map(f64::from)).normalize();
+        let edges = numbers.map(|number| {
+            let edge = number.map_or(DVec3::ZERO, |k| domain.periodic_edge(k));
+            -axis.cross(axis.cross(edge))
+        });
+        let [a, b] = edges;
+        let dual = |edge: DVec3, other: DVec3| {
+            let across = if numbers[1].is_some() {
+                other.cross(axis)
+            } else {
+                edge
+            };
+            across / across.dot(edge)
+        };
+        let second = numbers[1].map_or(DVec3::ZERO, |_| dual(b, a));
+        Some(Self {
+            numbers,
+            duals: [dual(a, b), second],
+        })
+    }
+
+    /// Returns the images of a sphere that may reach the cylinder in a step of duration `dt`, or `None` if one
+    /// of them would be too many cells away. All images that reach it are among them.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the numbers are at most 2²⁰"
+    )]
+    pub(crate) fn reaching(
+        &self,
+        wall: &Round,
+        sphere: &Sphere,
+        dt: f32,
+    ) -> Option<ReachingImages> {
+        let [p, v] = wall.relative(sphere, ());
+        let end = p + v * f64::from(dt);
+        let reach = f64::from(wall.radius) + f64::from(sphere.radius);
+        let most = f64::from(MAX_CELLS);
+        let mut ranges = [[0; 2]; 2];
+        for (k, range) in ranges.iter_mut().enumerate() {
+            if self.numbers[k].is_none() {
+                continue;
+            }
+            let dual = self.duals[k];
+            let [from, to] = [p, end].map(|place| dual.dot(place));
+            // The margin is far larger than the rounding errors of the coordinates.
+            let around =
+                dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
+            let first = (-from.max(to) - around).ceil();
+            let last = (-from.min(to) + around).floor();
+            if !(first.abs() <= most && last.abs() <= most) {
+                return None;
+            }
+            *range = [first as i32, last as i32];
+        }
+        Some(ReachingImages {
+            numbers: self.numbers,
+            ranges,
+        })
+    }
+}
+
+impl ReachingImages {
+    pub(crate) fn count(&self) -> u64 {
+        let along = self
+            .ranges
+            .map(|[first, last]| u64::from((last - first + 1).max(0).unsigned_abs()));
+        along[0] * along[1]
+    }
+
+    /// Calls a function for each image, in the order of images.
+    pub(crate) fn each(&self, mut visit: impl FnMut([i32; 3])) {
+        let [one, other] = self.ranges;
+        for n in one[0]..=one[1] {
+            for m in other[0]..=other[1] {
+                let mut image = [0; 3];
+                for (number, n) in self.numbers.into_iter().zip([n, m]) {
+                    if let Some(k) = number {
+                        image[k] = n;
+                    }
+                }
+                visit(image);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Meshes of triangles.
+
+use glam::{DVec3, Vec3};
+
+use super::triangle::{Defect, Triangle};
+use super::wall::check_motion;
+use crate::limits::MAX_SPHERES;
+use crate::memory::allocate;
+use crate::{Error, MAX_MAGNITUDE, Sphere};
+
+/// A mesh of triangles, which spheres touch from both sides. The mesh may move as a whole with constant
+/// velocity during the step.
+///
+/// ```
+/// use carom::{Detector, Mesh, Options, Sphere, Step, Walls};
+/// // A ramp of two triangles.
+/// let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 2.0], [4.0, 4.0, 2.0], [0.0, 4.0, 0.0]];
+/// let ramp = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]])?;
+/// let mut walls = Walls::new();
+/// walls.push_mesh(ramp);
+/// let ball = [Sphere::new([3.0, 1.0, 9.0], 1.0).with_velocity([0.0, 0.0, -8.0])];
+/// let mut detector = Detector::new(Options::default())?;
+/// let found = detector.detect(&Step::new(&ball, 1.0).with_walls(&walls))?;
+/// assert_eq!((found.walls[0].sphere, found.walls[0].wall), (0, 0));
+/// # Ok::<(), carom::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Mesh {
+    vertices: Vec<[f32; 3]>,
+    triangles: Vec<[u32; 3]>,
+    velocity: [f32; 3],
+    groups: u32,
+    /// A sphere around each triangle.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    bounds: Vec<Sphere>,
+}
+
+impl Mesh {
+    /// Returns a mesh at rest. Each triangle has the indices of its three corners in `vertices`. The order of
+    /// the corners does not matter for contacts.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidTriangle`] if a triangle has an index past the last vertex, a coordinate that is out of
+    ///   range or not a number, or no area. Vertices of no triangle are not checked.
+    /// - [`Error::TooManySpheres`] for more than 2³⁰ triangles.
+    pub fn new(vertices: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, Error> {
+        if triangles.len() > MAX_SPHERES {
+            return Err(Error::TooManySpheres {
+                count: triangles.len(),
+                limit: MAX_SPHERES,
+            });
+        }
+        let mut bounds = allocate(triangles.len(), "the bounding spheres of triangles")?;
+        for (triangle, indices) in triangles.iter().enumerate() {
+            let corners = corners(&vertices, *indices);
+            let bound = corners.and_then(|corners| {
+                check_corners(&corners, indices)?;
+                bound(&corners)
+            });
+            bounds.push(bound.map_err(|problem| Error::InvalidTriangle { triangle, problem })?);
+        }
+        Ok(Self {
+            vertices,
+            triangles,
+            velocity: [0.0; 3],
+            groups: 0,
+            bounds,
+        })
+    }
+
+    /// Returns the same mesh with this velocity.
+    #[must_use]
+    pub fn with_velocity(mut self, velocity: impl Into<Vec3>) -> Self {
+        self.velocity = velocity.into().to_array();
+        for bound in &mut self.bounds {
+            bound.velocity = self.velocity;
+        }
+        self
+    }
+
+    /// Returns the same mesh with collision groups: see [`Sphere::with_groups`].
+    #[must_use]
+    pub fn with_groups(mut self, member_of: u16, ignored: u16) -> Self {
+        self.groups = Sphere::default().with_groups(member_of, ignored).groups;
+        for bound in &mut self.bounds {
+            bound.groups = self.groups;
+        }
+        self
+    }
+
+    /// Returns the positions of the vertices at the start of the step.
+    pub fn vertices(&self) -> &[[f32; 3]] {
+        &self.vertices
+    }
+
+    /// Returns the triangles: the indices of three vertices each.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Returns the velocity of the mesh.
+    pub fn velocity(&self) -> [f32; 3] {
+        self.velocity
+    }
+
+    pub(crate) fn bounds(&self) -> &[Sphere] {
+        &self.bounds
+    }
+
+    pub(crate) fn triangle(&self, index: usize) -> Option<Triangle> {
+        let corners = corners(&self.vertices, *self.triangles.get(index)?).ok()?;
+        Some(Triangle {
+            corners,
+            velocity: self.velocity,
+        })
+    }
+
+    /// Checks the motion of the mesh. `first` is the number of its first triangle among the walls.
+    pub(crate) fn check(&self, first: usize, dt: f32) -> Result<(), Error> {
+        check_motion(self.velocity, dt).map_err(|problem| Error::InvalidWall {
+            wall: first,
+            problem,
+        })
+    }
+}
+
+fn corners(vertices: &[[f32; 3]], indices: [u32; 3]) -> Result<[[f32; 3]; 3], String> {
+    let mut corners = [[0.0; 3]; 3];
+    for (corner, index) in corners.iter_mut().zip(indices) {
+        *corner = *vertices.get(index as usize).ok_or_else(|| {
+            let count = vertices.len();
+            format!("it has the vertex {index}, but there are {count} vertices, counted from 0")
+        })?;
+    }
+    Ok(corners)
+}
+
+fn check_corners(corners: &[[f32; 3]; 3], indices: &[u32; 3]) -> Result<(), String> {
+    Err(match Triangle::defect(corners) {
+        None => return Ok(()),
+        Some(Defect::Coordinate { corner, axis }) => format!(
+            "its vertex {} has {} = {:?}, but must be a finite number of magnitude at most \
+             {MAX_MAGNITUDE:e}",
+            indices[corner],
+            ["x", "y", "z"][axis],
+            corners[corner][axis]
+        ),
+        Some(Defect::NoArea) => format!(
+            "its corners {corners:?} lie on one line, so it has no area; remove the triangle"
+        ),
+    })
+}
+
+/// Returns a sphere around a triangle that is close to the smallest one.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to float32 is intended"
+)]
+fn bound(corners: &[[f32; 3]; 3]) -> Result<Sphere, String> {
+    let points = corners.map(|corner| Vec3::from(corner).as_dvec3());
+    let center = smallest_center(points).as_vec3();
+    let away = points.map(|point| (point - center.as_dvec3()).length());
+    // The next float32 covers the rounding of the distance.
+    let radius = (away.into_iter().fold(0.0, f64::max) as f32).next_up();
+    if radius > MAX_MAGNITUDE {
+        return Err(format!(
+            "it does not fit into a sphere with a radius of {MAX_MAGNITUDE:e}; divide it"
+        ));
+    }
+    Ok(Sphere::new(center, radius))
+}
+
+/// Returns the centre of the smallest sphere around a triangle: the middle of the longest edge if the angle
+/// opposite to it is not acute, and otherwise the centre of the circle through the corners.
+fn smallest_center(points: [DVec3; 3]) -> DVec3 {
+    for k in 0..3 {
+        let [a, b, c] = [points[k], points[(k + 1) % 3], points[(k + 2) % 3]];
+        if (a - c).dot(b - c) <= 0.0 {
+            return a.midpoint(b);
+        }
+    }
+    let [a, b, c] = points;
+    let (u, v) = (b - a, c - a);
+    let normal = u.cross(v);
+    let across = (u.length_squared() * v - v.length_squared() * u).cross(normal);
+    let center = a + across / (2.0 * normal.length_squared());
+    // The centre lies in the triangle, but rounding may move it far out of a thin one.
+    if center.is_finite() {
+        center.clamp(a.min(b).min(c), a.max(b).max(c))
+    } else {
+        a
+    }
+}

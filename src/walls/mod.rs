@@ -1,0 +1,145 @@
+//! Walls, which spheres touch but which are not spheres.
+//!
+//! Each kind of wall has a file that defines when a sphere touches it, and decides this without error.
+//! `approx` is float64 arithmetic with error bounds, for all kinds. `src/cpu/walls.rs` is the stage that tests
+//! all spheres against all walls.
+
+mod approx;
+mod collision;
+mod half_space;
+mod images;
+mod mesh;
+mod round;
+mod triangle;
+mod wall;
+
+pub use self::collision::{WallCollision, WallContact, WallFeature};
+pub(crate) use self::images::{CylinderImages, MAX_CELLS};
+pub use self::mesh::Mesh;
+use self::triangle::Triangle;
+pub(crate) use self::wall::Solid;
+pub use self::wall::{Wall, WallShape};
+
+use glam::Vec3;
+
+use crate::{Domain, Error};
+
+/// The walls of a step.
+///
+/// Walls are numbered from 0: first the walls of simple shapes, and then the triangles of the meshes, each in the
+/// order in which they were added. A sphere in a corner touches several walls, and a sphere that rolls over the
+/// common edge of two triangles touches both.
+///
+/// Walls do not limit where spheres are sought, and do not hide spheres from each other.
+///
+/// ```
+/// use carom::{Detector, Options, Sphere, Step, Walls};
+/// let walls = Walls::inside_box([0.0; 3], [10.0; 3]);
+/// let ball = [Sphere::new([8.0, 5.0, 5.0], 1.0).with_velocity([2.0, 0.0, 0.0])];
+/// let mut detector = Detector::new(Options::default())?;
+/// let found = detector.detect(&Step::new(&ball, 1.0).with_walls(&walls))?;
+/// assert_eq!((found.walls[0].sphere, found.walls[0].wall, found.walls[0].toi), (0, 1, 0.5));
+/// # Ok::<(), carom::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Walls {
+    simple: Vec<Wall>,
+    meshes: Vec<Mesh>,
+}
+
+impl Walls {
+    /// Returns a list without walls.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the six half-spaces that keep spheres inside a box with faces perpendicular to x, y and z.
+    ///
+    /// `low` and `high` are opposite corners of the box. The walls are numbered 0 (low x), 1 (high x), 2 (low
+    /// y), 3 (high y), 4 (low z) and 5 (high z).
+    pub fn inside_box(low: impl Into<Vec3>, high: impl Into<Vec3>) -> Self {
+        let (low, high) = (low.into(), high.into());
+        let faces = Vec3::AXES.into_iter().flat_map(|axis| {
+            [
+                Wall::half_space(axis, axis.dot(low)),
+                Wall::half_space(-axis, -axis.dot(high)),
+            ]
+        });
+        faces.collect()
+    }
+
+    /// Adds a wall, and returns its number.
+    pub fn push(&mut self, wall: impl Into<Wall>) -> usize {
+        self.simple.push(wall.into());
+        self.simple.len() - 1
+    }
+
+    /// Returns the walls of simple shapes. Wall `i` of the step is entry `i`.
+    pub fn simple(&self) -> &[Wall] {
+        &self.simple
+    }
+
+    /// Returns the walls of simple shapes, to move them from step to step.
+    pub fn simple_mut(&mut self) -> &mut [Wall] {
+        &mut self.simple
+    }
+
+    /// Adds a mesh of triangles.
+    pub fn push_mesh(&mut self, mesh: Mesh) {
+        self.meshes.push(mesh);
+    }
+
+    /// Returns the meshes.
+    pub fn meshes(&self) -> &[Mesh] {
+        &self.meshes
+    }
+
+    /// Returns the meshes, to give them other velocities or places from step to step.
+    pub fn meshes_mut(&mut self) -> &mut [Mesh] {
+        &mut self.meshes
+    }
+
+    /// Returns the number of walls, with one wall for each triangle.
+    pub fn len(&self) -> usize {
+        let triangles = self.meshes.iter().map(|mesh| mesh.triangles().len());
+        self.simple.len() + triangles.sum::<usize>()
+    }
+
+    /// Returns whether there are no walls.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn check(&self, dt: f32, domain: &Domain) -> Result<(), Error> {
+        let mut walls = self.simple.iter().enumerate();
+        walls.try_for_each(|(index, wall)| wall.check(index, dt, domain))?;
+        let mut first = self.simple.len();
+        for mesh in &self.meshes {
+            mesh.check(first, dt)?;
+            first += mesh.triangles().len();
+        }
+        Ok(())
+    }
+
+    /// Returns a triangle by its number among the walls.
+    fn triangle(&self, wall: usize) -> Option<Triangle> {
+        let mut index = wall.checked_sub(self.simple.len())?;
+        for mesh in &self.meshes {
+            if index < mesh.triangles().len() {
+                return mesh.triangle(index);
+            }
+            index -= mesh.triangles().len();
+        }
+        None
+    }
+}
+
+impl<W: Into<Wall>> FromIterator<W> for Walls {
+    fn from_iter<I: IntoIterator<Item = W>>(walls: I) -> Self {
+        Self {
+            simple: walls.into_iter().map(Into::into).collect(),
+            meshes: Vec::new(),
+        }
+    }
+}

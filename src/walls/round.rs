@@ -1,0 +1,415 @@
+//! Decides whether a moving sphere touches a round wall: an infinite cylinder, from outside or from inside, or
+//! a sphere from inside. (A sphere that is touched from outside is a pair of two spheres.)
+//!
+//! p is the position of the sphere's centre relative to the wall, v its relative velocity, r its radius and R
+//! the radius of the wall. For a cylinder with axis a, the distance of the centre from the axis is
+//! |a × (p + v·t)| / |a|. So all conditions are those of a sphere with P = a × p and V = a × v in the places
+//! of p and v, and with all lengths multiplied by |a|. For a sphere, P = p, V = v and |a| = 1.
+//! - From outside, the sphere touches when |P + V·t| ≤ K·|a|, with K = R + r.
+//! - From inside, the sphere touches when |P + V·t| ≥ K·|a|, with K = R − r. If K ≤ 0, it always touches.
+
+use std::array::from_fn;
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
+use dashu_int::IBig;
+use glam::DVec3;
+
+use super::approx::{Approx, cross, difference, dot};
+use crate::Sphere;
+use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of};
+use crate::exact::{Impact, Shift, Touch, Translation};
+
+/// A round wall that moves with constant velocity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round {
+    /// Centre of the sphere, or a point on the axis of the cylinder.
+    pub(super) point: [f32; 3],
+    /// Direction of the cylinder's axis. `None` for a sphere.
+    pub(super) axis: Option<[f32; 3]>,
+    pub(super) radius: f32,
+    /// Whether the wall is hollow, and spheres touch it from inside.
+    pub(super) inside: bool,
+    pub(super) velocity: [f32; 3],
+}
+
+impl Round {
+    /// Returns the impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if it does
+    /// not touch.
+    pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
+        if self.certainly_misses(sphere, shift, dt) {
+            return None;
+        }
+        let exact = || Integers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift));
+        let in_float64 = Float64::new(self, sphere, shift).impact(dt);
+        in_float64.unwrap_or_else(exact)
+    }
+
+    /// Returns the position of the sphere's centre relative to the wall, and the relative velocity, in
+    /// float64. For a cylinder, both are perpendicular to the axis.
+    pub(super) fn relative(&self, sphere: &Sphere, shift: impl Shift) -> [DVec3; 2] {
+        let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
+        let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
+        let p = vector(sphere.center) - vector(self.point) + by;
+        let v = vector(sphere.velocity) - vector(self.velocity);
+        let axis = self.axis.map(|axis| vector(axis).normalize());
+        [p, v].map(|x| axis.map_or(x, |axis| -axis.cross(axis.cross(x))))
+    }
+
+    /// Returns whether the sphere stays far from touching during a step of duration `dt`. The margin is many
+    /// times larger than the rounding errors.
+    fn certainly_misses(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> bool {
+        const MARGIN: f64 = 1e-12;
+        let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
+        let [center, point, v, w] = [sphere.center, self.point, sphere.velocity, self.velocity]
+            .map(|x| DVec3::from(x.map(f64::from)));
+        let dt = f64::from(dt);
+        let size = center.abs() + point.abs() + by.abs() + (v.abs() + w.abs()) * dt;
+        let size = size.element_sum() + f64::from(self.radius) + f64::from(sphere.radius);
+        let [p, v] = self.relative(sphere, shift);
+        let reach = self.reach(sphere);
+        if self.inside {
+            let most = p.length().max((p + v * dt).length());
+            most < reach - MARGIN * size
+        } else {
+            let closest = -p.dot(v) / v.length_squared();
+            let time = if closest > 0.0 { closest.min(dt) } else { 0.0 };
+            (p + v * time).length() > reach + MARGIN * size
+        }
+    }
+
+    /// Returns the largest distance of the sphere's centre from the centre or axis at which they touch, or the
+    /// smallest distance for a hollow wall.
+    fn reach(&self, sphere: &Sphere) -> f64 {
+        let [radius, r] = [self.radius, sphere.radius].map(f64::from);
+        if self.inside { radius - r } else { radius + r }
+    }
+
+    /// Estimates the time of impact, or the depth of a sphere that touches at the start.
+    fn guess(&self, sphere: &Sphere, shift: impl Shift) -> f64 {
+        let [p, v] = self.relative(sphere, shift);
+        let reach = self.reach(sphere);
+        let gap = p.length() - reach;
+        if (gap >= 0.0) == self.inside {
+            return gap.abs();
+        }
+        let (gap, b) = (gap * (p.length() + reach), p.dot(v));
+        let across = p.cross(v).length_squared();
+        let root = (reach * reach * v.length_squared() - across)
+            .max(0.0)
+            .sqrt();
+        if self.inside {
+            -gap / (b + root)
+        } else {
+            gap / (root - b)
+        }
+    }
+
+    /// Returns the first touch of a sphere that touches at some time, in float64.
+    pub(super) fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Touch {
+        let [p, v] = self.relative(sphere, shift);
+        let at_once = (p.length() >= self.reach(sphere)) == self.inside;
+        let time = if at_once {
+            0.0
+        } else {
+            self.guess(sphere, shift)
+        };
+        let time = if time.is_finite() { time.max(0.0) } else { 0.0 };
+        let outwards = (p + v * time)
+            .try_normalize()
+            .unwrap_or_else(|| self.any_direction());
+        let normal = if self.inside { outwards } else { -outwards };
+        Touch {
+            time,
+            normal,
+            approach: v.dot(normal),
+        }
+    }
+
+    /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.
+    fn any_direction(&self) -> DVec3 {
+        self.axis.map_or(DVec3::X, |axis| {
+            DVec3::from(axis.map(f64::from))
+                .normalize()
+                .any_orthonormal_vector()
+        })
+    }
+}
+
+/// P, V, K and |a| of the definition above, with error bounds.
+struct Float64 {
+    inside: bool,
+    p: [Approx; 3],
+    v: [Approx; 3],
+    k: Approx,
+    /// |a|, or `None` if its error bound cannot be computed.
+    length: Option<Approx>,
+    /// K·K·a·a.
+    square: Approx,
+}
+
+impl Float64 {
+    fn new(wall: &Round, sphere: &Sphere, shift: impl Shift) -> Self {
+        let [center, point, v, w] =
+            [sphere.center, wall.point, sphere.velocity, wall.velocity].map(Approx::vector);
+        let (mut p, mut v) = (difference(center, point), difference(v, w));
+        if let Some(translation) = shift.translation() {
+            p = from_fn(|axis| {
+                let products = translation.products(axis);
+                products.iter().fold(p[axis], |sum, &(edge, times)| {
+                    sum + Approx::exact(edge.into()) * Approx::exact(times.into())
+                })
+            });
+        }
+        let (mut square, mut length) = (Approx::exact(1.0), Some(Approx::exact(1.0)));
+        if let Some(axis) = wall.axis {
+            let axis = Approx::vector(axis);
+            (p, v) = (cross(axis, p), cross(axis, v));
+            square = dot(axis, axis);
+            length = square.sqrt();
+        }
+        let [radius, r] = [wall.radius, sphere.radius].map(|x| Approx::exact(x.into()));
+        let k = if wall.inside { radius - r } else { radius + r };
+        Self {
+            inside: wall.inside,
+            p,
+            v,
+            k,
+            length,
+            square: k * k * square,
+        }
+    }
+
+    /// Returns `Some(None)` if the sphere does not touch, and `None` if the error bounds leave this open.
+    fn impact(&self, dt: f32) -> Option<Option<Impact>> {
+        if self.inside {
+            self.hollow_impact(dt.into())
+        } else {
+            self.solid_impact(dt.into())
+        }
+    }
+
+    /// Returns |P + V·dt|² − K²·a·a.
+    fn at_end(&self, dt: f64) -> Approx {
+        let q = from_fn(|axis| self.p[axis] + self.v[axis] * Approx::exact(dt));
+        dot(q, q) - self.square
+    }
+
+    /// Returns the impact of a sphere that touches at the start. `gap` is P·P − K²·a·a.
+    fn touching(&self, gap: Approx) -> Option<Option<Impact>> {
+        let length = self.length?;
+        let away = dot(self.p, self.p).sqrt()?;
+        let reach = self.k * length;
+        let depth = if self.k.sign()? == Less {
+            away - reach
+        } else {
+            // A difference of |P| and K·|a| would cancel.
+            let gap = if self.inside { gap } else { -gap };
+            gap.over(away + reach)?
+        };
+        let depth = depth.over(length)?.round(f64::MAX)?;
+        Some(Some(Impact { toi: 0.0, depth }))
+    }
+
+    fn solid_impact(&self, dt: f64) -> Option<Option<Impact>> {
+        let gap = dot(self.p, self.p) - self.square;
+        match gap.sign()? {
+            Greater => {}
+            Equal => return Some(Some(Impact::default())),
+            Less => return self.touching(gap),
+        }
+        let closing = -dot(self.p, self.v);
+        if closing.sign()? != Greater {
+            return Some(None);
+        }
+        let speed = dot(self.v, self.v);
+        let across = cross(self.p, self.v);
+        let discriminant = self.square * speed - dot(across, across);
+        let hit = match (closing - speed * Approx::exact(dt)).sign()? {
+            Greater => self.at_end(dt).sign()? != Greater,
+            _ => discriminant.sign()? != Less,
+        };
+        if !hit {
+            return Some(None);
+        }
+        let toi = gap.over(closing + discriminant.sqrt()?)?.round(dt)?;
+        Some(Some(Impact { toi, depth: 0.0 }))
+    }
+
+    fn hollow_impact(&self, dt: f64) -> Option<Option<Impact>> {
+        let gap = dot(self.p, self.p) - self.square;
+        if self.k.sign()? != Greater {
+            return self.touching(gap);
+        }
+        match gap.sign()? {
+            Less => {}
+            Equal => return Some(Some(Impact::default())),
+            Greater => return self.touching(gap),
+        }
+        if self.at_end(dt).sign()? == Less {
+            return Some(None);
+        }
+        let leaving = dot(self.p, self.v);
+        let speed = dot(self.v, self.v);
+        let root = (leaving * leaving - gap * speed).sqrt()?;
+        // Of the two forms of the solution, the one without cancellation is used.
+        let toi = if leaving.value >= 0.0 {
+            (-gap).over(leaving + root)?
+        } else {
+            (root - leaving).over(speed)?
+        };
+        Some(Some(Impact {
+            toi: toi.round(dt)?,
+            depth: 0.0,
+        }))
+    }
+}
+
+/// P, V, K and a·a of the definition above, as integers. P and K are in units of 2^`length`, V in units of
+/// 2^`speed`. The axis is scaled by a power of two, which changes no condition.
+struct Integers {
+    inside: bool,
+    p: [IBig; 3],
+    k: IBig,
+    length: i32,
+    v: [IBig; 3],
+    speed: i32,
+    axis_square: IBig,
+}
+
+impl Integers {
+    fn new(wall: &Round, sphere: &Sphere, shift: impl Shift) -> Self {
+        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+        let lengths: [Dyadic; 8] = from_fn(|k| {
+            let (place, radius) = match k {
+                0..4 => (sphere.center, sphere.radius),
+                _ => (wall.point, wall.radius),
+            };
+            dyadic(*place.get(k % 4).unwrap_or(&radius))
+        });
+        let products: [[(f32, i32); 3]; 3] = match shift.translation() {
+            Some(translation) => from_fn(|axis| translation.products(axis)),
+            None => Default::default(),
+        };
+        let edges = products.as_flattened().iter();
+        let edges: Vec<_> = edges.map(|&(edge, _)| dyadic(edge)).collect();
+        let length = unit_of(&[&lengths[..], &edges].concat());
+        let lengths = lengths.map(|x| in_units(x, length));
+        let p = from_fn(|axis| {
+            let away = &lengths[axis] - &lengths[axis + 4];
+            let products = products[axis].iter();
+            products.fold(away, |sum, &(edge, times)| {
+                sum + in_units(dyadic(edge), length) * IBig::from(times)
+            })
+        });
+        let speeds: [Dyadic; 6] = from_fn(|k| {
+            dyadic(
+                if k < 3 {
+                    sphere.velocity
+                } else {
+                    wall.velocity
+                }[k % 3],
+            )
+        });
+        let speed = unit_of(&speeds);
+        let speeds = speeds.map(|x| in_units(x, speed));
+        let v = from_fn(|k| &speeds[k] - &speeds[k + 3]);
+        let [r, radius] = [&lengths[3], &lengths[7]];
+        let (p, v, axis_square) = match wall.axis {
+            None => (p, v, IBig::from(1)),
+            Some(axis) => {
+                let axis = axis.map(dyadic);
+                let unit = unit_of(&axis);
+                let axis = axis.map(|x| in_units(x, unit));
+                let square = integers::dot(&axis, &axis);
+                (
+                    integers::cross(&axis, &p),
+                    integers::cross(&axis, &v),
+                    square,
+                )
+            }
+        };
+        Self {
+            inside: wall.inside,
+            p,
+            k: if wall.inside { radius - r } else { radius + r },
+            length,
+            v,
+            speed,
+            axis_square,
+        }
+    }
+
+    /// Compares |x| with y·|a|.
+    fn compare(&self, x: &[IBig; 3], y: &IBig) -> Ordering {
+        if sign(y) == Less {
+            return Greater;
+        }
+        integers::dot(x, x).cmp(&(y * y * &self.axis_square))
+    }
+
+    /// Compares |P + V·t| with K·|a|, and the time t with that of the closest approach to the axis or centre.
+    fn at(&self, time: f64) -> [Ordering; 2] {
+        let time = Dyadic::from(time);
+        let shift_unit = self.speed + time.exponent;
+        let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
+        let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
+        let time = IBig::from(time.mantissa);
+        let q = from_fn(|k| (&self.p[k] << finer) + ((&self.v[k] * &time) << coarser));
+        let passed = sign(&integers::dot(&q, &self.v));
+        [self.compare(&q, &(&self.k << finer)), passed]
+    }
+
+    /// Compares the time of impact with `time`, for a sphere that touches, but not at the start.
+    fn touch_compared_with(&self, time: f64) -> Ordering {
+        match (self.inside, self.at(time)) {
+            (true, [order, _]) => order.reverse(),
+            (false, [Less, _] | [_, Greater] | [Greater, Equal]) => Less,
+            (false, [Equal, _]) => Equal,
+            (false, [Greater, Less]) => Greater,
+        }
+    }
+
+    /// Compares the depth at the start with a length.
+    fn depth_compared_with(&self, length: f64) -> Ordering {
+        let depth = Dyadic::from(length);
+        let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
+        let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
+        let depth = IBig::from(depth.mantissa) << coarser;
+        let p = from_fn(|k| &self.p[k] << finer);
+        let k = &self.k << finer;
+        if self.inside {
+            self.compare(&p, &(k + depth))
+        } else {
+            self.compare(&p, &(k - depth)).reverse()
+        }
+    }
+
+    fn touches_later(&self, dt: f32) -> bool {
+        match (self.inside, self.at(dt.into())) {
+            (true, [order, _]) => order != Less,
+            (false, _) if sign(&integers::dot(&self.p, &self.v)) != Less => false,
+            (false, [Less | Equal, _]) => true,
+            (false, [Greater, Less]) => false,
+            (false, [Greater, _]) => {
+                let across = integers::cross(&self.p, &self.v);
+                let speed = integers::dot(&self.v, &self.v);
+                let reach = &self.k * &self.k * &self.axis_square;
+                integers::dot(&across, &across) <= reach * speed
+            }
+        }
+    }
+
+    fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+        let start = self.compare(&self.p, &self.k);
+        if start == Equal || (start == Greater) == self.inside {
+            let compare = |length| self.depth_compared_with(length);
+            let depth = integers::round(f32::MAX, guess, compare);
+            return Some(Impact { toi: 0.0, depth });
+        }
+        let compare = |time| self.touch_compared_with(time);
+        self.touches_later(dt).then(|| Impact {
+            toi: integers::round(dt, guess, compare),
+            depth: 0.0,
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Decides without error whether a moving sphere touches a moving triangle, when, and how deep.
+//!
+//! The sphere touches the triangle when the distance of its centre from the closed triangle (face, edges and
+//! corners, from either side) is at most its radius. During a step of length x, the centre moves along a
+//! straight segment relative to the triangle. So the sphere touches during this step exactly when the distance
+//! of the segment from the triangle is at most the radius, and all conditions for this are polynomials of the
+//! inputs. The time of impact is at most x exactly when the sphere touches during a step of length x. So this
+//! one decision also rounds the time.
+//!
+//! [`float64`] decides most triangles, with a bound of its errors. [`integers`] decides the others.
+//! docs/exact.md ("Triangles") has the proof.
+
+mod float64;
+mod integers;
+#[cfg(test)]
+mod tests;
+
+use glam::{DVec3, Vec3};
+
+use self::float64::Float64;
+use self::integers::Integers;
+use crate::exact::{Impact, Shift, Touch};
+use crate::sphere::{MAX_MAGNITUDE, Sphere};
+
+/// A triangle whose corners move with the same constant velocity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Triangle {
+    pub(crate) corners: [[f32; 3]; 3],
+    pub(crate) velocity: [f32; 3],
+}
+
+/// The part of a triangle that a sphere touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Feature {
+    Face,
+    /// Edge k joins the corners k and k + 1. Edge 2 joins the corners 2 and 0.
+    Edge(u8),
+    Corner(u8),
+}
+
+/// A defect of the corners of a triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Defect {
+    /// A coordinate is infinite, NaN, or larger than [`MAX_MAGNITUDE`].
+    Coordinate { corner: usize, axis: usize },
+    /// The three corners lie on one line, or two of them coincide.
+    NoArea,
+}
+
+impl Triangle {
+    /// Returns a defect of the corners, or `None` if spheres can be tested against the triangle. The area is
+    /// decided without error.
+    pub(crate) fn defect(corners: &[[f32; 3]; 3]) -> Option<Defect> {
+        for (corner, point) in corners.iter().enumerate() {
+            // A NaN is in no range.
+            let valid = -MAX_MAGNITUDE..=MAX_MAGNITUDE;
+            if let Some(axis) = point.iter().position(|x| !valid.contains(x)) {
+                return Some(Defect::Coordinate { corner, axis });
+            }
+        }
+        (!float64::has_area(corners) && !integers::has_area(corners)).then_some(Defect::NoArea)
+    }
+
+    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not touch.
+    /// `shift` displaces the sphere. The triangle must have no [`defect`](Self::defect).
+    pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
+        let float64 = Float64::new(self, sphere, shift);
+        let guess = match float64.impact(dt) {
+            Ok(decided) => return decided,
+            Err(guess) => guess,
+        };
+        Integers::new(self, sphere, shift).impact(dt, guess)
+    }
+
+    /// Returns the geometry of the contact at the time of impact `toi`, in float64, and the part of the
+    /// triangle that is touched. The normal points from the centre of the sphere to the triangle.
+    ///
+    /// If the time is so close to the passage from one part to the next that rounding decides, either part may
+    /// be named.
+    pub(crate) fn touch(&self, sphere: &Sphere, shift: impl Shift, toi: f32) -> (Touch, Feature) {
+        Float64::new(self, sphere, shift).touch(toi)
+    }
+}
+
+fn vector(x: [f32; 3]) -> DVec3 {
+    Vec3::from(x).as_dvec3()
+}

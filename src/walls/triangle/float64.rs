@@ -1,0 +1,399 @@
+//! Decides in float64 whether a moving sphere touches a triangle. Bounds of the rounding errors leave no doubt
+//! about a result that is returned.
+//!
+//! All vectors are relative to the centre of the sphere at the start of the step. docs/exact.md ("Triangles")
+//! counts the errors, in units of `U`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to float32 is intended"
+)]
+
+use std::array::from_fn;
+
+use glam::DVec3;
+
+use super::{Feature, Triangle, vector};
+use crate::Sphere;
+use crate::exact::{Impact, Shift, Touch};
+
+/// Largest relative error of one float64 operation: half a unit in the last place of 1.
+const U: f64 = f64::EPSILON / 2.0;
+/// Bound for the errors of up to 14 operations, relative to the sum of the magnitudes of all terms.
+const ERRORS: f64 = 16.0 * U;
+/// More than all errors by underflow together, and less than any product of two float32 numbers.
+const UNDERFLOW: f64 = f64::MIN_POSITIVE;
+/// Underflow does not affect the length of a vector whose computed square is at least this number.
+const SHORTEST_SQUARED: f64 = f64::MIN_POSITIVE * (1_u64 << 60) as f64;
+/// Bound for the number of planes that the search for the time of impact tries.
+const MOST_PLANES: usize = 32;
+/// The search for the time of impact ends when a step is less than this fraction of the time.
+const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
+
+/// A sphere and a triangle.
+pub(super) struct Float64 {
+    /// The corners of the triangle. Each coordinate has one rounding error, and the error `off`.
+    corners: [DVec3; 3],
+    /// Error bound of the corners, in addition to one rounding error. It is 0 unless the sphere is displaced in
+    /// a periodic domain.
+    off: DVec3,
+    /// Largest magnitude of the corners along each axis.
+    reach: DVec3,
+    /// Velocity of the sphere relative to the triangle, with one rounding error.
+    v: DVec3,
+    r: f64,
+}
+
+/// Point of the triangle that is nearest to the centre of the sphere at some time.
+#[derive(Clone, Copy)]
+struct Nearest {
+    time: f64,
+    point: DVec3,
+    distance: f64,
+    feature: Feature,
+    /// Direction from the centre of the sphere to the triangle, of any length.
+    direction: DVec3,
+}
+
+/// The end of the search for the time of impact.
+struct Search {
+    time: f64,
+    /// The nearest point at the time before, whose direction bounds the time of impact from below.
+    before: Nearest,
+    /// The nearest point at `time`.
+    last: Nearest,
+    ended: Ended,
+}
+
+enum Ended {
+    AtTouch,
+    /// The sphere is free of the triangle at the end of the step, because the plane at `last` is not reached.
+    AtEnd,
+    /// The sphere is free of the triangle at `time`, and does not approach it any more.
+    Parting,
+    Undecided,
+}
+
+/// Returns whether three points certainly span a triangle with a positive area.
+pub(super) fn has_area(corners: &[[f32; 3]; 3]) -> bool {
+    let [a, b, c] = corners.map(vector);
+    let (b, c) = (b - a, c - a);
+    // Each difference has one rounding error, so each product has three and each component four.
+    let errors = ERRORS * cross_of_magnitudes(b.abs(), c.abs()) + UNDERFLOW;
+    b.cross(c).abs().cmpgt(errors).any()
+}
+
+fn cross_of_magnitudes(x: DVec3, y: DVec3) -> DVec3 {
+    let [x, y] = [x.to_array(), y.to_array()];
+    DVec3::from(from_fn(|k| {
+        let [i, j] = [(k + 1) % 3, (k + 2) % 3];
+        x[i] * y[j] + x[j] * y[i]
+    }))
+}
+
+impl Float64 {
+    pub(super) fn new(triangle: &Triangle, sphere: &Sphere, shift: impl Shift) -> Self {
+        let mut off = DVec3::ZERO;
+        let corners = triangle.corners.map(|corner| {
+            let away = vector(corner) - vector(sphere.center);
+            let Some(translation) = shift.translation() else {
+                return away;
+            };
+            let (toward, error) = translation.add(corner, sphere.center, -away);
+            off = off.max(error);
+            -toward
+        });
+        let [a, b, c] = corners.map(DVec3::abs);
+        Self {
+            corners,
+            off,
+            reach: a.max(b).max(c),
+            v: vector(sphere.velocity) - vector(triangle.velocity),
+            r: sphere.radius.into(),
+        }
+    }
+
+    /// Returns whether a plane perpendicular to `direction` certainly separates the sphere from the triangle at
+    /// all times from `from` to `to`.
+    fn is_separated(&self, direction: DVec3, [from, to]: [f64; 2]) -> bool {
+        if direction.length_squared() < SHORTEST_SQUARED {
+            return false;
+        }
+        let magnitudes = direction.abs();
+        let [length, speed] = [direction.length(), direction.dot(self.v)];
+        let along = (speed * from).max(speed * to);
+        let scale = magnitudes.dot(self.reach + self.v.abs() * to) + self.r * length;
+        let errors = ERRORS * scale + magnitudes.dot(self.off) + UNDERFLOW;
+        self.least_along(direction) - along - self.r * length > errors
+    }
+
+    fn least_along(&self, direction: DVec3) -> f64 {
+        let [a, b, c] = self.corners.map(|corner| direction.dot(corner));
+        a.min(b).min(c)
+    }
+
+    /// Returns whether the boxes around the path of the sphere and around the triangle are certainly apart.
+    fn is_far(&self, dt: f64) -> bool {
+        let [a, b, c] = self.corners;
+        let path = self.v * dt;
+        let before = a.min(b).min(c) - path.max(DVec3::ZERO);
+        let after = path.min(DVec3::ZERO) - a.max(b).max(c);
+        let errors = ERRORS * (self.reach + path.abs() + self.r) + self.off;
+        (before.max(after) - self.r).cmpgt(errors + UNDERFLOW).any()
+    }
+
+    /// Returns a bound of the error of [`Nearest::distance`] as the distance of some point of the triangle.
+    fn distance_error(&self, time: f64) -> f64 {
+        ERRORS * (self.reach + self.v.abs() * time).element_sum()
+            + self.off.element_sum()
+            + UNDERFLOW
+    }
+
+    /// Returns whether the sphere certainly touches the triangle at `time`, or at an earlier time.
+    fn has_touched(&self, time: f64) -> bool {
+        self.nearest(time).distance + self.distance_error(time) < self.r || self.has_pierced(time)
+    }
+
+    /// Returns whether the centre of the sphere has certainly crossed the triangle before `time`.
+    fn has_pierced(&self, time: f64) -> bool {
+        if self.off != DVec3::ZERO {
+            return false;
+        }
+        let path = self.v * time;
+        let [a, b, c] = self.corners;
+        let start = sign_of_volume(a, b, c);
+        let end = sign_of_volume_with_errors(a - path, b - path, c - path, self.reach + path.abs());
+        let [p, q, r] = [(a, b), (b, c), (c, a)].map(|(x, y)| sign_of_volume(path, x, y));
+        start * end < 0.0 && p * q > 0.0 && q * r > 0.0
+    }
+
+    /// Returns the nearest point of the triangle at `time`. Rounding may replace it by a point nearby.
+    fn nearest(&self, time: f64) -> Nearest {
+        let center = self.v * time;
+        let [a, b, c] = self.corners;
+        let normal = (b - a).cross(c - a);
+        let weights =
+            [(b, c), (c, a), (a, b)].map(|(from, to)| normal.dot((to - from).cross(center - from)));
+        if weights.iter().all(|&weight| weight > 0.0) {
+            let [p, q, r] = weights;
+            let sum = p + q + r;
+            let point = a * (p / sum) + b * (q / sum) + c * (r / sum);
+            let height = normal.dot(a - center);
+            return Nearest {
+                time,
+                point,
+                distance: (point - center).length(),
+                feature: Feature::Face,
+                direction: if height < 0.0 { -normal } else { normal },
+            };
+        }
+        let [first, second, third] = [0, 1, 2].map(|k| self.nearest_on_edge(k, center, time));
+        let less = |one: Nearest, other: Nearest| {
+            if one.distance <= other.distance {
+                one
+            } else {
+                other
+            }
+        };
+        less(less(first, second), third)
+    }
+
+    fn nearest_on_edge(&self, k: u8, center: DVec3, time: f64) -> Nearest {
+        let next = (k + 1) % 3;
+        let [from, to] = [k, next].map(|k| self.corners[usize::from(k)]);
+        let edge = to - from;
+        let [along, whole] = [(center - from).dot(edge), edge.length_squared()];
+        let (point, feature) = if along <= 0.0 {
+            (from, Feature::Corner(k))
+        } else if along >= whole {
+            (to, Feature::Corner(next))
+        } else {
+            (from + edge * (along / whole), Feature::Edge(k))
+        };
+        let mut direction = point - center;
+        if matches!(feature, Feature::Edge(_)) {
+            // Removes most of the rounding error along the edge.
+            direction -= edge * (direction.dot(edge) / whole);
+        }
+        Nearest {
+            time,
+            point,
+            distance: (point - center).length(),
+            feature,
+            direction,
+        }
+    }
+
+    /// Seeks the time of impact from below: a plane that touches the triangle at the point nearest to the
+    /// sphere is followed to the time at which the sphere touches the plane. The sphere must be free of the
+    /// triangle at the start.
+    fn search(&self, dt: f64) -> Search {
+        let mut last = self.nearest(0.0);
+        let mut before = last;
+        for _ in 0..MOST_PLANES {
+            let time = last.time;
+            let search = |ended| Search {
+                time,
+                before,
+                last,
+                ended,
+            };
+            let remaining = (last.distance - self.r) / self.v.length();
+            if time > 0.0 && remaining <= NEGLIGIBLE * time {
+                return search(Ended::AtTouch);
+            }
+            let speed = last.direction.dot(self.v);
+            if speed <= 0.0 {
+                return search(Ended::Parting);
+            }
+            let gap = self.least_along(last.direction) - self.r * last.direction.length();
+            let next = gap / speed;
+            if next > dt {
+                return search(Ended::AtEnd);
+            }
+            if next.is_nan() || next <= time {
+                return search(Ended::AtTouch);
+            }
+            before = last;
+            last = self.nearest(next);
+        }
+        Search {
+            time: last.time,
+            before,
+            last,
+            ended: Ended::Undecided,
+        }
+    }
+
+    /// Decides whether and when the sphere touches in a step of duration `dt`. If the error bounds leave this
+    /// open, returns an estimate of the time of impact, or of the depth, as the error.
+    pub(super) fn impact(&self, dt: f32) -> Result<Option<Impact>, f64> {
+        let dt = f64::from(dt);
+        if self.is_far(dt) {
+            return Ok(None);
+        }
+        let start = self.nearest(0.0);
+        if start.distance + self.distance_error(0.0) < self.r {
+            let depth = self.depth(&start).ok_or(self.r - start.distance)?;
+            return Ok(Some(Impact { toi: 0.0, depth }));
+        }
+        if !self.is_separated(start.direction, [0.0, 0.0]) {
+            return Err((self.r - start.distance).max(0.0));
+        }
+        let search = self.search(dt);
+        let misses = match search.ended {
+            Ended::AtTouch => return self.rounded(&search, dt).ok_or(search.time).map(Some),
+            Ended::AtEnd => self.is_separated(search.last.direction, [0.0, dt]),
+            Ended::Parting => self.is_passed(&search, dt),
+            Ended::Undecided => false,
+        };
+        if misses { Ok(None) } else { Err(search.time) }
+    }
+
+    /// Returns the depth of a sphere that certainly touches at the start, or `None` if rounding leaves the
+    /// nearest float32 open.
+    fn depth(&self, start: &Nearest) -> Option<f32> {
+        let most = start.distance + self.distance_error(0.0);
+        let direction = start.direction;
+        let magnitudes = direction.abs();
+        let errors = ERRORS * magnitudes.dot(self.reach) + magnitudes.dot(self.off) + UNDERFLOW;
+        let least = if direction.length_squared() < SHORTEST_SQUARED {
+            0.0
+        } else {
+            (self.least_along(direction) - errors) / direction.length()
+        };
+        let least = (least * (1.0 - ERRORS)).max(0.0);
+        let [low, high] = [self.r - most, self.r - least];
+        let rounding = ERRORS * self.r;
+        let [low, high] = [(low - rounding).max(0.0) as f32, (high + rounding) as f32];
+        (low == high).then_some(low)
+    }
+
+    /// Rounds the time of impact to float32. Returns `None` if the rounding is not certain.
+    fn rounded(&self, search: &Search, dt: f64) -> Option<Impact> {
+        let toi = search.time.min(dt) as f32;
+        let halfway = |to: f32| (f64::from(toi) + f64::from(to)) / 2.0;
+        let [early, late] = [halfway(toi.next_down().max(0.0)), halfway(toi.next_up())];
+        let is_later = self.is_separated(search.before.direction, [0.0, early])
+            || self.is_separated(search.last.direction, [0.0, early]);
+        let certain = is_later && self.has_touched(late.min(dt));
+        certain.then_some(Impact { toi, depth: 0.0 })
+    }
+
+    /// Returns whether two planes certainly separate the sphere from the triangle, one after the other: the
+    /// last two of the search.
+    fn is_passed(&self, search: &Search, dt: f64) -> bool {
+        let [one, other] = [search.before.direction, search.last.direction];
+        if search.time == 0.0 {
+            return self.is_separated(other, [0.0, dt]);
+        }
+        // Both planes are equally far from the sphere at the time `change`.
+        let [one_speed, other_speed] = [one, other].map(|n| n.dot(self.v) / n.length());
+        let gap = search.last.distance - self.r;
+        let change = search.time - gap / (one_speed - other_speed);
+        change >= 0.0
+            && self.is_separated(one, [0.0, change])
+            && self.is_separated(other, [change, dt])
+    }
+
+    /// Returns the contact at the time of impact `toi`, and the part of the triangle that is touched.
+    pub(super) fn touch(&self, toi: f32) -> (Touch, Feature) {
+        let rounded = f64::from(toi);
+        let late = (rounded + f64::from(toi.next_up())) / 2.0;
+        let nearest = if toi > 0.0 {
+            let search = self.search(late);
+            let is_near = (search.time - rounded).abs() <= 2.0 * (late - rounded);
+            if is_near {
+                search.last
+            } else {
+                self.nearest(rounded)
+            }
+        } else {
+            self.nearest(0.0)
+        };
+        let apart = nearest.point - self.v * nearest.time;
+        // The vector between points that almost coincide is all rounding.
+        let is_told = nearest.distance > 1e6 * self.distance_error(nearest.time);
+        let normal = if is_told { apart } else { self.facing() };
+        let normal = normal.try_normalize().unwrap_or(DVec3::X);
+        let touch = Touch {
+            time: nearest.time,
+            normal,
+            approach: self.v.dot(normal),
+        };
+        (touch, nearest.feature)
+    }
+
+    /// Returns the normal of the triangle that the sphere moves along.
+    fn facing(&self) -> DVec3 {
+        let [a, b, c] = self.corners;
+        let normal = (b - a).cross(c - a);
+        let backward = normal.dot(self.v) < 0.0;
+        // Scaling the normal avoids underflow of the square of its length.
+        let normal = normal / normal.abs().max_element();
+        if backward { -normal } else { normal }
+    }
+}
+
+/// Returns the sign of a·(b × c), or 0 if rounding leaves it open. Each coordinate may have 3 rounding errors.
+fn sign_of_volume(a: DVec3, b: DVec3, c: DVec3) -> f64 {
+    let volume = a.dot(b.cross(c));
+    let errors = ERRORS * a.abs().dot(cross_of_magnitudes(b.abs(), c.abs())) + UNDERFLOW;
+    if volume.abs() > errors {
+        volume.signum()
+    } else {
+        0.0
+    }
+}
+
+/// Returns the sign of a·(b × c), or 0 if rounding leaves it open. Each coordinate may have an error of 5 `U`
+/// times `reach`.
+fn sign_of_volume_with_errors(a: DVec3, b: DVec3, c: DVec3, reach: DVec3) -> f64 {
+    let volume = a.dot(b.cross(c));
+    let errors = 2.0 * ERRORS * reach.dot(cross_of_magnitudes(reach, reach)) + UNDERFLOW;
+    if volume.abs() > errors {
+        volume.signum()
+    } else {
+        0.0
+    }
+}

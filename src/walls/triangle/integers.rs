@@ -1,0 +1,310 @@
+//! Decides in integers, without rounding, whether a moving sphere touches a triangle.
+//!
+//! All vectors are relative to the centre of the sphere at the start of the step.
+
+use std::array::from_fn;
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
+use dashu_int::IBig;
+
+use super::{Feature, Triangle};
+use crate::Sphere;
+use crate::exact::integers::{Dyadic, cross, dot, in_units, round, sign, unit_of};
+use crate::exact::{Impact, Shift};
+
+type Vector = [IBig; 3];
+
+/// A sphere and a triangle: the corners of the triangle relative to the centre of the sphere and the radius,
+/// both in units of 2^`length`, and the velocity of the sphere relative to the triangle, in units of
+/// 2^`speed`.
+pub(super) struct Integers {
+    corners: [Vector; 3],
+    r: IBig,
+    length: i32,
+    v: Vector,
+    speed: i32,
+}
+
+/// The numbers of [`Integers`] in one unit of length. `path` is the displacement of the sphere from the start
+/// of the step to some time.
+struct Moved {
+    corners: [Vector; 3],
+    r: IBig,
+    path: Vector,
+}
+
+/// Point of a triangle that is nearest to a given point. The squared distance is `square[0]` / `square[1]`.
+struct Nearest {
+    feature: Feature,
+    square: [IBig; 2],
+}
+
+fn minus(x: &Vector, y: &Vector) -> Vector {
+    from_fn(|k| &x[k] - &y[k])
+}
+
+fn square(x: &Vector) -> IBig {
+    dot(x, x)
+}
+
+/// Returns whether three points span a triangle with a positive area.
+pub(super) fn has_area(corners: &[[f32; 3]; 3]) -> bool {
+    let corners = corners.map(|corner| corner.map(|x| Dyadic::from(f64::from(x))));
+    let unit = unit_of(corners.as_flattened());
+    let corners = corners.map(|corner| corner.map(|x| in_units(x, unit)));
+    normal(&corners).iter().any(|x| !x.is_zero())
+}
+
+fn normal(corners: &[Vector; 3]) -> Vector {
+    let [a, b, c] = corners;
+    cross(&minus(b, a), &minus(c, a))
+}
+
+impl Integers {
+    pub(super) fn new(triangle: &Triangle, sphere: &Sphere, shift: impl Shift) -> Self {
+        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+        let corners = triangle.corners.map(|corner| corner.map(dyadic));
+        let center = sphere.center.map(dyadic);
+        let radius = dyadic(sphere.radius);
+        let products: [[(Dyadic, i32); 3]; 3] = match shift.translation() {
+            Some(translation) => {
+                from_fn(|axis| translation.products(axis).map(|(x, n)| (dyadic(x), n)))
+            }
+            None => [[(dyadic(0.0), 0); 3]; 3],
+        };
+        let edges = products.as_flattened().iter().map(|&(edge, _)| edge);
+        let lengths = corners.as_flattened().iter().chain(&center).copied();
+        let lengths: Vec<_> = lengths.chain([radius]).chain(edges).collect();
+        let length = unit_of(&lengths);
+        let center: Vector = from_fn(|axis| {
+            let start = in_units(center[axis], length);
+            let products = products[axis].iter().filter(|&&(_, n)| n != 0);
+            products.fold(start, |sum, &(edge, n)| {
+                sum + in_units(edge, length) * IBig::from(n)
+            })
+        });
+        let [own, other] = [sphere.velocity, triangle.velocity].map(|v| v.map(dyadic));
+        let speed = unit_of(&[own, other].concat());
+        Self {
+            corners: corners.map(|corner| minus(&corner.map(|x| in_units(x, length)), &center)),
+            r: in_units(radius, length),
+            length,
+            v: from_fn(|k| in_units(own[k], speed) - in_units(other[k], speed)),
+            speed,
+        }
+    }
+
+    fn at(&self, time: f64) -> Moved {
+        let time = Dyadic::from(time);
+        let unit = self.speed + time.exponent;
+        let finer = usize::try_from(self.length - unit).unwrap_or(0);
+        let coarser = usize::try_from(unit - self.length).unwrap_or(0);
+        let time = IBig::from(time.mantissa);
+        Moved {
+            corners: from_fn(|k| from_fn(|axis| &self.corners[k][axis] << finer)),
+            r: &self.r << finer,
+            path: from_fn(|axis| (&self.v[axis] * &time) << coarser),
+        }
+    }
+
+    /// Compares the time of impact with `time`. The sphere must be free of the triangle at the start.
+    fn touch_compared_with(&self, time: f64) -> Ordering {
+        let moved = self.at(time);
+        if !moved.touches() {
+            return Greater;
+        }
+        let nearest = moved.nearest(&moved.path);
+        if nearest.compared_with(&moved.r) != Equal {
+            return Less;
+        }
+        // The distance from a convex set is a convex function of time, and it is the radius at `time`. So it
+        // was greater before if it is decreasing. If it is least at `time`, it was the same before only if the
+        // nearest point moved along the triangle.
+        match moved.growth(nearest.feature, &self.v) {
+            Less => Equal,
+            Greater => Less,
+            Equal if moved.came_along(nearest.feature, &self.v) => Less,
+            Equal => Equal,
+        }
+    }
+
+    /// Compares the penetration depth at the start with a length.
+    fn depth_compared_with(&self, length: f64, nearest: &Nearest) -> Ordering {
+        let depth = Dyadic::from(length);
+        let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
+        let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
+        let rest = (&self.r << finer) - (IBig::from(depth.mantissa) << coarser);
+        if sign(&rest) == Less {
+            return Less;
+        }
+        nearest.compared_with_scaled(&rest, finer).reverse()
+    }
+
+    /// Returns the impact in a step of duration `dt`, or `None` if the sphere does not touch. `guess` estimates
+    /// the time of impact or the depth. It affects only the speed.
+    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+        let start = Moved {
+            corners: self.corners.clone(),
+            r: self.r.clone(),
+            path: [IBig::ZERO; 3],
+        };
+        let nearest = start.nearest(&start.path);
+        if nearest.compared_with(&start.r) != Greater {
+            let compare = |length| self.depth_compared_with(length, &nearest);
+            let depth = round(f32::MAX, guess, compare);
+            return Some(Impact { toi: 0.0, depth });
+        }
+        self.at(dt.into()).touches().then(|| Impact {
+            toi: round(dt, guess, |time| self.touch_compared_with(time)),
+            depth: 0.0,
+        })
+    }
+}
+
+impl Nearest {
+    /// Compares the distance of the nearest point with a length.
+    fn compared_with(&self, length: &IBig) -> Ordering {
+        self.compared_with_scaled(length, 0)
+    }
+
+    /// Compares the distance of the nearest point, times 2^`finer`, with a length.
+    fn compared_with_scaled(&self, length: &IBig, finer: usize) -> Ordering {
+        let [numerator, denominator] = &self.square;
+        (numerator << (2 * finer)).cmp(&(length * length * denominator))
+    }
+}
+
+impl Moved {
+    /// Returns a corner of the triangle and the edge from there to the next corner.
+    fn edge(&self, k: usize) -> (&Vector, Vector) {
+        let [from, to] = [&self.corners[k], &self.corners[(k + 1) % 3]];
+        (from, minus(to, from))
+    }
+
+    fn nearest(&self, point: &Vector) -> Nearest {
+        let normal = normal(&self.corners);
+        let above = |k: usize| {
+            let (from, edge) = self.edge(k);
+            sign(&dot(&normal, &cross(&edge, &minus(point, from)))) == Greater
+        };
+        if (0..3).all(above) {
+            let height = dot(&normal, &minus(point, &self.corners[0]));
+            return Nearest {
+                feature: Feature::Face,
+                square: [&height * &height, square(&normal)],
+            };
+        }
+        let on_border = (0..3_u8).map(|k| {
+            let (from, edge) = self.edge(k.into());
+            let away = minus(point, from);
+            let (along, whole) = (dot(&away, &edge), square(&edge));
+            if sign(&along) == Greater && along < whole {
+                Nearest {
+                    feature: Feature::Edge(k),
+                    square: [square(&cross(&away, &edge)), whole],
+                }
+            } else {
+                let end = sign(&along) == Greater;
+                let corner = if end { (k + 1) % 3 } else { k };
+                Nearest {
+                    feature: Feature::Corner(corner),
+                    square: [
+                        square(&minus(point, &self.corners[usize::from(corner)])),
+                        IBig::ONE,
+                    ],
+                }
+            }
+        });
+        let less = |one: Nearest, other: Nearest| {
+            let [[n, d], [m, e]] = [&one.square, &other.square];
+            if n * e <= m * d { one } else { other }
+        };
+        on_border.reduce(less).unwrap_or(Nearest {
+            feature: Feature::Face,
+            square: [IBig::ZERO, IBig::ONE],
+        })
+    }
+
+    /// Returns whether the distance of the path of the sphere's centre from the triangle is at most the radius.
+    /// The sphere must be free of the triangle at the start of the path.
+    fn touches(&self) -> bool {
+        self.nearest(&self.path).compared_with(&self.r) != Greater
+            || self.pierces()
+            || (0..3).any(|k| self.passes_corner(k) || self.passes_edge(k))
+    }
+
+    /// Returns whether the path crosses the plane of the triangle within the triangle.
+    fn pierces(&self) -> bool {
+        let normal = normal(&self.corners);
+        let start = dot(&normal, &self.corners[0]);
+        let end = &start - dot(&normal, &self.path);
+        if sign(&start) == Equal || sign(&end) != sign(&start).reverse() {
+            return false;
+        }
+        let turns = from_fn::<_, 3, _>(|k| {
+            let next = &self.corners[(k + 1) % 3];
+            sign(&dot(&self.path, &cross(&self.corners[k], next)))
+        });
+        !turns.contains(&Less) || !turns.contains(&Greater)
+    }
+
+    /// Returns whether an inner point of the path is nearest to a corner, and within the radius.
+    fn passes_corner(&self, k: usize) -> bool {
+        let (corner, path) = (&self.corners[k], &self.path);
+        let (along, whole) = (dot(corner, path), square(path));
+        sign(&along) == Greater
+            && along < whole
+            && square(&cross(corner, path)) <= &self.r * &self.r * whole
+    }
+
+    /// Returns whether the nearest points of the lines of the path and of an edge are points of the path and
+    /// of the edge, and within the radius.
+    fn passes_edge(&self, k: usize) -> bool {
+        let (from, edge) = self.edge(k);
+        let across = cross(&self.path, &edge);
+        let whole = square(&across);
+        let height = dot(from, &across);
+        if whole.is_zero() || &height * &height > &self.r * &self.r * &whole {
+            return false;
+        }
+        // Places of the nearest points on the path and on the edge, as parts of `whole`.
+        let places = [&edge, &self.path].map(|line| dot(&cross(from, line), &across));
+        let within = |place: &IBig| sign(place) != Less && *place <= whole;
+        places.iter().all(within)
+    }
+
+    /// Returns the sign of the rate at which the distance of the end of the path from the triangle changes
+    /// when the end moves on with velocity `v`. `feature` has the nearest point.
+    fn growth(&self, feature: Feature, v: &Vector) -> Ordering {
+        match feature {
+            Feature::Face => {
+                let normal = normal(&self.corners);
+                let height = dot(&normal, &minus(&self.path, &self.corners[0]));
+                sign(&(height * dot(&normal, v)))
+            }
+            Feature::Edge(k) => {
+                let (from, edge) = self.edge(k.into());
+                let away = minus(&self.path, from);
+                let across = dot(&away, v) * square(&edge);
+                sign(&(across - dot(&away, &edge) * dot(&edge, v)))
+            }
+            Feature::Corner(k) => {
+                let away = minus(&self.path, &self.corners[usize::from(k)]);
+                sign(&dot(&away, v))
+            }
+        }
+    }
+
+    /// Returns whether the nearest point, which is on `feature`, would stay on the triangle if it moved a
+    /// little with velocity −`v`.
+    fn came_along(&self, feature: Feature, v: &Vector) -> bool {
+        let normal = normal(&self.corners);
+        let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;
+        let stays = match feature {
+            Feature::Face => true,
+            Feature::Edge(k) => inward(k.into()),
+            Feature::Corner(k) => inward(k.into()) && inward((usize::from(k) + 2) % 3),
+        };
+        stays && sign(&dot(&normal, v)) == Equal
+    }
+}
