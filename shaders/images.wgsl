@@ -4,7 +4,8 @@
 // Twin of `src/cpu/images/list.rs`.
 
 #import invocation::{invocation}
-#import lattice::{along_edges, displacement, pack_image, slack_of, unpack_image}
+#import image_word::{pack_image, unpack_image}
+#import lattice::{along_edges, displacement, slack_of}
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, middle, part_of, path_of}
 #import size_class::{size_class_power}

@@ -3,7 +3,8 @@
 
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults}
 #import invocation::{invocation}
-#import lattice::{in_given_edges, pack_image, unpack_image}
+#import image_word::{pack_image, unpack_image}
+#import lattice::{in_given_edges}
 #import types::{Entry, Lattice, Params}
 
 @group(0) @binding(0) var<uniform> params: Params;

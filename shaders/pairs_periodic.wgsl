@@ -7,7 +7,8 @@
 #import filter::{Filtered, filter_motion, sum}
 #import found_pairs::{ignore_each_other, list_staged, report}
 #import invocation::{invocation}
-#import lattice::{displacement, length_bound, unpack_image}
+#import image_word::{unpack_image}
+#import lattice::{displacement, length_bound}
 #import opaque::{opaque, opaque3}
 #import search::{Searcher, search_all}
 #import spheres::{sphere_at}

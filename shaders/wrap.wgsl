@@ -2,7 +2,8 @@
 // through the step. The stages that make the grids then read these images instead of the spheres.
 
 #import invocation::{invocation}
-#import lattice::{along_edges, displacement, pack_image, slack_of}
+#import image_word::{pack_image}
+#import lattice::{along_edges, displacement, slack_of}
 #import spheres::{is_invalid, sphere_at}
 #import types::{Counters, Entry, Lattice, Params, Sphere}
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::blocking::Wait;
-use crate::exact::ReportedPair;
+use crate::exact::Reported;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
@@ -24,7 +24,7 @@ impl Gpu {
         _step: CheckedStep<'_>,
         _limits: Limits,
         _wait: Wait,
-    ) -> Result<(Outcome, Vec<ReportedPair>), Error> {
+    ) -> Result<(Outcome, Reported), Error> {
         match *self {}
     }
 }

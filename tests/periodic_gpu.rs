@@ -1,12 +1,15 @@
 //! Tests the GPU backend in periodic domains against exact arithmetic and against the CPU backend.
 
 mod backends;
+mod device;
 mod oracle;
 mod periodic_worlds;
 
 use backends::detector;
+use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, Status};
 use carom::{ActiveBackend, Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step};
 use carom_scenes::Scene;
+use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
 use periodic_worlds::{World, gas, listed};
 
@@ -147,4 +150,127 @@ fn a_domain_that_a_gpu_cannot_take_is_an_error() {
         [[1.0, 0.0, 0.0], [1000.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     );
     assert!(error(&skewed).to_string().contains("skewed"));
+}
+
+fn buffers(device: &Device, options: &BufferOptions) -> CollisionBuffers {
+    let pipeline = CollisionPipeline::new(&device.device).expect("the pipeline");
+    pipeline.create_buffers(options).expect("the buffers")
+}
+
+/// Tests an application that records steps of different domains, with spheres in its own buffers, into one
+/// encoder after another.
+#[test]
+fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
+    let mut rng = Rng::with_seed(24);
+    let (spheres, cube) = gas(&mut rng, 2000, 18);
+    let edges = [[18.0, 0.0, 0.0], [7.0, 18.0, 0.0], [0.0, -5.0, 18.0]];
+    let skewed = Domain::triclinic([-3.0; 3], edges);
+    let device = Device::real();
+    // The first capacities are too small, so the buffers have to grow.
+    let options = BufferOptions::new(500).with_segments(10).with_pairs(10);
+    let mut buffers = buffers(&device, &options.with_periodic());
+    let mut cpu = detector(Backend::Cpu, Options::new());
+    let channel = cube.with_periodic([false, true, true]);
+    for domain in [cube, Domain::open(), skewed, channel] {
+        for set in [&spheres[..400], &spheres[..]] {
+            let on_device = Interleaved::new(&device, set);
+            let (first, second) = (
+                on_device.spheres(),
+                Interleaved::new(&device, &spheres[..9]),
+            );
+            let second = second.spheres();
+            if set.len() > buffers.options().spheres as usize {
+                let more = carom::gpu::RequiredCapacity::for_spheres(2100);
+                assert!(buffers.grow(&more).expect("the buffers grow"));
+            }
+            let expect = |cpu: &mut Detector, step: &Step<'_>| {
+                cpu.detect(&step.in_domain(&domain))
+                    .expect("the step is valid")
+            };
+            let on_host = Step::new(set, 0.25);
+            let one = expect(&mut cpu, &on_host);
+            let steps = [
+                exact(&device, &mut buffers, &on_host.in_domain(&domain)),
+                exact(
+                    &device,
+                    &mut buffers,
+                    &Step::on_device(&first, 0.25).in_domain(&domain),
+                ),
+            ];
+            for step in steps {
+                assert_eq!(step.collisions.pairs, one.pairs);
+                assert_eq!(step.collisions.images, one.images);
+            }
+            let two = expect(&mut cpu, &Step::between(set, &spheres[..9], 0.25));
+            let step = Step::between_on_device(&first, &second, 0.25).in_domain(&domain);
+            let step = exact(&device, &mut buffers, &step);
+            assert_eq!(step.collisions.pairs, two.pairs);
+            assert_eq!(step.collisions.images, two.images);
+        }
+    }
+    device.assert_silent();
+}
+
+#[test]
+fn a_raw_readback_has_the_image_of_each_pair() {
+    let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    let spheres = [[0.5, 5.0, 5.0], [9.0, 5.0, 5.0]].map(|center| Sphere::new(center, 1.0));
+    let device = Device::real();
+    let mut buffers = buffers(&device, &BufferOptions::new(2).with_periodic());
+    let mut encoder = device.encoder();
+    let step = Step::new(&spheres, 1.0).in_domain(&domain);
+    buffers
+        .record(&mut encoder, &step)
+        .expect("the step is valid");
+    let ticket = buffers.read_raw(&mut encoder).expect("a readback");
+    let raw = complete(device.finish(encoder, ticket));
+    assert_eq!((raw.pairs[0].a, raw.pairs[0].b), (0, 1));
+    assert_eq!(raw.images, [[-1, 0, 0]]);
+    assert!((raw.pairs[0].depth - 0.5).abs() < 1e-5);
+}
+
+#[test]
+fn misuse_of_periodic_domains_is_told() {
+    let cube = Domain::rectangular([0.0; 3], [10.0; 3]);
+    let spheres = [
+        Sphere::new([3000.0, 0.0, 0.0], 1.0),
+        Sphere::new([0.0; 3], 1.0),
+    ];
+    let device = Device::real();
+    let mut open = buffers(&device, &BufferOptions::new(2));
+    let step = Step::new(&spheres, 1.0).in_domain(&cube);
+    let refused = open.record(&mut device.encoder(), &step);
+    assert!(matches!(
+        refused,
+        Err(Error::NotAskedFor {
+            option: "periodic",
+            ..
+        })
+    ));
+    assert!(matches!(
+        open.pair_images(),
+        Err(Error::NotAskedFor {
+            option: "periodic",
+            ..
+        })
+    ));
+
+    let mut periodic = buffers(&device, &BufferOptions::new(2).with_periodic());
+    let bad = Domain::rectangular([0.0; 3], [10.0, f32::NAN, 10.0]);
+    let refused = periodic.record(&mut device.encoder(), &step.in_domain(&bad));
+    assert!(matches!(refused, Err(Error::InvalidDomain { .. })));
+
+    // The host does not see spheres in GPU buffers, so the step itself reports the far sphere.
+    let on_device = Interleaved::new(&device, &spheres);
+    let on_device = on_device.spheres();
+    let step = Step::on_device(&on_device, 1.0).in_domain(&cube);
+    let mut encoder = device.encoder();
+    periodic
+        .record(&mut encoder, &step)
+        .expect("the recording is valid");
+    let summary = periodic.read_summary(&mut encoder).expect("a readback");
+    let summary = ready(device.finish(encoder, summary));
+    assert!(summary.status.contains(Status::IMAGE_OUT_OF_RANGE) && !summary.is_complete());
+    assert_eq!(summary.out_of_range, Some(0));
+    device.assert_silent();
 }

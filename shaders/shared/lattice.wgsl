@@ -34,19 +34,6 @@ fn slack_of(center: vec3<f32>, radius: f32, image: vec3<i32>) -> f32 {
     return SLACK * EPSILON * (far + length_bound(image) + radius) + MIN_POSITIVE;
 }
 
-const IMAGE_BIAS = i32(1u << (IMAGE_BITS - 1u));
-
-// Packs the three components of an image into one word. The order of the words is that of the images.
-fn pack_image(image: vec3<i32>) -> u32 {
-    let n = vec3<u32>(image + IMAGE_BIAS);
-    return (n.x << (2u * IMAGE_BITS)) | (n.y << IMAGE_BITS) | n.z;
-}
-
-fn unpack_image(word: u32) -> vec3<i32> {
-    let n = vec3<u32>(word >> (2u * IMAGE_BITS), word >> IMAGE_BITS, word);
-    return vec3<i32>(n & vec3<u32>((1u << IMAGE_BITS) - 1u)) - IMAGE_BIAS;
-}
-
 // Converts an image from edges of the lattice to the edges that the user gave.
 fn in_given_edges(image: vec3<i32>) -> vec3<i32> {
     return image.x * lattice.in_given_edges[0].xyz

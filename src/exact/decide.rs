@@ -5,9 +5,7 @@ use rayon::prelude::*;
 
 use super::answer::{Arithmetic, Impact};
 use super::impact::impact;
-#[cfg(feature = "gpu")]
-use super::listed::{ImageCollision, ReportedImage};
-use super::listed::{Listed, Report};
+use super::listed::{ImageCollision, Listed, Report, ReportedImage};
 use crate::memory::{LIST, resized};
 use crate::reduce::sort::sort;
 use crate::shared::sets::Sets;
@@ -137,16 +135,19 @@ fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
 }
 
 /// The pairs that a GPU has reported, in open space or in a periodic domain.
-#[cfg(feature = "gpu")]
+#[cfg_attr(
+    not(feature = "gpu"),
+    allow(dead_code, reason = "only the GPU backend makes these lists")
+)]
 pub(crate) enum Reported {
     Open(Vec<ReportedPair>),
     Periodic(Vec<ReportedImage>),
 }
 
-#[cfg(feature = "gpu")]
 impl Reported {
     /// Returns `pairs` with the images (periodic copies) of their second spheres. Without images, the
     /// pairs are in open space.
+    #[cfg(feature = "gpu")]
     pub(crate) fn new(pairs: Vec<ReportedPair>, images: &[[i32; 3]]) -> Self {
         if images.is_empty() {
             return Self::Open(pairs);

@@ -25,9 +25,7 @@ mod two_pairs;
 #[cfg(test)]
 pub(crate) use self::answer::Arithmetic;
 pub(crate) use self::answer::{Impact, Touch};
-#[cfg(feature = "gpu")]
-pub(crate) use self::decide::Reported;
-pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
+pub(crate) use self::decide::{GRAZING, Grazing, Reported, ReportedPair, decide_reported};
 pub use self::impact::time_of_impact;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{ImageCollision, Listed, Report};

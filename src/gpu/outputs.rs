@@ -50,7 +50,22 @@ impl CollisionBuffers {
     /// [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest) was
     /// not set.
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
-        asked(self.reductions.earliest.as_ref(), "earliest")
+        let earliest = self.reductions.earliest.as_ref();
+        asked(earliest.map(|earliest| &earliest.impacts), "earliest")
+    }
+
+    /// Returns the GPU buffer with the image (periodic copy) of the sphere that each sphere hits first, in
+    /// the order of [`earliest`](Self::earliest): an `array<u32>` to be read with `carom_image()`. Spheres
+    /// without an impact have `CAROM_NONE`. If several images of the sphere are hit at the same time, the
+    /// smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] if one of the options `earliest` and `periodic` of
+    /// [`BufferOptions`](super::BufferOptions::earliest) was not set.
+    pub fn earliest_images(&self) -> Result<&wgpu::Buffer, Error> {
+        let earliest = self.reductions.earliest.as_ref();
+        let earliest = asked(earliest, "earliest")?;
+        asked(earliest.images.as_ref(), "periodic")
     }
 
     /// Returns the GPU buffer with each pair once, sorted by sphere indices (a, b): an
@@ -65,6 +80,18 @@ impl CollisionBuffers {
     pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.list), "sorted")
+    }
+
+    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each sorted pair, in the order
+    /// of [`sorted`](Self::sorted): an `array<u32>` to be read with `carom_image()`. Pairs of the same two
+    /// spheres are sorted by their images. Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// The errors of [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the option
+    /// [`periodic`](super::BufferOptions::periodic) was not set.
+    pub fn sorted_images(&self) -> Result<&wgpu::Buffer, Error> {
+        let sorted = asked(self.reductions.sorted.as_ref(), "sorted")?;
+        asked(sorted.images.as_ref(), "periodic")
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the sorted
@@ -117,11 +144,20 @@ impl CollisionBuffers {
         let changes = self.reductions.changes.as_ref();
         asked(changes.map(|changes| &changes.list), "changes")
     }
+
+    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each changed pair, in the order
+    /// of [`changes`](Self::changes): an `array<u32>` to be read with `carom_image()`. Usages: `STORAGE` and
+    /// `COPY_SRC`.
+    ///
+    /// # Errors
+    /// The errors of [`changes`](Self::changes), and [`Error::NotAskedFor`] if the option
+    /// [`periodic`](super::BufferOptions::periodic) was not set.
+    pub fn change_images(&self) -> Result<&wgpu::Buffer, Error> {
+        let changes = asked(self.reductions.changes.as_ref(), "changes")?;
+        asked(changes.images.as_ref(), "periodic")
+    }
 }
 
-fn asked<'a>(
-    buffer: Option<&'a wgpu::Buffer>,
-    option: &'static str,
-) -> Result<&'a wgpu::Buffer, Error> {
-    buffer.ok_or(Error::NotAskedFor { option })
+fn asked<'a, T>(made: Option<&'a T>, option: &'static str) -> Result<&'a T, Error> {
+    made.ok_or(Error::NotAskedFor { option })
 }

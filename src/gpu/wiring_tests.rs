@@ -26,24 +26,32 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
         widest: limits.max_compute_workgroups_per_dimension,
     };
     let stages = Stages::new(&device)?;
-    let open = Buffers::new(&device, &limits, CAPACITY, false)?;
-    let recording = Recording::new(binder, &stages, None, &open)?;
-    assert_eq!(recording.stages(None).count(), 7);
     let periodic = Periodic::new(&device)?;
-    let buffers = Buffers::new(&device, &limits, CAPACITY, true)?;
-    let recording = Recording::new(binder, &stages, Some(&periodic), &buffers)?;
-    assert_eq!(recording.stages(None).count(), 7);
     let kernels = Reduce::new(&device)?;
-    let made = |wanted| {
-        let mut made = Reductions::new(binder, &stages, &kernels, &buffers, &limits, wanted)?;
-        let names = made.take_stages().iter().map(|stage| stage.name).collect();
-        Ok::<Vec<&str>, Error>(names)
-    };
+    for (in_cell, count) in [(false, 6), (true, 7)] {
+        let buffers = Buffers::new(&device, &limits, CAPACITY, in_cell)?;
+        let recording = Recording::new(binder, &stages, Some(&periodic), &buffers)?;
+        assert_eq!(recording.stages(None).count(), count);
+        let made = |wanted| {
+            let mut made = Reductions::new(binder, &stages, &kernels, &buffers, &limits, wanted)?;
+            let names = made.take_stages().iter().map(|stage| stage.name).collect();
+            Ok::<Vec<&str>, Error>(names)
+        };
+        check_reductions(made, count)?;
+    }
+    Ok(())
+}
+
+/// Checks the names of the stages that `made` makes for different requests. `stages` is the number of
+/// stages of a step before them.
+fn check_reductions(
+    made: impl Fn(Wanted) -> Result<Vec<&'static str>, Error>,
+    stages: usize,
+) -> Result<(), Error> {
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // `recording` does not contain the stage `load`, which reads spheres from the application's
-    // buffers. The number 1 stands for this stage.
-    let stages_at_most = 1 + recording.stages(None).count() + all.len();
+    // The number 1 stands for the stage `load`, which reads spheres from the application's buffers.
+    let stages_at_most = 1 + stages + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 
     let none = Wanted::default();

@@ -84,7 +84,6 @@ impl AtWall {
                 axis,
                 radius,
             } => (round(Some(axis), radius, true), point),
-            _ => panic!("an unknown wall"),
         };
         let (mut p, point) = (vector(sphere.center), vector(point));
         for k in 0..3 {

@@ -8,6 +8,7 @@ use super::super::shader::kernels::{Reduce, Stages};
 use super::super::stages::Stage;
 use super::changes::ChangeBuffers;
 use super::contacts::ContactBuffers;
+use super::earliest::EarliestBuffers;
 use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
@@ -44,7 +45,7 @@ impl Wanted {
 
 #[derive(Default)]
 pub(crate) struct Reductions {
-    pub(crate) earliest: Option<wgpu::Buffer>,
+    pub(crate) earliest: Option<EarliestBuffers>,
     pub(crate) sorted: Option<SortedBuffers>,
     pub(crate) contacts: Option<ContactBuffers>,
     pub(crate) changes: Option<ChangeBuffers>,

@@ -14,6 +14,8 @@ pub(crate) struct ChangeBuffers {
     /// Sphere indices (a, b) of the pairs that began, then of the pairs that lasted, then of the
     /// pairs that ended.
     pub(crate) list: wgpu::Buffer,
+    /// In a periodic domain, the image (periodic copy) of sphere b of each pair.
+    pub(crate) images: Option<wgpu::Buffer>,
     /// Sphere indices (a, b) of the last complete step's pairs, sorted.
     kept: wgpu::Buffer,
     kept_count: wgpu::Buffer,
@@ -48,20 +50,47 @@ impl Maker<'_> {
         let made = &mut self.made;
         let list = made.array::<[u32; 2]>("changes", "changes", 2 * pairs, source)?;
         let flags = made.table("change_flags", "flags of changes", 2 * pairs + 1, none)?;
-        let kept = made.array::<[u32; 2]>("kept_pairs", "pairs of the last step", pairs, both)?;
+        let what = "pairs of the last step";
+        let periodic = self.buffers.periodic.is_some();
+        let (kept, images) = if periodic {
+            let (name, of) = ("change_images", "images of the changes");
+            let images = made.array::<u32>(name, of, 2 * pairs, source)?;
+            let kept = made.array::<[u32; 4]>("kept_image_pairs", what, pairs, both)?;
+            (kept, Some(images))
+        } else {
+            (
+                made.array::<[u32; 2]>("kept_pairs", what, pairs, both)?,
+                None,
+            )
+        };
         // The GPU's count of the last step's pairs is 0 before the first step, because wgpu fills
         // new buffers with zeros.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =
             |kernel, count| self.dispatch(kernel, &NamedBuffers::default(), workgroups(count));
         let over = 2 * pairs + 1;
-        let mut dispatches = vec![dispatch(&self.kernels.changes_flag, over)?];
+        let kernels = self.kernels;
+        let [flag, write, keep] = if periodic {
+            [
+                &kernels.changes_images_flag,
+                &kernels.changes_images_write,
+                &kernels.changes_images_keep,
+            ]
+        } else {
+            [
+                &kernels.changes_flag,
+                &kernels.changes_write,
+                &kernels.changes_keep,
+            ]
+        };
+        let mut dispatches = vec![dispatch(flag, over)?];
         dispatches.extend(scan(self.binder, self.stages, &flags)?);
-        dispatches.push(dispatch(&self.kernels.changes_write, over)?);
-        dispatches.push(dispatch(&self.kernels.changes_keep, pairs)?);
+        dispatches.push(dispatch(write, over)?);
+        dispatches.push(dispatch(keep, pairs)?);
         stages.push(Stage::new("changes", dispatches));
         Ok(ChangeBuffers {
             list,
+            images,
             kept,
             kept_count,
         })

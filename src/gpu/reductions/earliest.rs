@@ -9,10 +9,16 @@ use super::super::stages::Stage;
 use super::maker::Maker;
 use crate::Error;
 
+pub(crate) struct EarliestBuffers {
+    pub(crate) impacts: wgpu::Buffer,
+    /// In a periodic domain, the image (periodic copy) of the sphere that each sphere hits first.
+    pub(crate) images: Option<wgpu::Buffer>,
+}
+
 impl Maker<'_> {
-    pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<wgpu::Buffer, Error> {
+    pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<EarliestBuffers, Error> {
         let spheres = self.buffers.capacity.spheres.max(1);
-        let earliest = self.made.array::<GpuEarliest>(
+        let impacts = self.made.array::<GpuEarliest>(
             "earliest",
             "earliest impacts",
             spheres,
@@ -20,14 +26,23 @@ impl Maker<'_> {
         )?;
         let bits = NamedBuffers::default().with::<[u32; 4]>("pair_bits", &self.buffers.pairs);
         let pairs = workgroups(self.pairs());
-        stages.push(Stage::new(
-            "earliest",
-            vec![
-                self.dispatch(&self.kernels.earliest_fill, &bits, workgroups(spheres))?,
-                self.dispatch(&self.kernels.earliest_times, &bits, pairs)?,
-                self.dispatch(&self.kernels.earliest_partners, &bits, pairs)?,
-            ],
-        ));
-        Ok(earliest)
+        let mut dispatches = vec![
+            self.dispatch(&self.kernels.earliest_fill, &bits, workgroups(spheres))?,
+            self.dispatch(&self.kernels.earliest_times, &bits, pairs)?,
+            self.dispatch(&self.kernels.earliest_partners, &bits, pairs)?,
+        ];
+        let mut images = None;
+        if self.buffers.periodic.is_some() {
+            let (name, what) = ("earliest_images", "images of the earliest impacts");
+            let source = BufferUsages::COPY_SRC;
+            images = Some(self.made.array::<u32>(name, what, spheres, source)?);
+            let bits = bits.with::<[u32; 2]>("earliest_bits", &impacts);
+            let kernels = self.kernels;
+            let over = workgroups(spheres);
+            dispatches.push(self.dispatch(&kernels.earliest_images_fill, &bits, over)?);
+            dispatches.push(self.dispatch(&kernels.earliest_images, &bits, pairs)?);
+        }
+        stages.push(Stage::new("earliest", dispatches));
+        Ok(EarliestBuffers { impacts, images })
     }
 }

@@ -9,7 +9,7 @@ use super::super::allocator::ScanTable;
 use super::super::dispatch::{Dispatch, workgroups};
 use super::super::named_buffers::NamedBuffers;
 use super::super::scan::scan;
-use super::super::shader::constants::{DIGIT_BITS, DIGITS, SORT_BLOCK};
+use super::super::shader::constants::{DIGIT_BITS, DIGITS, IMAGE_BITS, SORT_BLOCK};
 use super::super::shader::layout::{CaromCollision, Digit, DispatchArguments, UNIFORM_ALIGNMENT};
 use super::super::stages::Stage;
 use super::maker::Maker;
@@ -19,6 +19,8 @@ pub(crate) struct SortedBuffers {
     /// Pairs as [`CaromCollision`]s, sorted by their sphere indices (a, b). `CaromResults::sorted`
     /// is their number.
     pub(crate) list: wgpu::Buffer,
+    /// In a periodic domain, the image (periodic copy) of sphere b of each pair.
+    pub(crate) images: Option<wgpu::Buffer>,
     pub(crate) dispatch: wgpu::Buffer,
 }
 
@@ -30,6 +32,8 @@ pub(super) struct Sorter {
     digits: wgpu::Buffer,
     /// Number of radix sort digits in the largest sphere index.
     count: u32,
+    /// Number of passes of [`By::Pair`].
+    by_pair: u32,
     /// Two buffers of sort items. Each pass moves the items from one to the other.
     pub(super) items: [wgpu::Buffer; 2],
     /// For each value of a digit, and for each block of items, how many items of the block have
@@ -46,11 +50,17 @@ pub(super) enum By {
 }
 
 /// Returns the digit of the sort key for each pass of both kinds of radix sort. The passes of
-/// [`By::Pair`] come first, with the digits of index b before those of index a. Then come the
-/// passes of [`By::FirstWord`]. The digits of a number begin with the least significant one.
-fn digits(count: u32) -> impl Iterator<Item = Digit> {
-    let passes = [(1, 0), (0, 0), (0, 1)];
-    passes.into_iter().flat_map(move |(word, distinct)| {
+/// [`By::Pair`] come first, with the digits of index b before those of index a. In a periodic domain,
+/// the `of_image` digits of the image come before those of b. Then come the passes of
+/// [`By::FirstWord`]. The digits of a number begin with the least significant one.
+fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
+    let passes = [
+        (2, 0, of_image),
+        (1, 0, count),
+        (0, 0, count),
+        (0, 1, count),
+    ];
+    passes.into_iter().flat_map(|(word, distinct, count)| {
         (0..count).map(move |digit| Digit {
             word,
             shift: digit * DIGIT_BITS,
@@ -90,13 +100,18 @@ impl Sorter {
     pub(super) fn new(maker: &mut Maker<'_>) -> Result<Self, Error> {
         let last = maker.buffers.capacity.spheres.saturating_sub(1).max(1);
         let count = (last.ilog2() + 1).div_ceil(DIGIT_BITS);
+        let of_image = match maker.buffers.periodic {
+            Some(_) => (3 * IMAGE_BITS).div_ceil(DIGIT_BITS),
+            None => 0,
+        };
         let pairs = maker.pairs();
         let blocks = pairs.div_ceil(u64::from(SORT_BLOCK));
         let mut items = || (maker.made).nameless::<[u32; 4]>("the pairs being sorted", pairs);
         Ok(Self {
             items: [items()?, items()?],
-            digits: upload(maker.binder.device, digits(count))?,
+            digits: upload(maker.binder.device, digits(count, of_image))?,
             count,
+            by_pair: of_image + 2 * count,
             table: maker.made.table(
                 "sort_counts",
                 "counts of the digits",
@@ -108,8 +123,8 @@ impl Sorter {
 
     fn passes(&self, by: By) -> Range<u32> {
         match by {
-            By::Pair => 0..2 * self.count,
-            By::FirstWord => 2 * self.count..3 * self.count,
+            By::Pair => 0..self.by_pair,
+            By::FirstWord => self.by_pair..self.by_pair + self.count,
         }
     }
 
@@ -172,15 +187,43 @@ impl Maker<'_> {
             pairs + 1,
             BufferUsages::empty(),
         )?;
-        let (mut dispatches, repeated) = sorter.sort(self, By::Pair, &self.buffers.pairs)?;
-        let named = NamedBuffers::default()
-            .with::<[u32; 4]>("repeated_pairs", &repeated)
-            .with::<[u32; 4]>("sorted_bits", &list);
         let over = workgroups(pairs + 1);
-        dispatches.push(self.dispatch(&self.kernels.unique_flag, &named, over)?);
+        let kernels = self.kernels;
+        let (mut dispatches, images);
+        let (flag, write);
+        if self.buffers.periodic.is_some() {
+            let (name, what) = ("sorted_images", "images of the sorted pairs");
+            let source = BufferUsages::COPY_SRC;
+            images = Some(self.made.array::<u32>(name, what, pairs, source)?);
+            let [first, _] = &sorter.items;
+            let named = NamedBuffers::default()
+                .with::<[u32; 4]>("pair_bits", &self.buffers.pairs)
+                .with::<[u32; 4]>("items_after", first)
+                .with::<[u32; 4]>("sorted_bits", &list);
+            dispatches = vec![self.dispatch(&kernels.sort_items, &named, workgroups(pairs))?];
+            let (passes, items) = sorter.sort(self, By::Pair, first)?;
+            dispatches.extend(passes);
+            let named = named.with::<[u32; 4]>("sorted_items", &items);
+            flag = self.dispatch(&kernels.unique_images_flag, &named, over)?;
+            write = self.dispatch(&kernels.unique_images_write, &named, over)?;
+        } else {
+            images = None;
+            let repeated;
+            (dispatches, repeated) = sorter.sort(self, By::Pair, &self.buffers.pairs)?;
+            let named = NamedBuffers::default()
+                .with::<[u32; 4]>("repeated_pairs", &repeated)
+                .with::<[u32; 4]>("sorted_bits", &list);
+            flag = self.dispatch(&kernels.unique_flag, &named, over)?;
+            write = self.dispatch(&kernels.unique_write, &named, over)?;
+        }
+        dispatches.push(flag);
         dispatches.extend(scan(self.binder, self.stages, &flags)?);
-        dispatches.push(self.dispatch(&self.kernels.unique_write, &named, over)?);
+        dispatches.push(write);
         stages.push(Stage::new("sort", dispatches));
-        Ok(SortedBuffers { list, dispatch })
+        Ok(SortedBuffers {
+            list,
+            images,
+            dispatch,
+        })
     }
 }

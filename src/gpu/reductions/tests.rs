@@ -7,6 +7,7 @@ use super::super::detector_backend::{Gpu, encoder};
 use super::super::dispatch::workgroups;
 use super::super::filter_on_gpu::adapter;
 use super::super::options::BufferOptions;
+use super::super::pair_list::unpacked_image;
 use super::super::read_now;
 use super::super::shader::layout::CaromResults;
 use super::super::status::Status;
@@ -16,24 +17,35 @@ use crate::exact::GRAZING;
 use crate::reduce;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
-use crate::{Collision, Error, Sphere};
+use crate::{Collision, Domain, Error, Sphere};
 
 /// A GPU device for a test, with buffers that start full of random bits. `previous` holds the pairs
 /// of the last complete step, from which the test computes the changes that it expects.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
-    previous: Vec<Collision>,
+    previous: (Vec<Collision>, Vec<[i32; 3]>),
+    domain: Domain,
 }
 
 #[derive(Default)]
 struct Left {
+    images: Images,
     raw: Vec<u32>,
     earliest: Vec<u32>,
     sorted: Vec<u32>,
     dispatch: Vec<u32>,
     offsets: Vec<u32>,
     indices: Vec<u32>,
+    changes: Vec<u32>,
+}
+
+/// The images (periodic copies) of the second spheres in each list. Empty in open space.
+#[derive(Default)]
+struct Images {
+    raw: Vec<u32>,
+    earliest: Vec<u32>,
+    sorted: Vec<u32>,
     changes: Vec<u32>,
 }
 
@@ -48,17 +60,21 @@ fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
 
 impl Rig {
     fn new(capacity: Capacity) -> Self {
-        Self::with(adapter(), capacity)
+        Self::with(adapter(), capacity, Domain::open())
+    }
+
+    fn periodic(capacity: Capacity, domain: Domain) -> Self {
+        Self::with(adapter(), capacity, domain)
     }
 
     /// Makes a test device on which a dispatch has at most `widest` workgroups along each axis.
     fn folded(capacity: Capacity, widest: u32) -> Self {
         let mut gpu = adapter();
         gpu.limits().max_compute_workgroups_per_dimension = widest;
-        Self::with(gpu, capacity)
+        Self::with(gpu, capacity, Domain::open())
     }
 
-    fn with(mut gpu: Gpu, capacity: Capacity) -> Self {
+    fn with(mut gpu: Gpu, capacity: Capacity, domain: Domain) -> Self {
         gpu.noise = Some(7);
         // The pattern has no `..`, so a field that is added to the struct causes a compile error
         // here until it is tested.
@@ -73,6 +89,7 @@ impl Rig {
             sorted,
             contacts,
             changes,
+            periodic: !domain.is_open(),
             ..BufferOptions::new(capacity.spheres as u32)
         };
         let buffers = (gpu.pipeline.with_capacity(&options, capacity))
@@ -87,7 +104,8 @@ impl Rig {
         Self {
             gpu,
             buffers,
-            previous: Vec::new(),
+            previous: <(Vec<_>, Vec<_>)>::default(),
+            domain,
         }
     }
 
@@ -119,7 +137,7 @@ impl Rig {
             spheres,
             sets: sets(split),
             dt: 1.0,
-            domain: carom::Domain::open(),
+            domain: self.domain,
         };
         let mut recorded = encoder(&self.gpu.device);
         self.buffers.record_checked(&mut recorded, step.check()?)?;
@@ -141,6 +159,24 @@ impl Rig {
             let part = [(part, 0, part.size())];
             read_now::read(device, queue, encoder(device), &part, words)?;
         }
+        if !self.domain.is_open() {
+            let Images {
+                raw,
+                earliest,
+                sorted,
+                changes,
+            } = &mut left.images;
+            let b = &self.buffers;
+            for (part, words) in [
+                (b.pair_images()?, raw),
+                (b.earliest_images()?, earliest),
+                (b.sorted_images()?, sorted),
+                (b.change_images()?, changes),
+            ] {
+                let part = [(part, 0, part.size())];
+                read_now::read(device, queue, encoder(device), &part, words)?;
+            }
+        }
         let results: &[u8] = bytemuck::cast_slice(&results);
         Ok((bytemuck::pod_read_unaligned(results), left))
     }
@@ -148,7 +184,7 @@ impl Rig {
     fn check(&mut self, spheres: &[Sphere], split: usize) -> CaromResults {
         let sets = sets(split);
         let (results, left) = self.step(spheres, split);
-        let mut raw: Vec<[u32; 4]> = left
+        let raw: Vec<[u32; 4]> = left
             .raw
             .chunks_exact(4)
             .map(|words| [words[0], words[1], words[2], words[3]])
@@ -158,14 +194,34 @@ impl Rig {
             (results.spheres as usize, results.b_offset as usize),
             (spheres.len(), split)
         );
+        let periodic = !self.domain.is_open();
         let any_order = collisions(&raw);
-        reduce::sort::sort(&mut raw, |pair| [pair[0], pair[1] & !GRAZING]);
-        let pairs = collisions(&raw);
+        let images_of = |words: &[u32], count: usize| -> Vec<[i32; 3]> {
+            let words = words.iter().take(count).map(|&word| unpacked_image(word));
+            words.collect()
+        };
+        let any_images = images_of(&left.images.raw, raw.len());
+        let image = |k: usize| any_images.get(k).copied().unwrap_or_default();
+        let with_images = raw.iter().enumerate().map(|(k, pair)| (*pair, image(k)));
+        let mut raw: Vec<([u32; 4], [i32; 3])> = with_images.collect();
         // If the GPU lists a pair several times, all of its entries have the same bits.
-        let mut found: Vec<[u32; 4]> = any_order.iter().map(bits).collect();
+        let mut found = raw.clone();
+        found.iter_mut().for_each(|(pair, _)| pair[1] &= !GRAZING);
         found.sort_unstable();
         found.dedup();
-        assert_eq!(found, pairs.iter().map(bits).collect::<Vec<_>>());
+        let key = |(pair, image): &([u32; 4], [i32; 3])| ([pair[0], pair[1] & !GRAZING], *image);
+        reduce::sort::sort(&mut raw, key);
+        let (raw, images): (Vec<[u32; 4]>, Vec<[i32; 3]>) = raw.into_iter().unzip();
+        let images = if periodic { images } else { Vec::new() };
+        let pairs = collisions(&raw);
+        let with_images = pairs.iter().map(bits).enumerate();
+        let with_images = with_images.map(|(k, pair)| (pair, images.get(k).copied()));
+        let mut listed: Vec<_> = with_images
+            .map(|(pair, image)| (pair, image.unwrap_or_default()))
+            .collect();
+        listed.sort_unstable();
+        assert_eq!(found, listed);
+        assert_eq!(images_of(&left.images.sorted, images.len()), images);
 
         assert_eq!(results.sorted as usize, raw.len());
         assert!(
@@ -180,14 +236,19 @@ impl Rig {
         assert!((enough..=enough + u64::from(y)).contains(&(u64::from(x) * u64::from(y))));
 
         let capacity = left.offsets.len() - 1;
-        let mut earliest: Vec<u32> =
-            reduce::earliest::earliest(&any_order, &[], spheres.len(), sets)
-                .into_iter()
-                .flat_map(|first| match first {
-                    Some(first) => [first.toi.to_bits(), first.partner],
-                    None => [f32::MAX.to_bits(), u32::MAX],
-                })
-                .collect();
+        let first = reduce::earliest::earliest(&any_order, &any_images, spheres.len(), sets);
+        for (first, &word) in first.iter().zip(&left.images.earliest) {
+            let none = word == u32::MAX;
+            let image = (!none).then(|| unpacked_image(word));
+            assert_eq!(image, first.map(|first| first.image));
+        }
+        let mut earliest: Vec<u32> = first
+            .into_iter()
+            .flat_map(|first| match first {
+                Some(first) => [first.toi.to_bits(), first.partner],
+                None => [f32::MAX.to_bits(), u32::MAX],
+            })
+            .collect();
         let none = [f32::MAX.to_bits(), u32::MAX];
         earliest.extend(none.repeat(capacity.max(1) - spheres.len()));
         assert!(left.earliest == earliest, "earliest");
@@ -206,7 +267,15 @@ impl Rig {
         if status.intersects(Status::TRUNCATED | Status::TOO_MANY_SEGMENTS) {
             assert_eq!(counts, [0; 3]);
         } else {
-            let changes = reduce::changes::changes((&self.previous, &[]), (&pairs, &[]));
+            let (before, before_images) = &self.previous;
+            let changes = reduce::changes::changes((before, before_images), (&pairs, &images));
+            let changed = [
+                changes.began_images,
+                changes.lasted_images,
+                changes.ended_images,
+            ];
+            let changed = changed.concat();
+            assert_eq!(images_of(&left.images.changes, changed.len()), changed);
             let all = [changes.began, changes.lasted, changes.ended];
             assert_eq!(counts, [0, 1, 2].map(|k| all[k].len() as u32));
             let all = all.concat();
@@ -214,7 +283,7 @@ impl Rig {
                 left.changes[..2 * all.len()] == *all.as_flattened(),
                 "changes"
             );
-            self.previous = pairs;
+            self.previous = (pairs, images);
         }
         results
     }
@@ -278,6 +347,28 @@ fn reductions_of_successive_steps_of_a_gas_match_the_cpu() {
     assert!(counts[1].iter().all(|&count| count > 100));
     assert!(counts[2][0] == 0 && counts[2][1] > 1000 && counts[2][2] == 0);
     assert!(counts[3][..2] == [0, 0] && counts[3][2] > 1000);
+}
+
+/// Tests reductions in periodic cells that are large, smaller than some spheres, and skewed.
+#[test]
+fn reductions_in_periodic_domains_match_the_cpu() {
+    let side = 30.0;
+    let skewed = [[side, 0.0, 0.0], [9.0, side, 0.0], [0.0, -7.0, side]];
+    for (domain, count) in [
+        (Domain::rectangular([0.0; 3], [side; 3]), 4000),
+        (Domain::triclinic([1.0; 3], skewed), 4000),
+        (Domain::rectangular([0.0; 3], [1.5; 3]), 9),
+    ] {
+        let mut rig = Rig::periodic(capacity(4000, 60_000, 30_000), domain);
+        let mut counts = [0; 3];
+        for (split, time) in [(0, 0.0), (0, 0.25), (5, 0.25), (5, 0.5)] {
+            let results = rig.check(&gas(count, time), split);
+            assert_eq!(results.status, 0);
+            counts = [results.began, results.lasted, results.ended];
+        }
+        assert!(counts.iter().sum::<u32>() > 0);
+        assert!(rig.previous.1.iter().any(|image| *image != [0; 3]));
+    }
 }
 
 #[test]

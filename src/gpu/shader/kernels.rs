@@ -117,6 +117,15 @@ kernels! {
     changes_flag: "changes", "flag", [];
     changes_write: "changes", "write", [];
     changes_keep: "changes", "keep", [];
+    // Only in a periodic domain.
+    sort_items: "sort_items", "main", [];
+    unique_images_flag: "unique_images", "flag", [];
+    unique_images_write: "unique_images", "write", [];
+    earliest_images_fill: "earliest_images", "fill", [];
+    earliest_images: "earliest_images", "images", [];
+    changes_images_flag: "changes_images", "flag", [];
+    changes_images_write: "changes_images", "write", [];
+    changes_images_keep: "changes_images", "keep", [];
 }
 
 /// Returns all kernels (entry points of carom's compute shaders).

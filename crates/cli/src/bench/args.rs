@@ -21,8 +21,8 @@ pub(crate) struct Args {
     /// values of --scene, --n, --density, --ratio or --bullets by commas.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
-    /// Numbers of spheres in each benchmark scene
-    #[arg(long, default_value = "100000", value_delimiter = ',', value_parser = count)]
+    /// Numbers of spheres in each benchmark scene; without this option, 100000
+    #[arg(long, value_delimiter = ',', value_parser = count)]
     n: Vec<usize>,
     /// Densities of the benchmark scenes, such as 0.3, instead of each scene's own density
     ///
@@ -82,6 +82,15 @@ pub(crate) struct Args {
     /// threads. The bandwidth of a GPU is not measured, so runs on a GPU have no floor without --bandwidth.
     #[arg(long, value_name = "GB/s", value_parser = bandwidth)]
     pub(crate) bandwidth: Option<f64>,
+    /// Check and time the GPU backend, and write a report to this folder
+    ///
+    /// The report, the files `report.md` and `report.json`, is for the developers of carom. It has the GPU,
+    /// a comparison of the lists of the GPU and the CPU on all benchmark scenes, and the times of the stages
+    /// on worlds of up to 10 million spheres. With --n, no world has more spheres than that number. Worlds
+    /// that would take too long are skipped.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scene", "density", "ratio", "bullets",
+        "input", "at_rest", "check", "threads", "dt"])]
+    pub(crate) gpu_report: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
@@ -133,6 +142,10 @@ pub(crate) struct Case {
 impl Args {
     /// Ends the process with a message and exit code 2 if the command-line arguments contradict each other.
     pub(crate) fn check(&self) {
+        if self.gpu_report.is_some() && matches!(self.backend, Where::Cpu) {
+            let what = "`--gpu-report` needs a GPU: leave out `--backend cpu`";
+            exit_with_usage_error("bench", what.to_owned());
+        }
         if let Err(what) = self.cases() {
             exit_with_usage_error("bench", what);
         }
@@ -165,6 +178,11 @@ impl Args {
         }
     }
 
+    /// Returns the largest number of spheres of a world in the report of `--gpu-report`.
+    pub(crate) fn most(&self) -> usize {
+        self.n.iter().copied().max().unwrap_or(usize::MAX)
+    }
+
     /// Returns every combination of the requested benchmark scenes, numbers of spheres and parameters, or an
     /// error message if a scene lacks one of the parameters.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, String> {
@@ -182,7 +200,7 @@ impl Args {
                 ));
             }
             let own = scene.parameters();
-            for &n in &self.n {
+            for n in or(&self.n, 100_000) {
                 for density in or(&self.density, own.density) {
                     for ratio in or(&self.ratio, own.ratio) {
                         for bullets in or(&self.bullets, own.bullets) {
@@ -326,6 +344,7 @@ mod tests {
             "--dt inf",
             "--repeats 0",
             "--input spheres.csv",
+            "--gpu-report out --scene gas",
             "--input spheres.csv --dt 1 --n 10",
         ] {
             assert!(cases(wrong).is_err(), "{wrong}");

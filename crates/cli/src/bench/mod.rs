@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod floor;
+mod report;
 
 use std::io::Write;
 use std::time::Instant;
@@ -76,6 +77,9 @@ struct Stage {
 }
 
 pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
+    if let Some(folder) = &arguments.gpu_report {
+        return report::run(&arguments, folder);
+    }
     let cases = arguments.cases().map_err(|what| anyhow!(what))?;
     let input = arguments.input();
     let mut bench = Bench {

@@ -1,0 +1,111 @@
+// Finds the pairs that began (are new), lasted (were there before) and ended (are gone) since the last complete
+// step, by comparing two sorted lists. A pair is (a, b, image), where the image is 0 in open space. The kernels
+// that import this file declare `now(index)` and `kept(index)`, which return a pair of this step and of the last
+// complete step; `write_change(to, pair)`, which writes a pair of the list of changes; and
+// `keep_pair(index, pair)`, which stores a pair for the next comparison.
+
+#import carom::{CAROM_INCOMPLETE}
+#needs change_flags, kept_count, results
+
+fn is_before(one: vec3<u32>, other: vec3<u32>) -> bool {
+    if one.x != other.x {
+        return one.x < other.x;
+    }
+    return one.y < other.y || (one.y == other.y && one.z < other.z);
+}
+
+fn pair_at(place: u32, of_kept: bool) -> vec3<u32> {
+    if of_kept {
+        return kept(place);
+    }
+    return now(place);
+}
+
+// Returns whether `pair` is among the first `count` pairs of a sorted list: that of the last complete step if
+// `of_kept` is true, otherwise that of this step.
+fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
+    var low = 0u;
+    var high = count;
+    while low < high {
+        let half = low + (high - low) / 2u;
+        if is_before(pair_at(half, of_kept), pair) {
+            low = half + 1u;
+        } else {
+            high = half;
+        }
+    }
+    return low < count && all(pair_at(low, of_kept) == pair);
+}
+
+// Returns whether this step's list of pairs is complete. If it is not, no changes are computed, and the pairs
+// of the last complete step are kept.
+fn is_complete() -> bool {
+    return (results.status & CAROM_INCOMPLETE) == 0u;
+}
+
+fn now_count() -> u32 {
+    return select(0u, results.sorted, is_complete());
+}
+
+fn before_count() -> u32 {
+    return select(0u, kept_count, is_complete());
+}
+
+fn kept_begin() -> u32 {
+    return arrayLength(&change_flags) / 2u;
+}
+
+// Marks pair `index` if it began or ended.
+fn flag_change(index: u32) {
+    let half = kept_begin();
+    if index >= arrayLength(&change_flags) {
+        return;
+    }
+    let count = now_count();
+    let before = before_count();
+    var changed = false;
+    if index < half {
+        changed = index < count && !is_among(now(index), before, true);
+    } else {
+        let of_kept = index - half;
+        changed = of_kept < before && !is_among(kept(of_kept), count, false);
+    }
+    change_flags[index] = select(0u, 1u, changed);
+}
+
+// Writes pair `index` to the list of changes, after the prefix sum of the flags.
+fn list_change(index: u32) {
+    let half = kept_begin();
+    if index >= arrayLength(&change_flags) {
+        return;
+    }
+    let count = now_count();
+    let began = change_flags[half];
+    if index < half {
+        if index < count {
+            let own = change_flags[index];
+            // Of the pairs before this one in the sorted list, `own` are new. The other (index - own) pairs
+            // were already there in the last complete step.
+            let to = select(began + index - own, own, change_flags[index + 1u] > own);
+            write_change(to, now(index));
+        }
+    } else if index - half < before_count() && change_flags[index + 1u] > change_flags[index] {
+        // Pairs that ended are listed after all pairs of this step.
+        write_change(count + change_flags[index] - began, kept(index - half));
+    }
+    if index == 0u {
+        results.began = began;
+        results.lasted = count - began;
+        results.ended = change_flags[2u * half] - began;
+    }
+}
+
+fn keep_for_next(index: u32) {
+    let count = now_count();
+    if index < count {
+        keep_pair(index, now(index));
+    }
+    if is_complete() && index == 0u {
+        kept_count = count;
+    }
+}
