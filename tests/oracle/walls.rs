@@ -84,11 +84,6 @@ impl AtWall {
                 axis,
                 radius,
             } => (round(Some(axis), radius, true), point),
-            #[allow(
-                unreachable_patterns,
-                reason = "only programs outside the library need this pattern"
-            )]
-            _ => panic!("an unknown wall"),
         };
         let (mut p, point) = (vector(sphere.center), vector(point));
         for k in 0..3 {
