@@ -30,7 +30,7 @@ pub struct BufferOptions {
     /// in flight at once; at least 1. The default is 8.
     pub recordings: u32,
     /// Largest number of candidates (pairs of grid entries to test) in a step. If a step has more
-    /// candidates, none of them is tested, and its status has
+    /// candidates, most of them are not tested, and its status has
     /// [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED). The default is 2³⁴.
     pub max_candidates: u64,
     /// Period of the queue's timestamps in nanoseconds per tick: `queue.get_timestamp_period()`. If

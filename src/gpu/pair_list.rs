@@ -38,7 +38,7 @@ pub struct RawCollision {
     pub grazing: bool,
 }
 
-/// Returns the image (periodic copy) that a word of the shaders stands for.
+/// Unpacks an image (periodic copy) from a word that the shaders have written.
 pub(super) fn unpacked_image(word: u32) -> [i32; 3] {
     let component = |k: u32| {
         let bits = word >> (IMAGE_BITS * (2 - k)) & ((1 << IMAGE_BITS) - 1);

@@ -117,7 +117,7 @@ kernels! {
     changes_flag: "changes", "flag", [];
     changes_write: "changes", "write", [];
     changes_keep: "changes", "keep", [];
-    // Only in a periodic domain.
+    // The following shaders run only in a periodic domain.
     sort_items: "sort_items", "main", [];
     unique_images_flag: "unique_images", "flag", [];
     unique_images_write: "unique_images", "write", [];
