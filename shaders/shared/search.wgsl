@@ -29,7 +29,6 @@ const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Returns whether the workgroups have counted more candidates so far than allowed.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -102,7 +101,8 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Returns a mask with one bit for each of 32 candidates, set if the candidate may touch the searching sphere.
+// Returns a mask with one bit for each of 32 candidates from number `first` on, set if the candidate may
+// touch the searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);

@@ -9,7 +9,7 @@ use crate::exact::GRAZING;
 /// The result of reading the pairs of a step back from the GPU.
 #[derive(Clone, Debug)]
 pub enum PairList<T> {
-    /// The step with all of its pairs.
+    /// The result of the step, with all of its pairs.
     Complete(T),
     /// The capacity that the step needs, instead of an incomplete list of pairs.
     ///

@@ -98,7 +98,6 @@ fn dispatches_wider_than_an_axis_are_folded() {
     }
 }
 
-/// Returns the contents of the GPU buffer that is bound to the shader variable `name`.
 fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
     let Some(buffers) = &gpu.buffers else {
         panic!("carom has not created its buffers");
