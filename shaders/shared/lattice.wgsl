@@ -15,7 +15,6 @@ fn along_edges(v: vec3<f32>) -> vec3<f32> {
     );
 }
 
-// Returns the vector by which an image (periodic copy) is displaced, with float32 rounding errors.
 fn displacement(image: vec3<i32>) -> vec3<f32> {
     let n = vec3<f32>(image);
     return opaque3(lattice.edges[0].xyz * n.x + lattice.edges[1].xyz * n.y + lattice.edges[2].xyz * n.z);
@@ -35,8 +34,7 @@ fn slack_of(center: vec3<f32>, radius: f32, image: vec3<i32>) -> f32 {
     return SLACK * EPSILON * (far + length_bound(image) + radius) + MIN_POSITIVE;
 }
 
-// Converts the displacement of an image (periodic copy) from multiples of the lattice's edges to multiples of
-// the edges that the user gave.
+// Converts an image's displacement from multiples of the lattice's edges to multiples of the user's edges.
 fn in_given_edges(image: vec3<i32>) -> vec3<i32> {
     return image.x * lattice.in_given_edges[0].xyz
         + image.y * lattice.in_given_edges[1].xyz

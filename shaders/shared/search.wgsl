@@ -118,8 +118,7 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
 }
 
 // Tests candidates in batches of 32: a cheap test for all of them, then an expensive test for the few that
-// pass. So the invocations of a subgroup run their expensive tests at the same time, and wait less for each
-// other.
+// pass. So the invocations of a subgroup wait less for each other's expensive tests.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);

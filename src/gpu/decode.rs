@@ -258,7 +258,7 @@ impl Read {
     }
 }
 
-/// Returns the error of a step with a sphere whose images are out of range.
+/// Returns the error for a sphere that is too far from the periodic cell, or has too many images.
 pub(super) fn out_of_range(summary: &StepSummary, most_cells: Option<i32>) -> Option<Error> {
     let index = summary.out_of_range? as usize;
     let (set, index) = match summary.second_set_start.map(|first| first as usize) {

@@ -190,8 +190,8 @@ impl Gpu {
         periodic: bool,
         limits: Limits,
     ) -> Result<(), Error> {
-        // Buffers for periodic domains make a step in open space slower, and other buffers cannot do
-        // a step in a periodic domain.
+        // Buffers for periodic domains make a step in open space slower, and other buffers cannot
+        // do a step in a periodic domain.
         let fit = |buffers: &mut CollisionBuffers| buffers.options.periodic == periodic;
         self.buffers.take_if(|buffers| !fit(buffers));
         let had = self

@@ -52,7 +52,8 @@ pub struct BufferOptions {
     /// `sorted`.
     pub changes: bool,
     /// Whether steps may have a periodic domain ([`Step::in_domain`](crate::Step::in_domain)). Each
-    /// pair then has an image: [`CollisionBuffers::pair_images`](super::CollisionBuffers::pair_images).
+    /// pair then has an image:
+    /// [`CollisionBuffers::pair_images`](super::CollisionBuffers::pair_images).
     ///
     /// The images (periodic copies) of spheres near the faces of the domain's cell need room:
     /// [`segments`](Self::segments) counts them, too.

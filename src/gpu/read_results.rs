@@ -47,8 +47,8 @@ impl CollisionBuffers {
     ///
     /// The copy has room for at least one and a half times the number of pairs of the latest step
     /// that was read back, or for 131 072 pairs if none was read back yet, but never more than the
-    /// buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. `encoder` is the same as for
-    /// [`read_summary`](Self::read_summary).
+    /// buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. `encoder` is
+    /// the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// The errors of [`read_summary`](Self::read_summary).
@@ -112,7 +112,6 @@ impl CollisionBuffers {
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
-        // In a periodic domain, the image (periodic copy) of each pair is read back, too.
         let image = self
             .buffers
             .periodic

@@ -1,5 +1,5 @@
-//! Computes on the GPU which pairs began, lasted or ended since the last complete step. The CPU version is in
-//! `src/reduce/changes.rs`.
+//! Computes on the GPU which pairs began, lasted or ended since the last complete step. The CPU
+//! version is in `src/reduce/changes.rs`.
 
 use wgpu::BufferUsages;
 

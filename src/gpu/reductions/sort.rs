@@ -1,5 +1,5 @@
-//! Computes on the GPU the sorted list of pairs: each pair once, sorted by its sphere indices (a, b). The CPU
-//! version is in `src/reduce/sort.rs`.
+//! Computes on the GPU the sorted list of pairs: each pair once, sorted by its sphere indices (a,
+//! b). The CPU version is in `src/reduce/sort.rs`.
 
 use std::ops::Range;
 
@@ -50,8 +50,8 @@ pub(super) enum By {
 }
 
 /// Returns the digit of the sort key for each pass of both kinds of radix sort. The passes of
-/// [`By::Pair`] come first, with the digits of index b before those of index a. In a periodic domain,
-/// the `of_image` digits of the image come before those of b. Then come the passes of
+/// [`By::Pair`] come first, with the digits of index b before those of index a. In a periodic
+/// domain, the `of_image` digits of the image come before those of b. Then come the passes of
 /// [`By::FirstWord`]. The digits of a number begin with the least significant one.
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [

@@ -185,7 +185,6 @@ layouts! {
         unused: f32,
     }
 
-    /// Distribution of the spheres in space, estimated from a sample.
     struct GpuSpace = "Space" {
         log_others: [f32; OCTAVES],
         frame: GpuFrame,
@@ -244,7 +243,6 @@ layouts! {
         sphere: u32,
     }
 
-    /// Grid cell of a sphere, and a tag that packs the numbers of the grid and of the time segment.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,
