@@ -1,7 +1,6 @@
 // Finds, for the first impact of each sphere, which image (periodic copy) of the other sphere is hit, or the
 // smallest one if several are hit at that time. Runs after the kernels of `earliest.wgsl`. The entry point
 // `fill` initializes the list, and `images` fills it.
-// Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}

@@ -20,6 +20,7 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
         cpu: Cpu::default(),
         reason: String::new(),
         both: ReusedVec::default(),
+        bounded_walls: BoundedWalls::default(),
         touching: Collisions::default(),
     }
 }
