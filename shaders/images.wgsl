@@ -43,8 +43,8 @@ var<workgroup> sh_further: u32;
 var<workgroup> sh_listed: array<Listed, SCAN_WORKGROUP>;
 var<workgroup> sh_base: u32;
 
-// Finds which images of a time segment reach into the cell of the periodic domain. The bounding box of the
-// segment, along the edges of the cell, is enlarged by more than all rounding errors.
+// Finds which images of a time segment reach into the cell of the periodic domain. The segment's bounding box
+// along the cell's edges is enlarged by more than all rounding errors.
 fn listed_at(sphere: u32, number: u32) -> Listed {
     let own = wrapped_spheres[sphere];
     let power = size_class_power(size_class_of_sphere[sphere]);
@@ -114,9 +114,8 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Describes a time segment with several images in an `Entry` of its own. A segment after the first of its
-// sphere also gets a copy of the sphere, because an `Entry` belongs to a sphere, and the segments have
-// different bounding boxes.
+// Gives a time segment with several images its own `Entry`. If it is not the first segment of its sphere,
+// also copies the sphere, because each sphere has only one `Entry`.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -142,7 +141,6 @@ fn raise(size_class: u32, axis: u32, x: f32) {
     }
 }
 
-// Extends the bounds of a size class (spheres of similar size) to include an image.
 fn include(size_class: u32, path: Path, number: u32) {
     let power = size_class_power(size_class);
     let at = middle(path, power, number);

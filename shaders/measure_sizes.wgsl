@@ -223,7 +223,6 @@ fn add_gathered(place: u32) {
     add(gathered - 1u, sum);
 }
 
-// Reserves entries of the list of time segments. The counter keeps counting when the list is full.
 fn take_segments(count: u32) -> u32 {
     let base = atomicAdd(&counters.segments[0], count);
     if base + count < base {

@@ -16,8 +16,8 @@
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether pair `index` is not a repeat of the pair before it. A repeat has the same two spheres, even
-// if only one of the two pairs is marked as grazing (undecided).
+// Returns whether pair `index` is the first one, or differs from the pair before it in a sphere. The mark for
+// grazing (undecided) pairs does not count.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -16,8 +16,8 @@
 @group(0) @binding(5) var<storage, read_write> sorted_images: array<u32>;
 @group(0) @binding(6) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether item `index` is not a repeat of the item before it. A repeat has the same two spheres and the
-// same image, even if only one of the two pairs is marked as grazing (undecided).
+// Returns whether item `index` is the first one, or differs from the item before it in a sphere or the image.
+// The mark for grazing (undecided) pairs does not count.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -110,8 +110,8 @@ const CAROM_TRUNCATED = 1u;
 // Status bit: there are more time segments than the buffers can hold. Nothing was
 // searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
-// Status bit: there are more candidates (pairs to be tested) than allowed. Most were not
-// tested, so the list of pairs is incomplete.
+// Status bit: there are more candidates (pairs to be tested) than allowed. Most were
+// not tested, so the list of pairs is incomplete.
 const CAROM_TOO_CROWDED = 4u;
 // Status bit: there are more spheres than the buffers can hold or the description of
 // the input allows. Nothing was searched.

@@ -1,9 +1,8 @@
-// Finds the pairs that began (are new), lasted (were there before) and ended (are gone) since the last
-// complete step, by comparing the sorted lists of pairs of both steps. A pair is (a, b, image), with an image
-// (periodic copy) of sphere b, or 0 in open space. The kernels that import this file declare `now(index)` and
-// `kept(index)`, which return a pair of this step and of the last complete step; `write_change(to, pair)`,
-// which writes a pair of the list of changes; and `keep_pair(index, pair)`, which stores a pair for the next
-// comparison.
+// Compares the sorted list of pairs with that of the last complete step, to find pairs that began (are new),
+// lasted or ended. A pair is (a, b, image), with an image (periodic copy) of sphere b, or 0 in open space.
+// The kernels that import this file declare `now(index)` and `kept(index)`, which return a pair of this step
+// and of the last complete step; `write_change(to, pair)`, which writes a pair of the list of changes; and
+// `keep_pair(index, pair)`, which stores a pair for the next comparison.
 
 #import carom::{CAROM_INCOMPLETE}
 #needs change_flags, kept_count, results

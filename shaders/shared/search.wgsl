@@ -29,7 +29,6 @@ const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
 var<workgroup> sh_finished: atomic<u32>;
 
-// Returns whether the workgroups have counted more candidates so far than allowed.
 fn refused() -> bool {
     let low = atomicLoad(&counters.candidates[0]);
     let high = atomicLoad(&counters.candidates[1]);
@@ -102,7 +101,8 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Returns a mask with one bit for each of 32 candidates, set if the candidate may touch the searching sphere.
+// Returns a mask with one bit for each of 32 candidates from number `first` on, set if the candidate may
+// touch the searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -118,8 +118,7 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
 }
 
 // Tests candidates in batches of 32: a cheap test for all of them, then an expensive test for the few that
-// pass. So the invocations of a subgroup run their expensive tests at the same time, and wait less for each
-// other.
+// pass. So the invocations of a subgroup wait less for each other's expensive tests.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);

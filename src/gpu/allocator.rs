@@ -17,7 +17,6 @@ pub(crate) struct ScanTable {
 }
 
 pub(crate) struct ScanLevel {
-    /// Number of 32-bit words in the buffer, without the padding.
     pub(crate) words: u64,
     /// GPU buffer of the words, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,

@@ -27,12 +27,12 @@ pub(crate) struct Capacity {
 
 /// GPU buffers that only periodic domains need.
 pub(crate) struct PeriodicBuffers {
-    /// Uniform buffer of the domain's lattice in the caller's units.
+    /// Uniform buffer of the periodic domain's edges (its lattice), in the caller's units.
     pub(crate) given_lattice: wgpu::Buffer,
     /// Packed image (periodic copy) of the second sphere of each pair.
     pub(crate) pair_images: wgpu::Buffer,
-    /// The buffers of the step, with the wrapped spheres in place of the spheres. The kernels that
-    /// make the grids read the wrapped spheres.
+    /// The buffers of the step, in which wrapped spheres (moved into the periodic cell by whole
+    /// edges) replace the spheres. For the kernels that make the grids.
     pub(crate) named: NamedBuffers,
 }
 
@@ -100,7 +100,8 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Resu
     made.array::<Ranks>("ranks", "ranks", QUANTITIES.into(), none)?;
     made.one::<GpuSpace>("space", "space", none)?;
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
-    // In a periodic domain, images have size classes of their own.
+    // In a periodic domain, this buffer also has an entry for each image (periodic copy) of a
+    // sphere.
     let sized = if periodic { proxies } else { capacity.spheres };
     made.array::<u32>(name, what, sized, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;

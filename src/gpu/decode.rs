@@ -24,8 +24,8 @@ pub(super) struct Recorded {
     pub(super) times: f32,
     pub(super) two_sets: bool,
     pub(super) domain: Domain,
-    /// Largest distance in cells between a sphere and the periodic cell. `None` if the buffers are for
-    /// open space only.
+    /// Largest allowed distance, in cells, between a sphere and the periodic cell. `None` if the
+    /// buffers are for open space only.
     pub(super) most_cells: Option<i32>,
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
@@ -117,8 +117,8 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the images of the first `pairs` pairs, which follow `records` in the bytes read back.
-    /// Empty if the buffers are for open space only.
+    /// Returns the images (periodic copies) of the second spheres of the first `pairs` pairs. In
+    /// the bytes read back, they follow `records`. Empty if the buffers are for open space only.
     fn images<P>(&self, pairs: usize) -> Vec<[i32; 3]> {
         if self.recorded.most_cells.is_none() {
             return Vec::new();
@@ -258,7 +258,7 @@ impl Read {
     }
 }
 
-/// Returns the error of a step with a sphere whose images are out of range.
+/// Returns the error for a sphere that is too far from the periodic cell, or has too many images.
 pub(super) fn out_of_range(summary: &StepSummary, most_cells: Option<i32>) -> Option<Error> {
     let index = summary.out_of_range? as usize;
     let (set, index) = match summary.second_set_start.map(|first| first as usize) {

@@ -190,8 +190,8 @@ impl Gpu {
         periodic: bool,
         limits: Limits,
     ) -> Result<(), Error> {
-        // Buffers for periodic domains make a step in open space slower, and other buffers cannot do
-        // a step in a periodic domain.
+        // Buffers for periodic domains make a step in open space slower, and other buffers cannot
+        // do a step in a periodic domain.
         let fit = |buffers: &mut CollisionBuffers| buffers.options.periodic == periodic;
         self.buffers.take_if(|buffers| !fit(buffers));
         let had = self
@@ -234,8 +234,8 @@ impl Gpu {
         let capacity = Capacity {
             spheres,
             // The first capacity for time segments (parts of fast spheres' paths) is small, because
-            // in most worlds no sphere moves that far. The buffers grow on demand.
-            // In a periodic domain, spheres near a face have images.
+            // in most worlds no sphere moves that far. The buffers grow on demand. In a periodic
+            // domain, it also has to cover the images (periodic copies) of spheres near a face.
             segments: segments
                 .unwrap_or(spheres / if periodic { 4 } else { 64 } + 1024)
                 .min(room),
@@ -302,7 +302,8 @@ impl Gpu {
         Ok(reported)
     }
 
-    /// Reads the images of the pairs back from the GPU. The result is empty in open space.
+    /// Reads the images (periodic copies) of the pairs' second spheres back from the GPU. The
+    /// result is empty in open space.
     async fn read_images(&self, pairs: u64, wait: Wait) -> Result<Vec<[i32; 3]>, Error> {
         let periodic = self
             .buffers

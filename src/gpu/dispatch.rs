@@ -42,7 +42,6 @@ impl Dispatch {
 #[derive(Clone, Copy)]
 pub(crate) struct Binder<'a> {
     pub(crate) device: &'a wgpu::Device,
-    /// Largest number of workgroups along an axis on this device.
     pub(crate) widest: u32,
 }
 

@@ -10,7 +10,6 @@ use crate::Error;
 
 #[derive(Clone)]
 pub(super) struct Gathering {
-    /// Capacity of the buffer of gathered pairs, in pairs.
     pub(super) room: u64,
     pub(super) buffer: wgpu::Buffer,
     dispatch: Dispatch,

@@ -64,7 +64,7 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            // The images of spheres in a periodic domain do not become fewer with longer segments.
+            // Longer time segments do not reduce the number of images (periodic copies) of spheres.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {

@@ -1,4 +1,5 @@
-//! The lattice of a periodic domain, for the shaders. Twin of `shaders/lattice_units.wgsl`.
+//! Converts the lattice of a periodic domain to the form that the shaders read. Twin of
+//! `shaders/lattice_units.wgsl`.
 
 use bytemuck::Zeroable;
 use glam::DVec3;
@@ -9,16 +10,18 @@ use crate::shared::lattice::Lattice;
 use crate::shared::units::Units;
 use crate::{Domain, Error};
 
-/// Largest magnitude of a component of an image on a GPU: the component has [`IMAGE_BITS`] bits.
+/// Largest component of an image (periodic copy of a sphere, displaced by whole edges) that fits
+/// into [`IMAGE_BITS`] bits.
 const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
-/// The dual vectors of shorter edges are out of the range of float32.
+/// Shortest allowed edge. The dual vectors of shorter edges are out of the range of float32.
 const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
-/// Least number of cells that a sphere may be away from the periodic cell, for a domain that the
-/// shaders accept.
+/// Domains are rejected if their spheres cannot be at least this many cells away from the periodic
+/// cell.
 const FEWEST_CELLS: i64 = 4;
 
 impl GpuLattice {
-    /// Returns the lattice in the caller's units. For open space, all edges are 0.
+    /// Returns the lattice of a periodic domain in the caller's units. In open space, all edges are
+    /// 0.
     ///
     /// # Errors
     /// - [`Error::InvalidDomain`] if the edges span no cell.
@@ -67,7 +70,7 @@ impl GpuLattice {
     }
 }
 
-/// Factor that makes a float64 at least as large after it has been rounded to float32.
+/// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
 fn raised(x: f64) -> f32 {
@@ -79,11 +82,11 @@ fn with(vector: DVec3, last: f32) -> [f32; 4] {
     [x, y, z, last]
 }
 
-/// Returns the largest distance, in cells, between a sphere and the periodic cell for which every
-/// image of a pair can be packed.
+/// Returns the largest allowed distance, in cells, between a sphere and the periodic cell. At
+/// larger distances, the image of a pair might not fit into one packed word.
 fn most_cells(lattice: &Lattice) -> i64 {
     let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
     let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));
-    // The image of a pair is the difference of two images.
+    // The image of a pair is the difference of its spheres' images, so it may be twice as large.
     sums.map(|sum| MOST / (2 * sum)).min().unwrap_or(0)
 }

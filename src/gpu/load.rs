@@ -25,8 +25,8 @@ struct Known {
     dispatches: Vec<Dispatch>,
 }
 
-/// Number of cached sets of bind groups. Applications are expected to alternate between fewer
-/// buffers.
+/// Number of cached sets of bind groups. Applications are expected to alternate between fewer sets
+/// of buffers.
 const REMEMBERED: usize = 4;
 
 pub(super) struct Loading {

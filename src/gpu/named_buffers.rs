@@ -69,8 +69,8 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Returns the same buffers, but for each pair (name, other) of `stand_ins`, the shader variable
-    /// `name` is bound to the buffer of the variable `other`.
+    /// Returns the same buffers, but for each pair (name, other) of `stand_ins`, the shader
+    /// variable `name` is bound to the buffer of the variable `other`.
     pub(crate) fn with_stand_ins(
         &self,
         stand_ins: &[(&'static str, &'static str)],

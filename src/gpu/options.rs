@@ -30,7 +30,7 @@ pub struct BufferOptions {
     /// in flight at once; at least 1. The default is 8.
     pub recordings: u32,
     /// Largest number of candidates (pairs of grid entries to test) in a step. If a step has more
-    /// candidates, none of them is tested, and its status has
+    /// candidates, most of them are not tested, and its status has
     /// [`Status::TOO_CROWDED`](super::Status::TOO_CROWDED). The default is 2³⁴.
     pub max_candidates: u64,
     /// Period of the queue's timestamps in nanoseconds per tick: `queue.get_timestamp_period()`. If
@@ -52,7 +52,8 @@ pub struct BufferOptions {
     /// `sorted`.
     pub changes: bool,
     /// Whether steps may have a periodic domain ([`Step::in_domain`](crate::Step::in_domain)). Each
-    /// pair then has an image: [`CollisionBuffers::pair_images`](super::CollisionBuffers::pair_images).
+    /// pair then has an image:
+    /// [`CollisionBuffers::pair_images`](super::CollisionBuffers::pair_images).
     ///
     /// The images (periodic copies) of spheres near the faces of the domain's cell need room:
     /// [`segments`](Self::segments) counts them, too.

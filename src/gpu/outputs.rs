@@ -14,13 +14,13 @@ impl CollisionBuffers {
         &self.buffers.pairs
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of the second sphere of each pair, in the
-    /// order of [`pairs`](Self::pairs): an `array<u32>` to be read with `carom_image()` of
+    /// Returns the GPU buffer with the image (periodic copy) of the second sphere of each pair, in
+    /// the order of [`pairs`](Self::pairs): an `array<u32>` to be read with `carom_image()` of
     /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::periodic`](super::BufferOptions::periodic) was not
-    /// set.
+    /// [`Error::NotAskedFor`] if [`BufferOptions::periodic`](super::BufferOptions::periodic) was
+    /// not set.
     pub fn pair_images(&self) -> Result<&wgpu::Buffer, Error> {
         let periodic = self.buffers.periodic.as_ref();
         asked(periodic.map(|periodic| &periodic.pair_images), "periodic")
@@ -54,10 +54,10 @@ impl CollisionBuffers {
         asked(earliest.map(|earliest| &earliest.impacts), "earliest")
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of the sphere that each sphere hits first, in
-    /// the order of [`earliest`](Self::earliest): an `array<u32>` to be read with `carom_image()`. Spheres
-    /// without an impact have `CAROM_NONE`. If several images of the sphere are hit at the same time, the
-    /// smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer with the image (periodic copy) of the sphere that each sphere hits
+    /// first, in the order of [`earliest`](Self::earliest): an `array<u32>` to be read with
+    /// `carom_image()`. Spheres without an impact have `CAROM_NONE`. If several images of the
+    /// sphere are hit at the same time, the smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if one of the options `earliest` and `periodic` of
@@ -82,9 +82,9 @@ impl CollisionBuffers {
         asked(sorted.map(|sorted| &sorted.list), "sorted")
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each sorted pair, in the order
-    /// of [`sorted`](Self::sorted): an `array<u32>` to be read with `carom_image()`. Pairs of the same two
-    /// spheres are sorted by their images. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each sorted pair, in
+    /// the order of [`sorted`](Self::sorted): an `array<u32>` to be read with `carom_image()`.
+    /// Pairs of the same two spheres are sorted by their images. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// The errors of [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the option
@@ -145,9 +145,9 @@ impl CollisionBuffers {
         asked(changes.map(|changes| &changes.list), "changes")
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each changed pair, in the order
-    /// of [`changes`](Self::changes): an `array<u32>` to be read with `carom_image()`. Usages: `STORAGE` and
-    /// `COPY_SRC`.
+    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each changed pair, in
+    /// the order of [`changes`](Self::changes): an `array<u32>` to be read with `carom_image()`.
+    /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// The errors of [`changes`](Self::changes), and [`Error::NotAskedFor`] if the option

@@ -9,7 +9,7 @@ use crate::exact::GRAZING;
 /// The result of reading the pairs of a step back from the GPU.
 #[derive(Clone, Debug)]
 pub enum PairList<T> {
-    /// The step with all of its pairs.
+    /// The result of the step, with all of its pairs.
     Complete(T),
     /// The capacity that the step needs, instead of an incomplete list of pairs.
     ///
@@ -38,7 +38,6 @@ pub struct RawCollision {
     pub grazing: bool,
 }
 
-/// Returns the image (periodic copy) that a word of the shaders stands for.
 pub(super) fn unpacked_image(word: u32) -> [i32; 3] {
     let component = |k: u32| {
         let bits = word >> (IMAGE_BITS * (2 - k)) & ((1 << IMAGE_BITS) - 1);
@@ -67,8 +66,8 @@ pub struct RawStep {
     /// Pairs of spheres, in no particular order. A grazing pair (too close to call in float32) may
     /// be present several times.
     pub pairs: Vec<RawCollision>,
-    /// For each pair, the image (periodic copy) of its second sphere: how many times each edge of the
-    /// domain displaces it. Empty unless the buffers are for periodic domains
+    /// For each pair, the image (periodic copy) of its second sphere: how many times each edge of
+    /// the domain displaces it. Empty unless the buffers are for periodic domains
     /// ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
     pub images: Vec<[i32; 3]>,
     /// Counts, status and stage times of the step on the GPU.

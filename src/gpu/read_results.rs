@@ -47,8 +47,8 @@ impl CollisionBuffers {
     ///
     /// The copy has room for at least one and a half times the number of pairs of the latest step
     /// that was read back, or for 131 072 pairs if none was read back yet, but never more than the
-    /// buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. `encoder` is the same as for
-    /// [`read_summary`](Self::read_summary).
+    /// buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. `encoder` is
+    /// the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// The errors of [`read_summary`](Self::read_summary).
@@ -92,7 +92,8 @@ impl CollisionBuffers {
         Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::exact))
     }
 
-    /// Returns the images of the pairs that a readback has room for, or `None` in open space.
+    /// Returns the part of the buffer of pairs' images (periodic copies) to read back, or `None` in
+    /// open space.
     fn images(&self, room: ReadRoom) -> Option<CopiedPart<'_>> {
         let periodic = self.buffers.periodic.as_ref()?;
         let size = room.pairs * size_of::<u32>() as u64;
@@ -111,7 +112,6 @@ impl CollisionBuffers {
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
-        // A periodic domain adds the image of each pair.
         let image = self
             .buffers
             .periodic

@@ -231,8 +231,8 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the parameters and spheres of a step to an upload buffer: the last part of a
-    /// recording that can fail.
+    /// Writes the parameters and spheres of a step to an upload buffer. No later part of a
+    /// recording can fail.
     fn ready(
         &mut self,
         params: Params,

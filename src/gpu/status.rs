@@ -30,9 +30,9 @@ bitflags::bitflags! {
         const INVALID_SPHERES = 16;
         /// The GPU driver ended loops of a shader early, so pairs may be missing.
         const UNFINISHED = 32;
-        /// A sphere is too far from the cell of the periodic domain, or reaches into too many images
-        /// of the cell, so pairs are missing. [`StepSummary::out_of_range`](super::StepSummary) is its
-        /// index.
+        /// A sphere is too far from the cell of the periodic domain, or reaches into too many
+        /// images of the cell, so pairs are missing.
+        /// [`StepSummary::out_of_range`](super::StepSummary) is its index.
         const IMAGE_OUT_OF_RANGE = 64;
         /// All bits that mean that pairs may be missing. Test with
         /// `status.intersects(Status::INCOMPLETE)`.

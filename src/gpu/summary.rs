@@ -18,8 +18,8 @@ pub struct RequiredCapacity {
     pub segments: u64,
     /// Number of pairs found; 0 if the step ended before it counted pairs.
     pub pairs: u64,
-    /// Number of images (periodic copies) of spheres, in a periodic domain. They are part of
-    /// `segments`.
+    /// Number of images (periodic copies) of spheres in a periodic domain, which `segments`
+    /// includes.
     pub images: u64,
     /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
     pub(super) segment: f32,
@@ -75,11 +75,12 @@ pub struct StepSummary {
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// Number of images (periodic copies) of spheres or time segments that reach into the cell of a
-    /// periodic domain, without the first image of each. They are part of `segments`.
+    /// In a periodic domain: number of images (periodic copies) of spheres or time segments that
+    /// are added to the grids because they reach into the domain's cell. `segments` includes them.
     pub images: u64,
-    /// Index of a sphere with images that are out of range ([`Status::IMAGE_OUT_OF_RANGE`]), or
-    /// `None`. The indices of a second set continue those of the first.
+    /// Index of a sphere that is too far from the cell of the periodic domain, or has too many
+    /// images ([`Status::IMAGE_OUT_OF_RANGE`]), or `None`. The indices of a second set continue
+    /// those of the first.
     pub out_of_range: Option<u32>,
     /// Number of pairs in the sorted list, which has each pair once; 0 if no such list is computed.
     pub sorted: u64,

@@ -12,7 +12,6 @@ impl UploadLayout {
     /// Offsets of the [`SourceLayout`]s of two sets of spheres, multiples of [`UNIFORM_ALIGNMENT`],
     /// so that every device can bind them.
     pub(super) const SOURCES: [u64; 2] = [UNIFORM_ALIGNMENT, 2 * UNIFORM_ALIGNMENT];
-    /// Offset of the [`GpuLattice`] of a periodic domain.
     pub(super) const LATTICE: u64 = 3 * UNIFORM_ALIGNMENT;
     pub(super) const SPHERES: u64 = 4 * UNIFORM_ALIGNMENT;
 

@@ -18,8 +18,8 @@ const LIMITS: Limits = Limits {
     pairs: 1 << 28,
 };
 
-/// Returns `count` spheres of equal size at random places in a cube. Most of the spheres are slow. Every
-/// fiftieth sphere moves by up to the edge of the cube along each axis.
+/// Returns `count` spheres of equal size at random places in a cube. Most of the spheres are slow.
+/// Every fiftieth sphere moves by up to the edge of the cube along each axis.
 fn world(count: usize) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(7);
     let side = (count as f32 * 10.0).cbrt();
@@ -32,7 +32,6 @@ fn world(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-/// Returns the pairs that the GPU reported, sorted by sphere indices and without repeats.
 fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
     let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
     pairs.sort_unstable();
@@ -98,7 +97,6 @@ fn dispatches_wider_than_an_axis_are_folded() {
     }
 }
 
-/// Returns the contents of the GPU buffer that is bound to the shader variable `name`.
 fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
     let Some(buffers) = &gpu.buffers else {
         panic!("carom has not created its buffers");
@@ -118,8 +116,8 @@ fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
     read
 }
 
-/// Returns spheres of so many different sizes that the hash table of size classes in the workgroup memory of
-/// the shader `measure_sizes` overflows.
+/// Returns spheres of so many different sizes that the hash table of size classes in the workgroup
+/// memory of the shader `measure_sizes` overflows.
 fn of_all_sizes(count: usize) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -132,8 +130,8 @@ fn of_all_sizes(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-/// Returns random spheres. The spheres with an index in `bullets` are fast: they move by `far` along x, and
-/// by `0.25 * far` and `-0.5 * far` along y and z.
+/// Returns random spheres. The spheres with an index in `bullets` are fast: they move by `far`
+/// along x, and by `0.25 * far` and `-0.5 * far` along y and z.
 fn with_bullets(bullets: std::ops::Range<usize>, far: f32) -> Vec<Sphere> {
     let mut spheres = world(3000);
     for sphere in &mut spheres[bullets] {
@@ -265,8 +263,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
 
 #[test]
 fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
-    // One axis of a dispatch allows 65 535 workgroups of 64 invocations, which is fewer invocations than the
-    // 2²² spheres of this test. A buffer binding of 128 MiB holds 2²² spheres of 32 bytes.
+    // One axis of a dispatch allows 65 535 workgroups of 64 invocations, which is fewer invocations
+    // than the 2²² spheres of this test. A buffer binding of 128 MiB holds 2²² spheres of 32 bytes.
     let count = 1 << 22;
     let spheres: Vec<Sphere> = (0..count)
         .map(|i: u32| {
@@ -278,8 +276,8 @@ fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
         .collect();
     let found = pairs(&run(&mut gpu(), &spheres));
     let in_reach = |i: u32| {
-        // In the square grid of spheres, a large sphere touches its neighbours in the same row and in the
-        // same column.
+        // In the square grid of spheres, a large sphere touches its neighbours in the same row and
+        // in the same column.
         let (x, y) = (i % 2048, i / 2048);
         [
             (x > 0).then(|| i - 1),

@@ -1,5 +1,5 @@
-//! Computes on the GPU which pairs began, lasted or ended since the last complete step. The CPU version is in
-//! `src/reduce/changes.rs`.
+//! Computes on the GPU which pairs began, lasted or ended since the last complete step. The CPU
+//! version is in `src/reduce/changes.rs`.
 
 use wgpu::BufferUsages;
 
@@ -41,8 +41,8 @@ impl ChangeBuffers {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the changes since the last step, and appends the shader stage that
-    /// fills them. The sorted list of pairs must have been made before.
+    /// Makes the buffers of the pairs that began, lasted and ended, and appends the shader stage
+    /// that fills them. The sorted list of pairs must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);

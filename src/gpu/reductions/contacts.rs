@@ -1,5 +1,5 @@
-//! Computes on the GPU the contacts of each sphere: a list of all pairs that contain the sphere. The CPU
-//! version is in `src/reduce/contacts.rs`.
+//! Computes on the GPU the contacts of each sphere: a list of all pairs that contain the sphere.
+//! The CPU version is in `src/reduce/contacts.rs`.
 
 use wgpu::BufferUsages;
 

@@ -1,4 +1,5 @@
-//! Computes on the GPU the earliest impact of each sphere. The CPU version is in `src/reduce/earliest.rs`.
+//! Computes on the GPU the earliest impact of each sphere. The CPU version is in
+//! `src/reduce/earliest.rs`.
 
 use wgpu::BufferUsages;
 

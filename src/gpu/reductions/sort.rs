@@ -1,5 +1,5 @@
-//! Computes on the GPU the sorted list of pairs: each pair once, sorted by its sphere indices (a, b). The CPU
-//! version is in `src/reduce/sort.rs`.
+//! Computes on the GPU the sorted list of pairs: each pair once, sorted by its sphere indices (a,
+//! b). The CPU version is in `src/reduce/sort.rs`.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(super) struct Sorter {
     digits: wgpu::Buffer,
     /// Number of radix sort digits in the largest sphere index.
     count: u32,
-    /// Number of passes of [`By::Pair`].
+    /// Number of radix sort passes of [`By::Pair`].
     by_pair: u32,
     /// Two buffers of sort items. Each pass moves the items from one to the other.
     pub(super) items: [wgpu::Buffer; 2],
@@ -50,8 +50,8 @@ pub(super) enum By {
 }
 
 /// Returns the digit of the sort key for each pass of both kinds of radix sort. The passes of
-/// [`By::Pair`] come first, with the digits of index b before those of index a. In a periodic domain,
-/// the `of_image` digits of the image come before those of b. Then come the passes of
+/// [`By::Pair`] come first, with the digits of index b before those of index a. In a periodic
+/// domain, the `of_image` digits of the image come before those of b. Then come the passes of
 /// [`By::FirstWord`]. The digits of a number begin with the least significant one.
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [

@@ -1,5 +1,5 @@
-//! Tests that the reductions (results computed from the list of pairs) on the GPU equal the reductions on the
-//! CPU.
+//! Tests that the reductions (results computed from the list of pairs) on the GPU equal the
+//! reductions on the CPU.
 
 use super::super::buffers::Capacity;
 use super::super::collision_buffers::CollisionBuffers;
@@ -349,7 +349,8 @@ fn reductions_of_successive_steps_of_a_gas_match_the_cpu() {
     assert!(counts[3][..2] == [0, 0] && counts[3][2] > 1000);
 }
 
-/// Tests reductions in periodic cells that are large, smaller than some spheres, and skewed.
+/// Tests reductions in three periodic domains: with a large cell, with a skewed cell, and with a
+/// cell smaller than some spheres.
 #[test]
 fn reductions_in_periodic_domains_match_the_cpu() {
     let side = 30.0;
@@ -409,7 +410,8 @@ fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     let lattice: Vec<Sphere> = (0..4096)
         .map(|i: u32| {
             let at = [i % 16, i / 16 % 16, i / 256].map(|k| k as f32);
-            // Each sphere at an odd lattice point moves towards a neighbour at an even lattice point.
+            // Each sphere at an odd lattice point moves towards a neighbour at an even lattice
+            // point.
             let speed = if at.iter().sum::<f32>() % 2.0 == 1.0 {
                 0.5
             } else {

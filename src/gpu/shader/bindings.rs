@@ -7,7 +7,8 @@ pub(crate) enum Access {
     Write,
 }
 
-/// WGSL type of a buffer variable, without the length of an array and without the wrapper `atomic<…>`.
+/// WGSL type of a buffer variable, without the length of an array and without the wrapper
+/// `atomic<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) element: &'static str,

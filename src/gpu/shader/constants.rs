@@ -30,7 +30,7 @@ pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
 pub(crate) const INVALID_LISTED: usize = 32;
 
-/// Number of bits for each component of an image in a packed image.
+/// Number of bits for each of the three components of an image (periodic copy) in a packed word.
 pub(crate) const IMAGE_BITS: u32 = 10;
 /// Largest number of images of one time segment in the cell of a periodic domain.
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;

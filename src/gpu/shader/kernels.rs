@@ -5,7 +5,8 @@ use super::constants::prelude;
 use super::import::{PARTS, resolve};
 use crate::Error;
 
-/// A kernel: an entry point of a WGSL compute shader, with the values of the shader's override constants.
+/// A kernel: an entry point of a WGSL compute shader, with the values of the shader's override
+/// constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     /// Name of the kernel (shader entry point) in carom's table of kernels.
@@ -117,7 +118,7 @@ kernels! {
     changes_flag: "changes", "flag", [];
     changes_write: "changes", "write", [];
     changes_keep: "changes", "keep", [];
-    // Only in a periodic domain.
+    // The following shaders run only in a periodic domain.
     sort_items: "sort_items", "main", [];
     unique_images_flag: "unique_images", "flag", [];
     unique_images_write: "unique_images", "write", [];
@@ -136,8 +137,8 @@ pub fn all() -> impl Iterator<Item = &'static Kernel> {
 }
 
 impl Kernel {
-    /// Returns the complete WGSL module of the kernel: the constants shared with Rust, the imported shared
-    /// files, and the kernel's own file.
+    /// Returns the complete WGSL module of the kernel: the constants shared with Rust, the imported
+    /// shared files, and the kernel's own file.
     ///
     /// # Errors
     /// [`Error::Device`] if an `#import` or `#needs` line in a shader file is invalid.

@@ -1,6 +1,6 @@
-//! Rust twins of the WGSL structures in the GPU buffers, with the same fields, which the comments
-//! in WGSL describe. A name begins with `Gpu` if the CPU backend has another structure with the
-//! rest of the name.
+//! Rust twins of the WGSL structures in the GPU buffers, with the same fields. The comments in WGSL
+//! describe structures and fields. A name begins with `Gpu` if the CPU backend has another
+//! structure with the rest of the name.
 //!
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
 //! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the
@@ -98,7 +98,6 @@ layouts! {
         serial: u32,
     }
 
-    /// Counters that the shaders increment. Counters of 64 bits have two words, the low word first.
     struct Counters = "Counters" {
         segments: [u32; 2],
         candidates: [u32; 2],
@@ -162,7 +161,6 @@ layouts! {
         invalid_index: [u32; INVALID_LISTED],
     }
 
-    /// The moving origin of the grids, in the middle of the spheres.
     struct GpuFrame = "Frame" {
         origin: [f32; 3],
         unused: f32,
@@ -180,7 +178,6 @@ layouts! {
         unused_as_well: f32,
     }
 
-    /// Median of one quantity of the sampled spheres, and its range without outliers.
     struct Ranks = "Ranks" {
         low: f32,
         median: f32,
@@ -188,7 +185,6 @@ layouts! {
         unused: f32,
     }
 
-    /// Distribution of the spheres in space, estimated from a sample.
     struct GpuSpace = "Space" {
         log_others: [f32; OCTAVES],
         frame: GpuFrame,
@@ -198,7 +194,6 @@ layouts! {
         unused: f32,
     }
 
-    /// Number of spheres and time segments of similar size, with bounds of their positions.
     struct GpuSizeClass = "SizeClass" {
         count: u32,
         inside: u32,
@@ -207,13 +202,11 @@ layouts! {
         high: [u32; 3],
     }
 
-    /// A time segment of a fast sphere, other than the sphere's first segment.
     struct GpuSegment = "Segment" {
         sphere: u32,
         number: u32,
     }
 
-    /// One uniform grid, and its part of the hash table from cells to spheres.
     struct GpuLevel = "Level" {
         origin: [i32; 3],
         first_slot: u32,
@@ -238,15 +231,11 @@ layouts! {
         level_of_size_class: [u32; SIZE_CLASSES],
     }
 
-    /// Table index (slot) of a sphere's grid cell, and the sphere's position among the spheres of
-    /// this slot.
     struct GpuBinned = "Binned" {
         slot: u32,
         place: u32,
     }
 
-    /// A sphere for the test of candidate pairs, in the units of the grids (see
-    /// `src/shared/units.rs`). The list is sorted by the grid cell's table index (slot).
     struct GpuSortedProxy = "SortedProxy" {
         center: [f32; 3],
         radius: f32,
@@ -254,13 +243,11 @@ layouts! {
         sphere: u32,
     }
 
-    /// Grid cell of a sphere, and a tag that packs the numbers of the grid and of the time segment.
     struct GpuSortedCell = "SortedCell" {
         cell: [i32; 3],
         tag: u32,
     }
 
-    /// The digit of the sort key for one pass of the radix sort.
     struct Digit = "Digit" {
         word: u32,
         shift: u32,
@@ -268,7 +255,6 @@ layouts! {
         unused: u32,
     }
 
-    /// The lattice of a periodic domain, with edges as short as possible.
     struct GpuLattice = "Lattice" {
         corner: [f32; 3],
         width: f32,
@@ -280,7 +266,6 @@ layouts! {
         in_given_edges: [[i32; 4]; 3],
     }
 
-    /// The sphere and the image of an entry of the grids, in a periodic domain.
     struct GpuEntry = "Entry" {
         sphere_and_several: u32,
         image: u32,

@@ -201,8 +201,6 @@ fn code(text: &str) -> String {
     bare.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the names that a shader uses, and the names that it declares as variables, parameters
-/// and fields.
 fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let code = code(text);
     let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
@@ -225,7 +223,6 @@ fn words(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     (used, bound)
 }
 
-/// Returns the items that a shader file imports, and the variables that it lists after `#needs`.
 fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let (mut imported, mut needed) = (BTreeSet::new(), BTreeSet::new());
     for directive in directives(text).unwrap_or_else(|error| panic!("{name}: {error}")) {
