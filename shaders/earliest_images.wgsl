@@ -1,7 +1,6 @@
 // Finds the image (periodic copy) of the sphere that each sphere hits first, or the smallest one if several images
 // are hit at that time. Runs after the kernels of `earliest.wgsl`. The entry point `fill` initializes the list,
 // and `images` fills it.
-// Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}

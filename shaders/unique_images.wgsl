@@ -1,7 +1,6 @@
 // Writes the sorted list of pairs of a periodic domain, with the image (periodic copy) of the second sphere of
 // each pair. The entry point `flag` marks the first of several equal items. After the prefix sum of these flags,
 // `write` copies the pairs of the marked items.
-// Twin of `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}

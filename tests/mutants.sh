@@ -70,6 +70,8 @@ told=(--lib certain_results_of_the_paired_test_are_correct)
 spans=(--test nothing_lost closest_approaches_at_segment_boundaries_are_found_on_the_)
 balls=(--lib balls_of_touching_spheres_meet)
 worlds=(--test periodic small_worlds)
+on_gpu=(--test periodic_gpu small_worlds)
+far=(--test periodic_gpu pairs_that_just_touch)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
 mutant 'an error bound below the worst error seen' src/shared/filter.rs \
@@ -87,7 +89,11 @@ mutant 'no margin in the near test' src/shared/filter.rs \
 mutant 'the near test covers only half of the time of a segment' shaders/shared/near.wgsl \
     '(half + NEAR_MARGIN) * dt' '(0.5 * half + NEAR_MARGIN) * dt' "${tangency[@]}"
 mutant 'no barrier against a compiler that reassociates' shaders/shared/filter.wgsl \
-    'opaque3(p + v * t)' '(j.center + j.velocity * t) - (i.center + i.velocity * t)' "${tangency[@]}"
+    'return filter_motion(p, v, r, sum(abs(p)), dt);' \
+    'var s = filter_motion(p, v, r, sum(abs(p)), dt);
+    let q = (j.center + j.velocity * s.t) - (i.center + i.velocity * s.t);
+    s.margin = r * r - dot(q, q);
+    return s;' "${tangency[@]}"
 mutant 'no error bound in float64' src/exact/float64.rs \
     'error: moved + 16.0 * U * (cross + rrvv)' 'error: 0.0' "${tangency[@]}"
 mutant 'the paired test returns signs that rounding may have changed' src/exact/two_pairs.rs \
@@ -149,6 +155,17 @@ mutant 'a sphere near a face counts as inside' src/cpu/images/cell.rs \
     '(Real::abs(away) + half).simd_le(' 'Real::abs(away).simd_le(' "${worlds[@]}"
 mutant 'a box ignores the motion of its sphere' src/cpu/images/cell.rs \
     ' + duals[k].dot(half_shift).abs()' '' "${worlds[@]}"
+mutant 'every copy of a pair in a periodic domain is reported, on the GPU' shaders/pairs_periodic.wgsl \
+    '&& !is_in_cell(one, other)' '&& false' --test periodic_gpu a_raw_readback
+mutant 'a segment with one image takes the extent of the first segment' shaders/pairs_periodic.wgsl \
+    'return own && ' 'return ' "${on_gpu[@]}"
+mutant 'the images of a segment begin one too late, on the GPU' shaders/images.wgsl \
+    'let first = -(high >> vec3<u32>(FRACTION_BITS));' \
+    'let first = min(1 - (high >> vec3<u32>(FRACTION_BITS)), -(low >> vec3<u32>(FRACTION_BITS)));' "${on_gpu[@]}"
+mutant 'a displaced sphere is as large as the sphere itself' src/shared/lattice.rs \
+    'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
+mutant 'the filter ignores the rounding of displacements' src/shared/lattice.rs \
+    'GPU_AWAY: f32 = 8.0' 'GPU_AWAY: f32 = 0.01' "${far[@]}"
 mutant 'the components of duals have no bound' src/shared/lattice.rs \
     '16.0 * dual_lengths[k] * spread' 'duals[k].abs()' --lib a_point_is_in_its_box
 mutant 'rounded displacements count as exact' src/exact/shift.rs \

@@ -1,5 +1,10 @@
 //! Tests the GPU backend in periodic domains against exact arithmetic and against the CPU backend.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "random numbers are rounded to float32"
+)]
+
 mod backends;
 mod device;
 mod oracle;
@@ -11,6 +16,7 @@ use carom::{ActiveBackend, Backend, Collisions, Detector, Domain, Error, Options
 use carom_scenes::Scene;
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
+use glam::DVec3;
 use periodic_worlds::{World, gas, listed};
 
 fn gpu() -> Detector {
@@ -96,6 +102,51 @@ fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
     }
     let found = same_on_both(&Step::new(&spheres, 0.25).in_domain(&domain));
     assert!(found.pairs.len() > 1000);
+}
+
+/// Returns pairs of spheres on a lattice of sites in the cell. The spheres of a pair touch or miss each other by
+/// about one rounding, at a point that is on a face of the cell for every eighth pair. Both spheres are many
+/// cells away from the cell.
+fn pairs_that_just_touch(rng: &mut Rng, domain: &Domain, farthest: i32) -> Vec<Sphere> {
+    let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
+    let mut spheres = Vec::new();
+    for site in 0..8 * 8 * 8 {
+        let at = [site % 8, site / 8 % 8, site / 64].map(|k| f64::from(k) / 8.0);
+        let point = edges[0] * at[0] + edges[1] * at[1] + edges[2] * at[2];
+        let direction = DVec3::new(rng.f64() - 0.5, rng.f64() - 0.5, rng.f64() - 0.5).normalize();
+        let mut image = || [0; 3].map(|_| rng.i32(-farthest..=farthest));
+        let [first, second] =
+            [image(), image()].map(|image| DVec3::from(domain.displacement(image)));
+        let radius = rng.f32() + 0.5;
+        let center = (point - direction * f64::from(radius) + first).as_vec3();
+        let other = (point + direction * (0.5 + rng.f64()) + second).as_vec3();
+        let apart = (other.as_dvec3() - second) - (center.as_dvec3() - first);
+        let rest = (apart.length() - f64::from(radius)) as f32;
+        let rest = [rest.next_down(), rest, rest.next_up()][rng.usize(..3)];
+        spheres.push(Sphere::new(center, radius));
+        spheres.push(Sphere::new(other, rest));
+    }
+    spheres
+}
+
+#[test]
+fn pairs_that_just_touch_across_many_cells_have_the_same_list_on_both_backends() {
+    let mut rng = Rng::with_seed(25);
+    let skewed = [[97.3, 0.0, 0.0], [20.1, 95.7, 0.0], [-7.7, 13.9, 99.1]];
+    for domain in [
+        Domain::rectangular([0.0; 3], [97.3, 91.1, 99.7]),
+        Domain::triclinic([0.0; 3], skewed),
+    ] {
+        for farthest in [1, 4, 60] {
+            let spheres = pairs_that_just_touch(&mut rng, &domain, farthest);
+            let found = same_on_both(&Step::new(&spheres, 1.0).in_domain(&domain));
+            assert!(
+                (100..500).contains(&found.pairs.len()),
+                "{}",
+                found.pairs.len()
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Searches for the neighbours of a proxy (a sphere or one time segment of its path). The proxies
-//! are sorted by grid cell, so the neighbours are some ranges of the sorted proxies. Twin of the
-//! search in `shaders/pairs.wgsl`.
+//! are sorted by grid cell, so the neighbours are some ranges of the sorted proxies. Twin of
+//! `shaders/shared/search.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

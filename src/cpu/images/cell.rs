@@ -1,4 +1,5 @@
 //! The cell of a periodic domain: which images (periodic copies) of a sphere reach into it.
+//! Twin of `shaders/place_cell.wgsl`.
 //!
 //! The cell moves with the moving origin. The grids contain every image of a sphere or time segment
 //! that reaches into the cell. No touching pair is lost: the point of contact has a periodic copy

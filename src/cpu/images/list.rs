@@ -1,5 +1,5 @@
 //! Lists the contents of the grids in a periodic domain: every image (periodic copy) of every time
-//! segment that reaches into the cell.
+//! segment that reaches into the cell. Twin of `shaders/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

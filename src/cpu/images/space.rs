@@ -1,4 +1,5 @@
 //! The meaning of a proxy (an entry of the grids), in open space and in a periodic domain.
+//! Twin of `shaders/pairs_periodic.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,6 +1,7 @@
 //! `pairs`: tests each proxy (a sphere or one time segment of its path) against its neighbours in
 //! the grids: first by their bounding spheres (the ball test), then by the swept test of the moving
-//! spheres. Twin of `shaders/pairs.wgsl`.
+//! spheres. Twin of `shaders/pairs.wgsl`, `shaders/pairs_periodic.wgsl` and
+//! `shaders/shared/search.wgsl`.
 //!
 //! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs that pass the
 //! ball test, and the [`sweeper`] applies the swept test. [`tally`](mod@tally) only counts the
