@@ -71,8 +71,8 @@ fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     if source.motion_kind == MOTION_NONE {
         return;
     }
-    let from = source.motion.x + i * source.motion.y;
-    let motion = vec3<u32>(motions[from], motions[from + 1u], motions[from + 2u]);
+    let begin = source.motion.x + i * source.motion.y;
+    let motion = vec3<u32>(motions[begin], motions[begin + 1u], motions[begin + 2u]);
     (*loaded).most = max((*loaded).most, largest_magnitude(motion));
     var velocity = bitcast<vec3<f32>>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
