@@ -19,11 +19,17 @@ struct Gathered {
 @group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
 
 fn put(place: u32, side: u32, sphere: Sphere) {
-    for (var axis = 0u; axis < 3u; axis++) {
-        gathered[place].values[side][axis] = bitcast<u32>(sphere.center[axis]);
-        gathered[place].values[side][4u + axis] = bitcast<u32>(sphere.velocity[axis]);
-    }
-    gathered[place].values[side][3u] = bitcast<u32>(sphere.radius);
+    let center = bitcast<vec3<u32>>(sphere.center);
+    let velocity = bitcast<vec3<u32>>(sphere.velocity);
+    gathered[place].values[side] = array<u32, 7>(
+        center.x,
+        center.y,
+        center.z,
+        bitcast<u32>(sphere.radius),
+        velocity.x,
+        velocity.y,
+        velocity.z,
+    );
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -4,11 +4,11 @@
 // Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
-#import opaque::{opaque}
+#import opaque::{opaque3}
 #import sets::{are_two_sets}
 #import sources::{SourceLayout}
 #import types::{Counters, Params, Sphere}
-#import units::{times_power}
+#import units::{vector_times_power}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> source: SourceLayout;
@@ -31,6 +31,10 @@ var<workgroup> sh_before: u32;
 // of infinity and NaN are above all others.
 fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
+}
+
+fn largest_magnitude(words: vec3<u32>) -> u32 {
+    return max(max(magnitude(words.x), magnitude(words.y)), magnitude(words.z));
 }
 
 // A sphere in the caller's units, and the largest magnitudes of its values, as the bits of float32 numbers.
@@ -58,30 +62,33 @@ fn groups_at(i: u32) -> u32 {
     return own;
 }
 
-fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
-    let place = centers[source.center.x + i * source.center.y + axis];
-    (*loaded).sphere.center[axis] = bitcast<f32>(place);
-    (*loaded).lengths = max((*loaded).lengths, magnitude(place));
+// Loads the centre and the velocity of sphere i of the caller, whose radius and groups are loaded already.
+fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
+    let first = source.center.x + i * source.center.y;
+    let place = vec3<u32>(centers[first], centers[first + 1u], centers[first + 2u]);
+    (*loaded).sphere.center = bitcast<vec3<f32>>(place);
+    (*loaded).lengths = max((*loaded).lengths, largest_magnitude(place));
     if source.motion_kind == MOTION_NONE {
         return;
     }
-    let motion = motions[source.motion.x + i * source.motion.y + axis];
-    (*loaded).most = max((*loaded).most, magnitude(motion));
-    var velocity = bitcast<f32>(motion);
+    let begin = source.motion.x + i * source.motion.y;
+    let motion = vec3<u32>(motions[begin], motions[begin + 1u], motions[begin + 2u]);
+    (*loaded).most = max((*loaded).most, largest_magnitude(motion));
+    var velocity = bitcast<vec3<f32>>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
         // With previous centres instead of velocities, the step has length 1, and a sphere moves from its
         // previous centre to its current one.
-        (*loaded).lengths = max((*loaded).lengths, magnitude(motion));
-        velocity = opaque(bitcast<f32>(place) - bitcast<f32>(motion));
-        (*loaded).sphere.center[axis] = bitcast<f32>(motion);
-        (*loaded).most = max((*loaded).most, magnitude(bitcast<u32>(velocity)));
+        (*loaded).lengths = max((*loaded).lengths, largest_magnitude(motion));
+        velocity = opaque3(bitcast<vec3<f32>>(place) - bitcast<vec3<f32>>(motion));
+        (*loaded).sphere.center = bitcast<vec3<f32>>(motion);
+        (*loaded).most = max((*loaded).most, largest_magnitude(bitcast<vec3<u32>>(velocity)));
     }
-    (*loaded).sphere.velocity[axis] = velocity;
+    (*loaded).sphere.velocity = velocity;
     // The displacement is computed only if the velocity is valid, because infinity and NaN must not enter the
     // arithmetic.
     if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
-        let scaled = times_power(velocity, params.velocity_power);
-        (*loaded).lengths = max((*loaded).lengths, magnitude(bitcast<u32>(opaque(scaled * params.dt))));
+        let displacement = opaque3(vector_times_power(velocity, params.velocity_power) * params.dt);
+        (*loaded).lengths = max((*loaded).lengths, largest_magnitude(bitcast<vec3<u32>>(displacement)));
     }
 }
 
@@ -90,9 +97,7 @@ fn load_axis(loaded: ptr<function, Loaded>, i: u32, axis: u32) {
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
-    for (var axis = 0u; axis < 3u; axis++) {
-        load_axis(&loaded, i, axis);
-    }
+    load_motion(&loaded, i);
     loaded.most = max(loaded.most, loaded.lengths);
     return loaded;
 }

@@ -50,17 +50,15 @@ var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
 fn lowest_bit(used: vec4<u32>) -> u32 {
-    var word = 0u;
-    while word < 3u && used[word] == 0u {
-        word++;
-    }
-    return word * 32u + firstTrailingBit(used[word]);
+    // Uses select() because compilers move dynamically indexed vectors from registers to memory.
+    let bits = firstTrailingBit(used) + vec4<u32>(0u, 32u, 64u, 96u);
+    let found = select(bits, vec4<u32>(CLASSES_EACH), used == vec4<u32>(0u));
+    return min(min(found.x, found.y), min(found.z, found.w));
 }
 
 fn without(used: vec4<u32>, bit: u32) -> vec4<u32> {
-    var rest = used;
-    rest[bit / 32u] &= ~(1u << (bit % 32u));
-    return rest;
+    let is_word = vec4<u32>(bit / 32u) == vec4<u32>(0u, 1u, 2u, 3u);
+    return select(used, used & vec4<u32>(~(1u << (bit % 32u))), is_word);
 }
 
 fn used_classes(thread: u32) -> vec4<u32> {

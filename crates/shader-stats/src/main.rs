@@ -4,7 +4,9 @@
 //! cargo run --release -p carom-shader-stats -- --check crates/shader-stats/navi21.txt
 //! ```
 
+mod model;
 mod radv;
+mod rounds;
 mod shader;
 mod table;
 
@@ -50,6 +52,14 @@ struct Arguments {
     /// folder.
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
+    /// Print estimates of the time of a step on an NVIDIA H200 too, before and after the restructuring of the
+    /// kernels in November 2026. docs/performance.md describes the formula.
+    #[arg(long, conflicts_with = "only")]
+    model: bool,
+    /// Number of spheres with which the model simulates each benchmark scene.
+    #[arg(long, value_name = "N", default_value = "1000000", requires = "model",
+        value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
+    simulate: u32,
 }
 
 /// AMD GPU families that `--family` accepts, one for each GPU generation. RADV ends the whole process if the
@@ -81,6 +91,10 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         family: arguments.family,
     };
     write!(stdout(), "{table}").context("cannot write to standard output")?;
+    if arguments.model {
+        let report = model::report(&table, arguments.simulate as usize)?;
+        write!(stdout(), "\n{report}").context("cannot write to standard output")?;
+    }
     if let Some(path) = &arguments.write {
         fs::write(path, table.to_string())
             .with_context(|| format!("cannot write {}", path.display()))?;

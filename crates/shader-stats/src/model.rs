@@ -1,0 +1,337 @@
+//! Estimates the time of a step on an NVIDIA H200 from counts. docs/performance.md describes the formula.
+
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use carom_scenes::Scene;
+
+use crate::rounds::{Rounds, Simulated, simulate};
+use crate::table::Table;
+
+/// Instructions that the GPU can issue in a microsecond: 132 multiprocessors, 4 for each clock, 1.7 GHz.
+const ISSUES: f64 = 132.0 * 4.0 * CLOCKS;
+/// Clocks in a microsecond.
+const CLOCKS: f64 = 1700.0;
+/// Bytes that memory can move in a microsecond.
+const BYTES: f64 = 4.8e6;
+/// Microseconds for the launch of a dispatch.
+const DISPATCH: f64 = 3.0;
+/// Latency of memory and of the second cache, in clocks.
+const MEMORY: f64 = 600.0;
+const CACHE: f64 = 270.0;
+const WARP: f64 = 32.0;
+
+/// What one dispatch of a kernel does.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    /// Executed instructions of a warp of 32 invocations.
+    instructions: f64,
+    warps: f64,
+    bytes: f64,
+    /// Clocks of the longest chain of dependent operations.
+    chain: f64,
+}
+
+impl Work {
+    /// Returns a lower and an upper bound of the time in microseconds, without the launch: the maximum and
+    /// the sum of the times for issue, for memory and for the chain.
+    fn bounds(&self) -> [f64; 2] {
+        let issue = self.instructions * self.warps / ISSUES;
+        let times = [issue, self.bytes / BYTES, self.chain / CLOCKS];
+        [times.into_iter().fold(0.0, f64::max), times.iter().sum()]
+    }
+}
+
+/// Static instruction counts of the kernels, by name.
+type Counts<'a> = &'a dyn Fn(&str) -> anyhow::Result<f64>;
+
+/// Static instruction counts before the restructuring of November 2026, compiled by Mesa 22.3.6 for navi21.
+/// The kernel `scan_spine` added up the sums of blocks, and `tally` counted candidates. Both are gone.
+const OLD: [(&str, f64); 12] = [
+    ("measure_spacing", 835.0),
+    ("measure_ranks", 173.0),
+    ("measure_curve", 951.0),
+    ("measure_sizes", 823.0),
+    ("plan", 1849.0),
+    ("bin", 368.0),
+    ("scan_reduce", 218.0),
+    ("scan_spine", 111.0),
+    ("scan_apply", 128.0),
+    ("scatter", 230.0),
+    ("tally", 941.0),
+    ("results", 169.0),
+];
+
+fn old_count(name: &str) -> anyhow::Result<f64> {
+    let found = OLD.iter().find(|(kernel, _)| *kernel == name);
+    Ok(found
+        .with_context(|| format!("there is no old kernel {name}"))?
+        .1)
+}
+
+/// Number of instructions of the kernel `pairs` for which its blocks were counted.
+const PAIRS_COUNTED: f64 = 1644.0;
+
+/// Instructions that a warp of the present kernel `pairs` executes: blocks times rounds. The blocks were
+/// counted in a program of [`PAIRS_COUNTED`] instructions, and grow in proportion to the compiler's count.
+fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
+    let sum = 500.0
+        + 63.0 * rounds.candidates
+        + 106.0 * rounds.filters
+        + 170.0 * rounds.reports
+        + 40.0 * rounds.rows;
+    sum * count / PAIRS_COUNTED
+}
+
+/// Instructions that a warp of the old kernel `pairs` executed. Every candidate took the filter.
+fn old_pairs(rounds: &Rounds) -> f64 {
+    500.0 + 27.0 * rounds.rows + 106.0 * rounds.candidates + 170.0 * rounds.reports
+}
+
+/// What the kernels of a step of `n` spheres do. The names and order are those of the dispatches.
+fn step(
+    n: f64,
+    s: &Simulated,
+    is_new: bool,
+    count: Counts<'_>,
+) -> anyhow::Result<Vec<(&'static str, Work)>> {
+    let proxies = n * s.proxies;
+    let [by_sphere, by_proxy] = [n / WARP, proxies / WARP];
+    let slots = 4.0 * proxies;
+    // An invocation of a scan processes eight counts.
+    let by_scan = slots / 8.0 / WARP;
+    let mut work = Vec::new();
+    let mut add = |name, extra: f64, warps, bytes, chain| -> anyhow::Result<()> {
+        let instructions = count(name)? + extra;
+        work.push((
+            name,
+            Work {
+                instructions,
+                warps,
+                bytes,
+                chain,
+            },
+        ));
+        Ok(())
+    };
+    // 2048² distances by 512 workgroups of 64 invocations: 128 rounds of 31 instructions.
+    add(
+        "measure_spacing",
+        127.0 * 31.0,
+        1024.0,
+        0.0,
+        MEMORY + 128.0 * 30.0,
+    )?;
+    let (rounds, each) = if is_new { (123.0, 30.0) } else { (489.0, 20.0) };
+    add(
+        "measure_ranks",
+        (rounds - 1.0) * each,
+        512.0,
+        0.0,
+        MEMORY + rounds * 30.0,
+    )?;
+    // 32 rounds of 350 clocks, and two prefix sums with a barrier of 30 clocks each 16 times (now twice).
+    let barriers = if is_new { 4.0 } else { 32.0 };
+    add(
+        "measure_curve",
+        0.0,
+        8.0,
+        0.0,
+        MEMORY + 32.0 * 350.0 + barriers * 30.0,
+    )?;
+    let barriers = if is_new { 2.0 } else { 16.0 };
+    add(
+        "measure_sizes",
+        0.0,
+        by_sphere,
+        36.0 * n,
+        2.0 * MEMORY + barriers * 30.0,
+    )?;
+    // The words of a size class are loaded one after another (old), or all at once.
+    let loads = if is_new { 8.0 } else { 8.0 + 3.0 * 9.0 };
+    add("plan", 0.0, 2.0, 0.0, loads * CACHE + count("plan")? * 4.0)?;
+    add("bin", 0.0, by_proxy, 68.0 * proxies, 3.0 * MEMORY)?;
+    add("scan_reduce", 0.0, by_scan, 4.0 * slots, MEMORY)?;
+    if !is_new {
+        add("scan_spine", 0.0, 8.0, 0.0, MEMORY + 16.0 * 30.0)?;
+    }
+    add("scan_apply", 0.0, by_scan, 8.0 * slots, 2.0 * MEMORY)?;
+    add("scatter", 0.0, by_proxy, 108.0 * proxies, 3.0 * MEMORY)?;
+    let bytes = 92.0 * proxies + 16.0 * n * s.touching;
+    let rounds = if is_new { &s.new } else { &s.old };
+    let (executed, loads) = if is_new {
+        // One load of all rows, then one load for each row elsewhere, and one for each round.
+        let loads = 3.0 + rounds.rows + rounds.candidates;
+        (new_pairs(rounds, count("pairs")?), loads)
+    } else {
+        // The candidates were counted before: about 300 instructions and five loads one after another.
+        work.push((
+            "tally",
+            Work {
+                instructions: 300.0,
+                warps: by_proxy,
+                bytes: 36.0 * proxies,
+                chain: 6.0 * CACHE,
+            },
+        ));
+        (old_pairs(rounds), 3.0 + rounds.rows + rounds.candidates)
+    };
+    work.push((
+        "pairs",
+        Work {
+            instructions: executed,
+            warps: by_proxy,
+            bytes,
+            chain: MEMORY + loads * CACHE,
+        },
+    ));
+    work.push((
+        "results",
+        Work {
+            instructions: count("results")?,
+            warps: 2.0,
+            bytes: 0.0,
+            chain: MEMORY,
+        },
+    ));
+    Ok(work)
+}
+
+/// Sums the bounds of all kernels and the launches of their dispatches.
+fn total(step: &[(&str, Work)]) -> [f64; 2] {
+    let launches = DISPATCH * step.len() as f64;
+    step.iter().fold([launches; 2], |[low, high], (_, work)| {
+        let [lower, upper] = work.bounds();
+        [low + lower, high + upper]
+    })
+}
+
+/// Returns the tables of the model for a step on a GPU. Each scene is simulated with `simulated` spheres.
+pub(crate) fn report(table: &Table, simulated: usize) -> anyhow::Result<String> {
+    let live = |name: &str| table.instructions(name);
+    let mut scenes = String::new();
+    let mut kernels = String::new();
+    for scene in Scene::ALL {
+        let found = simulate(&scene.generate(simulated, 1));
+        for n in [1e6, 1e7] {
+            let old = step(n, &found, false, &old_count)?;
+            let new = step(n, &found, true, &live)?;
+            let [[a, b], [c, d]] = [total(&old), total(&new)];
+            writeln!(
+                scenes,
+                "{:<13} {:>4.0}  {:>10.0}  {:>10.0}  {:>7.2}  {:>8.2}  {:>10.1}  {:>8.0} {:>8.0}  {:>8.0} {:>8.0}  {:>7.2}",
+                scene.name(),
+                n / 1e6,
+                old_pairs(&found.old),
+                new_pairs(&found.new, live("pairs")?),
+                found.proxies,
+                found.touching,
+                found.tested,
+                a,
+                b,
+                c,
+                d,
+                d / b
+            )?;
+            if scene == Scene::Gas && n < 2e6 {
+                kernels = kernel_table(&old, &new)?;
+                let rounds = &found.new;
+                writeln!(
+                    kernels,
+                    "\npairs: executed instructions a warp: {:.0} before, {:.0} now ({:.1} candidate rounds, \
+                     {:.1} filter rounds, {:.1} report rounds, {:.1} rows)",
+                    old_pairs(&found.old),
+                    new_pairs(rounds, live("pairs")?),
+                    rounds.candidates,
+                    rounds.filters,
+                    rounds.reports,
+                    rounds.rows
+                )?;
+            }
+        }
+    }
+    Ok(format!(
+        "Estimated microseconds of a step on an H200, lower and upper bound\n\n\
+         gas, 1 million spheres:\n{kernels}\n\
+         all scenes, simulated with {simulated} spheres and scaled:\n\
+         scene         mio.   pairs old   pairs new  proxies  touching  candidates       old lo/hi          new lo/hi     new/old\n\
+         {scenes}"
+    ))
+}
+
+fn kernel_table(old: &[(&str, Work)], new: &[(&str, Work)]) -> anyhow::Result<String> {
+    let mut text = String::from("kernel           old lower    upper  new lower    upper\n");
+    for (name, work) in old {
+        let [a, b] = work.bounds();
+        write!(text, "{name:<15}  {a:>9.1}  {b:>7.1}")?;
+        if let Some((_, work)) = new.iter().find(|(kernel, _)| kernel == name) {
+            let [a, b] = work.bounds();
+            write!(text, "  {a:>9.1}  {b:>7.1}")?;
+        }
+        writeln!(text)?;
+    }
+    let launches = [old.len(), new.len()].map(|dispatches| DISPATCH * dispatches as f64);
+    let [a, b] = launches;
+    writeln!(
+        text,
+        "{:<15}  {a:>9.1}  {a:>7.1}  {b:>9.1}  {b:>7.1}",
+        "launches"
+    )?;
+    let [[a, b], [c, d]] = [total(old), total(new)];
+    writeln!(
+        text,
+        "{:<15}  {a:>9.1}  {b:>7.1}  {c:>9.1}  {d:>7.1}",
+        "together"
+    )?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
+        // 3060 instructions of 31 250 warps take 106.5 µs to issue, 96 MB take 20 µs, 1700 clocks take 1 µs.
+        let work = Work {
+            instructions: 3060.0,
+            warps: 31_250.0,
+            bytes: 96e6,
+            chain: 1700.0,
+        };
+        let [lower, upper] = work.bounds();
+        assert!((lower - 106.53).abs() < 0.01, "{lower}");
+        assert!((upper - 127.53).abs() < 0.01, "{upper}");
+        assert_eq!(
+            total(&[("one", work), ("two", work)]),
+            [6.0 + 2.0 * lower, 6.0 + 2.0 * upper]
+        );
+    }
+
+    #[test]
+    fn the_blocks_of_pairs_add_up_to_the_counts_by_hand() {
+        let rounds = |rows, candidates, filters, reports| Rounds {
+            rows,
+            candidates,
+            filters,
+            reports,
+        };
+        let new = new_pairs(&rounds(0.0, 9.1, 2.1, 1.8), PAIRS_COUNTED);
+        assert!((new - 1601.9).abs() < 0.1, "{new}");
+        let old = old_pairs(&rounds(5.0, 15.8, 15.8, 4.4));
+        assert!((old - 3060.0).abs() < 5.0, "{old}");
+    }
+
+    #[test]
+    fn a_step_has_13_dispatches_before_and_11_now() {
+        let simulated = Simulated {
+            proxies: 1.0,
+            ..Simulated::default()
+        };
+        assert_eq!(step(1e6, &simulated, false, &old_count).unwrap().len(), 13);
+        assert_eq!(
+            step(1e6, &simulated, true, &|_| Ok(100.0)).unwrap().len(),
+            11
+        );
+    }
+}
