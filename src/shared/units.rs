@@ -1,5 +1,5 @@
 //! Units of time and length in which the grids compute, chosen so that no relevant square
-//! underflows. They are powers of two times the caller's units, so the conversion only rounds
+//! underflows. Each is the caller's unit times a power of two, so the conversion rounds only
 //! subnormal results. Twin of `shaders/load_units.wgsl` and `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
