@@ -10,8 +10,9 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Largest number of pairs that wait for the swept test. With many pairs, the ball test and the
-/// swept test run in separate loops, and neither waits for the other.
+/// Largest number of pairs that wait for the swept test. Collecting many pairs lets the ball test
+/// and the swept test run in separate loops, so the processor never waits for one to begin the
+/// other.
 pub(super) const MAX_NEAR: usize = 4096;
 
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
@@ -82,7 +83,7 @@ impl NearPairs {
     }
 
     /// Writes to `found`, from index `end` on, the spheres in `range` with bounding spheres that
-    /// meet `probe`, and returns the new end. Even for an empty range one block is tested, so that
+    /// meet `probe`, and returns the new end. One block is tested even for an empty range, so that
     /// a short range takes a single branch.
     #[inline(always)]
     fn add(

@@ -79,8 +79,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             return;
         }
         pairs.resize(begin + room, Collision::default());
-        // If the number of pairs is odd, the last swept test reads one entry more than there are
-        // pairs. That entry has to contain valid indices.
+        // If the number of pairs is odd, the last swept test reads one entry beyond the last pair.
+        // This entry has to contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
