@@ -290,8 +290,8 @@ fn compare(
             .iter()
             .take_while(|c| c.pair().a == a)
             .peekable();
-        // In a step of one set, a sphere is tested with all spheres after it, and in a periodic domain with
-        // its own images.
+        // In a step of one set, a sphere is tested with all spheres after it. In a periodic domain,
+        // it is also tested with its own images.
         let from = match (one_set, periodic) {
             (false, _) => 0,
             (true, false) => index + 1,
@@ -392,9 +392,9 @@ impl Reach {
     )]
     fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1. Displacements by these
-        // edges do not change a position along `across[k]`. So the range of image numbers is computed for the
-        // last edge first.
+        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1. A
+        // displacement by edges 0 to k − 1 does not change the position along `across[k]`. So the
+        // range of images along the last edge is computed first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {
