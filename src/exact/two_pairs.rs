@@ -206,8 +206,7 @@ impl Terms {
 /// often exact for coordinates of similar magnitude, because float64 has room for their digits.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
-    // The bits of a float64 beyond its first 26 digits. The square of a number with at most 26
-    // digits is exact.
+    // The bits of a float64 after its first 26 binary digits. If they are 0, the square is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
     // Combined rounding errors of all sums, by Knuth's two-sum: 0 if all sums are exact.
