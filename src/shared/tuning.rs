@@ -27,9 +27,9 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// Number of octaves of distance: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// The number of neighbours within a distance is estimated from the sample if at least this many
-/// ordered pairs of the sample are within the distance. With fewer pairs, chance would dominate, so
-/// the number is extrapolated.
+/// The number of neighbours within a distance is estimated only if the sample has at least this
+/// many ordered pairs within it. With fewer pairs, chance would dominate, so the number is
+/// extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// The distances to two neighbours of each sphere determine the spacing of the spheres. These
 /// constants are the ranks of the two neighbours, in order of distance.

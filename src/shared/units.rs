@@ -94,7 +94,6 @@ fn scaled(given: &impl MovingSphere, [length, velocity]: [f64; 2]) -> ScaledSphe
 }
 
 impl Units {
-    /// Chooses the units of a step of duration `dt` whose largest length is `extent`.
     pub(crate) fn new(dt: f32, extent: f32) -> Self {
         Self {
             time_power: Self::of_time(dt),
