@@ -162,7 +162,8 @@ impl Grids<'_> {
     }
 
     /// Visits the cells from `low` to `high` of one time slab (part of the step), which have a
-    /// table entry each. Cells with equal y and z are one range of the sorted spheres.
+    /// table entry each. The contents of cells with equal y and z are one range of the sorted
+    /// spheres.
     #[inline(always)]
     fn visit_box(
         &self,

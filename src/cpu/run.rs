@@ -222,7 +222,7 @@ impl<'a, S> Planned<'a, S> {
 }
 
 impl<S: ProxySpace> Planned<'_, S> {
-    /// Runs the stages that come after `plan`, and finds the pairs that touch.
+    /// Runs the stages after `plan`.
     fn find(
         &self,
         memory: &mut StageMemory,

@@ -30,7 +30,7 @@ use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
 /// If the spheres of a bucket come from more chunks of the input than this, on average, they are
-/// copied to the bucket before the sort. With fewer chunks, most of them are still in the cache.
+/// copied to the bucket before the sort. Otherwise, most of them are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(

@@ -35,7 +35,6 @@ pub(crate) struct WallHits {
 }
 
 impl WallHits {
-    /// Sorts the list by sphere, by wall and by image.
     pub(super) fn sort(&mut self) {
         let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
         if self.images.is_empty() {
@@ -250,11 +249,10 @@ impl Task<'_> {
     }
 }
 
-/// Four balls, each around the path of a sphere during the step, centred on the start of the path.
-/// `center` has their coordinates by axis.
+/// Four balls, each around the path of a sphere during the step, centred on its start. The radius
+/// `reach` includes a margin for rounding.
 struct Block {
     center: [f32x4; 3],
-    /// Radii of the balls, with a margin for rounding errors.
     reach: f32x4,
 }
 

@@ -28,7 +28,7 @@ pub(super) fn segment_length(
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
         // The shortest segments cut no sphere of the sample, so any spheres that they do cut are
-        // rare. Segments of twice the length are cheapest for such spheres.
+        // rare. Segments of twice that length are cheapest for them.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
