@@ -237,7 +237,7 @@ impl Collisions {
     }
 
     /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
-    /// began to touch, still touch, or touch no longer.
+    /// began to touch, still touch or touch no longer.
     ///
     /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So an index
     /// must refer to the same sphere in both steps.

@@ -162,7 +162,7 @@ impl<'a> NeighborSearch<'a> {
         };
         match self.rule {
             Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
-            // An invalid radius is kept, so that the search for touching spheres returns an error.
+            // The search will reject the invalid radius.
             Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&sphere.radius) => sphere.radius,
             Rule::Radii => with_skin(sphere.radius, self.skin / 2.0),
         }
@@ -301,8 +301,8 @@ impl NeighborList {
         valid
     }
 
-    /// Prepares the list for a request: stores its settings, and one sphere for each particle. Two
-    /// of these spheres touch if their particles are neighbours.
+    /// Prepares the list for a request: stores its settings and the spheres to be searched, which
+    /// touch if their particles are neighbours.
     pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
         (self.rule, self.skin) = (search.rule, search.skin);
         (self.full, self.domain) = (search.full, search.domain);
@@ -414,7 +414,6 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Computes the vectors and distances between particles at the centres of `spheres`.
     fn measure(&mut self, spheres: &[Sphere]) {
         let place = |index: u32| {
             let sphere = spheres.get(index as usize)?;

@@ -14,11 +14,11 @@ pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
     /// Up to this number of items, the calling thread works alone, because waking another thread
-    /// would take longer than the work.
+    /// takes longer.
     const FEW: usize = 1024;
 
-    /// Runs `work` on the threads of the pool. If `items`, the number of items to process, is
-    /// small, runs it on the calling thread.
+    /// Runs `work` on the threads of the pool, or on the calling thread if it has few `items` to
+    /// process.
     pub(crate) fn run<R: Send>(
         self,
         items: usize,
@@ -43,8 +43,7 @@ fn run_in<R: Send>(
     }
     // The calling thread belongs to another rayon pool. If it waited for the work, rayon would run
     // other tasks on it meanwhile, such as another time step. That step would nest on the same
-    // stack, or wait for a detector that the first step has locked. So a new thread outside all
-    // pools waits instead.
+    // stack, or wait for a detector that this step has locked. So a new thread waits instead.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

@@ -109,8 +109,7 @@ pub(crate) fn check_spheres(
 /// groups. The loop has no branches, and tests four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // `least` and `most` bound the centre and the radius. `no_groups` keeps the velocity of a
-    // sphere and clears the bits of its collision groups, which follow the velocity in memory.
+    // `no_groups` clears a sphere's collision groups, which follow its velocity in memory.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

@@ -134,7 +134,6 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a summary, with one example for each kind of mistake.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
@@ -174,7 +173,6 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Returns the first image of a list as text, or an empty text in open space.
 fn of_image(images: &[[i32; 3]]) -> String {
     let first = images.first();
     first.map_or_else(String::new, |image| format!(" with image {image:?}"))
