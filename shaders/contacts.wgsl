@@ -74,12 +74,12 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes the pair into the row of contacts of sphere b. The entries before it are those of `index` pairs
-    // in the rows of their sphere b, and of all pairs whose sphere a has an earlier row.
+    // Writes the pair into the row of contacts of sphere b. Before it come `index` pairs, each in the row of
+    // its sphere b, and all pairs whose sphere a has an earlier row.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes the pair into the row of contacts of sphere a. The entries before it are those of `index` pairs
-    // in the rows of their sphere a, and of all pairs whose sphere b has this row or an earlier one.
+    // Writes the pair into the row of contacts of sphere a. Before it come `index` pairs, each in the row of
+    // its sphere a, and all pairs whose sphere b has this row or an earlier one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

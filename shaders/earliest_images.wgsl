@@ -1,6 +1,6 @@
-// Finds the image (periodic copy) of the sphere that each sphere hits first, or the smallest one if several images
-// are hit at that time. Runs after the kernels of `earliest.wgsl`. The entry point `fill` initializes the list,
-// and `images` fills it.
+// Finds, for the first impact of each sphere, which image (periodic copy) of the other sphere is hit, or the
+// smallest one if several are hit at that time. Runs after the kernels of `earliest.wgsl`. The entry point
+// `fill` initializes the list, and `images` fills it.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}
@@ -24,7 +24,8 @@ fn fill(
     }
 }
 
-// Takes the image into account if `partner` is the sphere that the sphere in row `row` hits first.
+// Records `image` if the first impact of the sphere in row `row` is with sphere `partner` at time `toi`. The
+// smallest such image is kept.
 fn meet(row: u32, partner: u32, toi: u32, image: vec3<i32>) {
     if all(earliest_bits[row] == vec2<u32>(toi, partner)) {
         atomicMin(&earliest_images[row], pack_image(image));

@@ -1,6 +1,6 @@
-// Lists the images (periodic copies) of all spheres and time segments that reach into the cell of the periodic
-// domain. They become further proxies (entries of the grids). The entry point `main` adds them after the time
-// segments, and `count` adds their number to the number of segments.
+// Finds all images (periodic copies) of spheres and time segments that reach into the cell of the periodic
+// domain, and makes them further proxies (entries of the grids). The entry point `main` appends them to the
+// list of time segments, and `count` adds their number to the number of segments.
 // Twin of `src/cpu/images/list.rs`.
 
 #import invocation::{invocation}
@@ -22,16 +22,18 @@
 @group(0) @binding(7) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// A time segment whose images the workgroup lists.
+// A time segment, and the block of its images (periodic copies) that reach into the cell of the periodic
+// domain.
 struct Listed {
     sphere: u32,
     number: u32,
-    // Lower corner of the extent of the segment along the edges, in fixed point.
-    // An array, unlike a vector, is not padded in workgroup memory.
+    // Lower corner of the segment's bounding box, in fixed-point coordinates along the edges of the periodic
+    // cell. Unlike a vector, an array is not padded in workgroup memory.
     low: array<i32, 3>,
-    // The first image that reaches into the cell, relative to the wrapped sphere, as packed by pack_image().
+    // Lowest corner of the block of images that reach into the periodic cell, relative to the wrapped sphere
+    // (the image centred in the cell), as packed by pack_image().
     first: u32,
-    // Number of images along each edge, packed likewise.
+    // Number of images in the block along each edge, also packed by pack_image().
     dims: u32,
 }
 
@@ -41,8 +43,8 @@ var<workgroup> sh_further: u32;
 var<workgroup> sh_listed: array<Listed, SCAN_WORKGROUP>;
 var<workgroup> sh_base: u32;
 
-// Returns the extent of a time segment along the edges, rounded outwards by more than all rounding errors:
-// the first and the last image that reach into the cell, and the lower corner in fixed point.
+// Finds which images of a time segment reach into the cell of the periodic domain. The bounding box of the
+// segment, along the edges of the cell, is enlarged by more than all rounding errors.
 fn listed_at(sphere: u32, number: u32) -> Listed {
     let own = wrapped_spheres[sphere];
     let power = size_class_power(size_class_of_sphere[sphere]);
@@ -56,8 +58,8 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
         dot(lattice.dual_bounds[2].xyz, far),
     );
     let lengths = vec3<f32>(lattice.duals[0].w, lattice.duals[1].w, lattice.duals[2].w);
-    // Spheres that hardly move relative to each other count as at rest (STILL), and their first time segments
-    // report the pair. The factor lets these segments find each other.
+    // If two spheres hardly move relative to each other (see STILL), their first time segments report the
+    // pair. The factor enlarges the boxes of these segments so that they find each other.
     let half = (lengths * path.radius + abs(along_edges(shift))) * (1.0 + 32.0 * EPSILON) + error;
     let alone = pack_image(vec3<i32>(1));
     var listed = Listed(sphere, number, array<i32, 3>(), pack_image(vec3<i32>(0)), alone);
@@ -69,8 +71,8 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let one = f32(1u << FRACTION_BITS);
     let low = vec3<i32>(floor((at - half) * one));
     let high = -vec3<i32>(floor(-(at + half) * one));
-    // Along each edge, the cell reaches from 0 to 1. A segment displaced by n edges reaches into the cell if
-    // it has a coordinate from -n to 1 - n.
+    // In coordinates along an edge, the periodic cell is the interval from 0 to 1. A segment displaced by n
+    // edges reaches into the cell if, before the displacement, it overlaps the interval from -n to 1 - n.
     let first = -(high >> vec3<u32>(FRACTION_BITS));
     let last = -(low >> vec3<u32>(FRACTION_BITS));
     let dims = last - first + 1;
@@ -91,8 +93,8 @@ fn images_of(listed: Listed) -> u32 {
     return u32(dims.x * dims.y * dims.z);
 }
 
-// Returns the number of image 0 (the wrapped sphere itself) in the order of the images of a segment, or
-// TOO_MANY if it does not reach into the cell.
+// Returns the position of image 0 (the segment without displacement) among the listed images of a time
+// segment, or TOO_MANY if this image does not reach into the periodic cell.
 fn place_of_wrapped(listed: Listed) -> u32 {
     let at = vec3<u32>(-unpack_image(listed.first));
     let dims = vec3<u32>(unpack_image(listed.dims));
@@ -102,7 +104,8 @@ fn place_of_wrapped(listed: Listed) -> u32 {
     return (at.z * dims.y + at.y) * dims.x + at.x;
 }
 
-// Returns the number of images of a segment that get a proxy of their own.
+// Returns the number of images of a time segment that become further entries of the grids. The segment
+// without displacement is an entry already.
 fn further_images(listed: Listed) -> u32 {
     return images_of(listed) - select(1u, 0u, place_of_wrapped(listed) == TOO_MANY);
 }
@@ -111,8 +114,9 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Writes the entry of a proxy that measure_sizes has listed. A segment that is not the first of its sphere gets
-// a copy of the sphere, because its extent is not that of the first segment.
+// Describes a time segment with several images in an `Entry` of its own. A segment after the first of its
+// sphere also gets a copy of the sphere, because an `Entry` belongs to a sphere, and the segments have
+// different bounding boxes.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -138,7 +142,7 @@ fn raise(size_class: u32, axis: u32, x: f32) {
     }
 }
 
-// Raises the bounds of a size class so that they include an image.
+// Extends the bounds of a size class (spheres of similar size) to include an image.
 fn include(size_class: u32, path: Path, number: u32) {
     let power = size_class_power(size_class);
     let at = middle(path, power, number);
@@ -151,7 +155,8 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Writes image number `k` of a segment, without counting the wrapped sphere itself, as proxy `proxy`.
+// Adds image number `k` of a time segment to the grids as entry `proxy`. The numbers skip the segment without
+// displacement, which is an entry already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(unpack_image(listed.dims));
@@ -176,7 +181,8 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// Returns the index of the invocation whose segment has image k of the workgroup.
+// Returns the index of the invocation whose time segment has image k, where all images of the workgroup are
+// numbered in order.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
     for (var size = SCAN_WORKGROUP / 2u; size > 0u; size /= 2u) {
@@ -232,7 +238,7 @@ fn main(
         }
     }
     workgroupBarrier();
-    // The counter keeps counting when the buffer is full. The step then searches nothing.
+    // When the buffer is full, further images are counted but not written, and the step searches nothing.
     let room = params.segment_capacity - further;
     let left = room - min(sh_base, room);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], left); k += SCAN_WORKGROUP) {

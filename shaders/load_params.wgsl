@@ -14,7 +14,7 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // The unit of length is chosen for the domain, too.
+    // The extent, from which the unit of length is chosen, includes the periodic domain.
     atomicMax(&counters.extent, bitcast<u32>(first_source.domain_extent));
     var counts = vec2<u32>(first_source.at_most, second_source.at_most);
     if first_source.counted != 0u {

@@ -97,8 +97,8 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the edge of the cube that a sphere has to itself, estimated from the median distances of sampled
-// spheres to two of their neighbours.
+// Returns the spacing of the spheres (the edge of a cube that contains about one), estimated from the median
+// distances of sampled spheres to two of their neighbours.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
@@ -125,8 +125,8 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k, moved along itself by half its length. This does not change its
-// extent.
+// Returns the path of sampled sphere k, as if it began halfway through the step. This does not change the
+// path's extent.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
     return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);

@@ -1,5 +1,6 @@
-// Replaces the entries of the grids in the list of pairs by their spheres, and lists which image (periodic copy)
-// of its second sphere each pair is with. Only in a periodic domain.
+// In a periodic domain, the list of pairs first contains entries of the grids. Replaces them by their
+// spheres, and writes for each pair which image (periodic copy) of the second sphere touches the first
+// sphere.
 
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults}
 #import invocation::{invocation}
@@ -14,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> pairs: array<CaromCollision>;
 @group(0) @binding(5) var<storage, read_write> pair_images: array<u32>;
 
-// Returns whether the first component of an image that is not 0 is positive.
+// Returns whether the first nonzero component of an image is positive.
 fn is_positive(image: vec3<i32>) -> bool {
     return pack_image(image) > pack_image(vec3<i32>(0));
 }
@@ -34,7 +35,7 @@ fn main(
     let other = entries[pair.b_and_grazing & ~CAROM_GRAZING];
     let image = in_given_edges(unpack_image(other.image) - unpack_image(one.image));
     let spheres = vec2<u32>(one.sphere_and_several, other.sphere_and_several) & vec2<u32>(~SEVERAL_IMAGES);
-    // Of two images of one sphere, the image with the greater vector is the second of the pair.
+    // If a sphere touches an image of itself, the image is given with a positive first nonzero component.
     let in_order = spheres.x < spheres.y || (spheres.x == spheres.y && is_positive(image));
     let a = select(spheres.y, spheres.x, in_order);
     let b = select(spheres.x, spheres.y, in_order) - params.b_offset;

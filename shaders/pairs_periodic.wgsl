@@ -1,5 +1,5 @@
-// Tests the entries of the grids against one another in a periodic domain, and lists the pairs of entries that
-// touch. The grids hold an image (periodic copy) of each sphere or time segment wherever it reaches into the
+// Tests the entries of the grids against one another in a periodic domain, and lists the pairs of entries
+// that touch. The grids contain every image (periodic copy) of a sphere or time segment that reaches into the
 // domain's cell. `pair_images.wgsl` then replaces the entries by spheres and images.
 // Twin of `src/cpu/pairs` and `src/cpu/images/space.rs`.
 
@@ -30,15 +30,16 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether other images of the same time segment are in the grids. Time segments after the first that
-// have only one image there share the entry of the first segment.
+// Returns whether the grids contain several images of the same time segment. A segment after the first that
+// has only one image shares the `Entry` of the first segment, whose bit SEVERAL_IMAGES does not apply to it.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
 }
 
-// Two images may meet in several places of the cell, as copies of one another. Returns whether this is the copy
-// that reports them: the lower corner of the intersection of their extents is in the cell.
+// The grids may contain the same pair of images several times, displaced by edges of the domain. Returns
+// whether this is the occurrence that reports the pair: the lower corner of the intersection of both bounding
+// boxes is in the domain's cell.
 fn is_in_cell(one: Entry, other: Entry) -> bool {
     let x = max(one.low[0], other.low[0]);
     let y = max(one.low[1], other.low[1]);
@@ -54,7 +55,7 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // The bound of an image's displacement is for one component, and the sum has three.
+        // length_bound() is for one component of the displacement, and the sum has three.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);

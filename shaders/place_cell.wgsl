@@ -1,6 +1,6 @@
-// Places the cell of a periodic domain relative to the frame (the moving origin of the grid cells), with which it
-// moves. Also limits time segments to the width of the cell, because longer segments would have many images
-// in it. Dispatched as one invocation.
+// Computes the position of the periodic domain's cell relative to the frame (the moving origin of the grid
+// cells). The cell moves with the frame. Also limits time segments to the width of the cell, because longer
+// segments would have many images (periodic copies) in it. Dispatched as one invocation.
 // Twin of `Cell::new` in `src/cpu/images/cell.rs`.
 
 #import types::{Lattice, Params, Space}
@@ -11,7 +11,7 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // Half-way through the step, the moving cell is where the periodic domain is.
+    // Half-way through the step, the moving cell coincides with the periodic domain's cell, which is at rest.
     lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
     if lattice.width > 0.0 {
         space.segment = min(space.segment, lattice.width);

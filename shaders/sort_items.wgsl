@@ -1,5 +1,5 @@
-// Makes the items by which the pairs of a periodic domain are sorted: a, b, the image (periodic copy) of sphere
-// b, and the index of the pair.
+// Prepares the pairs of a periodic domain for sorting. An item has four words: a, b, the image (periodic
+// copy) of sphere b, and the index of the pair.
 
 #import carom::{CaromResults}
 #import invocation::{invocation}

@@ -1,13 +1,14 @@
-// Writes the sorted list of pairs of a periodic domain, with the image (periodic copy) of the second sphere of
-// each pair. The entry point `flag` marks the first of several equal items. After the prefix sum of these flags,
-// `write` copies the pairs of the marked items.
+// Writes the sorted list of pairs of a periodic domain, each pair once, with the image (periodic copy) of the
+// second sphere of each pair. The entry point `flag` marks the first of several equal items. After the prefix
+// sum of these flags, `write` copies the pairs of the marked items.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The sorted items: a, b, the image and the index of the pair in the unsorted list.
+// One item for each pair, in sorted order: a, b, the image of sphere b, and the index of the pair in the
+// unsorted list.
 @group(0) @binding(1) var<storage, read> sorted_items: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> first_flags: array<u32>;

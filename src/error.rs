@@ -147,7 +147,8 @@ pub enum Error {
     /// More pairs of spheres touch than [`Options::max_pairs`](crate::Options::max_pairs) allows.
     #[error(
         "{needed} pairs were found, but the limit is {limit}; spread the spheres out, shorten the \
-         time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair"
+         time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair (160 in a \
+         neighbour list)"
     )]
     #[non_exhaustive]
     TooManyPairs {

@@ -249,7 +249,6 @@ fn distance(sphere: &Sphere, wall: &Wall, time: Option<f64>) -> f64 {
             axis,
             radius,
         } => (point, Some(axis), radius),
-        _ => panic!("an unknown wall"),
     };
     let axis = axis.map(|axis| vector(axis).normalize());
     let across = |x: DVec3| axis.map_or(x, |axis| axis.cross(x));

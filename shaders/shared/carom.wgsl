@@ -29,8 +29,9 @@ fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
 
-// Returns the image (periodic copy) of a pair's second sphere: how many times it is displaced by each edge of
-// the domain. Takes an element of the buffer of images, which has one word for each pair of the list.
+// Returns how many times the second sphere of a pair is displaced by each edge of the
+// periodic domain. `word` is the pair's element in the buffer of images (periodic
+// copies).
 fn carom_image(word: u32) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(word >> 20u, word >> 10u, word) & vec3<u32>(1023u)) - 512;
 }
@@ -53,10 +54,11 @@ struct CaromResults {
     found: vec2<u32>,
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
-    // Number of time segments of fast spheres, without each sphere's first segment, plus `images`.
+    // Number of time segments of fast spheres, not counting the first of each sphere,
+    // plus the number `images`.
     segments: vec2<u32>,
-    // In a periodic domain: number of images (periodic copies) of spheres or time segments that reach into the
-    // domain's cell, without the first image of each.
+    // In a periodic domain: number of images (periodic copies) of spheres or time
+    // segments that are added to the grids because they reach into the domain's cell.
     images: vec2<u32>,
     // Number of spheres, of both sets if there are two. If one of two sets is empty,
     // nothing is searched, and `spheres` and `b_offset` are 0.
@@ -93,8 +95,8 @@ struct CaromResults {
     sorted_columns: u32,
     // Serial number of the step, which tells recorded steps apart.
     serial: u32,
-    // Index of a sphere whose images are out of range (CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. Numbered as
-    // invalid_index is.
+    // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or
+    // CAROM_NONE. With two sets, index b_offset + i means sphere i of the second set.
     out_of_range: u32,
     unused: u32,
     // Indices of at most 32 spheres that were set aside for invalid values. With two
@@ -119,8 +121,8 @@ const CAROM_TOO_MANY_SPHERES = 8u;
 const CAROM_INVALID_SPHERES = 16u;
 // Status bit: the driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
-// Status bit: a sphere is too far from the cell of the periodic domain, or reaches into too many images of
-// the cell. Pairs are missing.
+// Status bit: a sphere is too far from the cell of the periodic domain, or reaches into
+// too many images of the cell. Pairs are missing.
 const CAROM_IMAGE_OUT_OF_RANGE = 64u;
 // All status bits that mean that pairs may be missing.
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED

@@ -20,8 +20,8 @@ fn may_be_crowded() -> bool {
     return most > 0.999 * allowed_candidates();
 }
 
-// Returns whether there are certainly more candidate pairs than allowed, because all pairs of spheres in the
-// fullest entry of the table of cells are candidates. In a step with two sets of spheres, they are not.
+// Returns whether the fullest entry of the table of cells alone contains more candidate pairs than allowed.
+// With two sets of spheres, returns false, because spheres of the same set are not tested against each other.
 fn must_be_crowded() -> bool {
     let fullest = f32(atomicLoad(&counters.fullest));
     // 1.001 leaves a margin for rounding errors.

@@ -15,7 +15,7 @@ struct Digit {
 }
 
 fn digit_of(item: vec4<u32>) -> u32 {
-    // Compilers move dynamically indexed vectors from registers to memory.
+    // Avoids a dynamic index, for which compilers move the vector from registers to memory.
     let word = select(select(item.x, item.y, digit.word == 1u), item.z, digit.word == 2u);
     return ((word & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }

@@ -11,7 +11,7 @@ struct Filtered {
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Sum of magnitudes to which the rounding error of `p` is relative.
+    // Sum of magnitudes. The rounding error of `p` is at most EPSILON / 2 times this sum.
     distance: f32,
     // Whether the relative velocity of the two spheres is too small to compute the time of closest approach.
     // If so, `t` is 0.

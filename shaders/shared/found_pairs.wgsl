@@ -1,5 +1,5 @@
-// The list of pairs that may touch. A workgroup first collects its pairs in workgroup memory, and then adds them
-// to the list together.
+// The list of pairs that may touch. A workgroup first collects its pairs in workgroup memory, and then copies
+// them to the list together.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import filter::{Filtered}
@@ -10,8 +10,8 @@
 
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found, of which the first STAGED are collected in workgroup memory;
-// and index in the list of pairs to which these are then copied.
+// Number of pairs that the workgroup has found. The first STAGED of them are collected in workgroup memory,
+// then copied to the list of pairs from index sh_base on.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
 
@@ -25,8 +25,8 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to the list of pairs, if entry `place` exists. If the low word of the pair counter has
-// wrapped around, another pair is overwritten. The step then reports a truncated list.
+// Writes a pair to entry `place` of the list of pairs, if the list is long enough. After 2^32 pairs, `place`
+// wraps around and pairs are overwritten. The step then reports a truncated list.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
@@ -45,8 +45,9 @@ fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Adds a pair of spheres or, in a periodic domain, of entries of the grids, to the list. Nothing is added if the
-// spheres come closest in other time segments, which report the pair.
+// Adds a pair to the list: a and b are spheres or, in a periodic domain, entries of the grids (images of
+// spheres or time segments). Adds nothing if the spheres come closest in other time segments (parts of their
+// paths), because those report the pair.
 fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {
     let owned = ownership(s, tag_i, tag_j, params.dt);
     if owned == OTHER {

@@ -3,8 +3,8 @@
 
 #import types::{Level}
 
-// Returns the cell of a grid that contains a point, given relative to the frame (the moving origin from which
-// cells are counted).
+// Returns the cell of a grid that contains a point. The point is relative to the frame (the moving origin
+// from which cells are counted).
 fn cell_of(level: Level, point: vec3<f32>) -> vec3<i32> {
     return vec3<i32>(floor(point * level.inverse_cell));
 }

@@ -5,7 +5,8 @@
 #import opaque::{opaque3}
 #needs lattice
 
-// Returns the coordinates of a vector along the edges of the lattice, in edges.
+// Converts a vector to coordinates along the three edges of the lattice, in which the first edge is (1, 0,
+// 0).
 fn along_edges(v: vec3<f32>) -> vec3<f32> {
     return vec3<f32>(
         dot(lattice.duals[0].xyz, v),
@@ -14,27 +15,28 @@ fn along_edges(v: vec3<f32>) -> vec3<f32> {
     );
 }
 
-// Returns the vector by which an image is displaced, with the rounding error of float32.
+// Returns the vector by which an image (periodic copy) is displaced, with float32 rounding errors.
 fn displacement(image: vec3<i32>) -> vec3<f32> {
     let n = vec3<f32>(image);
     return opaque3(lattice.edges[0].xyz * n.x + lattice.edges[1].xyz * n.y + lattice.edges[2].xyz * n.z);
 }
 
-// Returns the sum over the edges of the magnitude of an image's component times the largest component of the
-// edge.
+// Returns an upper bound of the sum of the magnitudes that displacement() adds up along one axis. Its
+// rounding error is relative to this sum.
 fn length_bound(image: vec3<i32>) -> f32 {
     let n = vec3<f32>(abs(image));
     return n.x * lattice.edges[0].w + n.y * lattice.edges[1].w + n.z * lattice.edges[2].w;
 }
 
-// Returns an upper bound of the error of a sphere's displaced centre, rounded to float32, plus the rounding
-// error of adding it to the radius. docs/exact.md (section 5) adds up the errors.
+// Returns by how much to enlarge the radius of a displaced sphere, so that rounding errors do not matter.
+// docs/exact.md (section 5) adds up these errors.
 fn slack_of(center: vec3<f32>, radius: f32, image: vec3<i32>) -> f32 {
     let far = max(max(abs(center.x), abs(center.y)), abs(center.z));
     return SLACK * EPSILON * (far + length_bound(image) + radius) + MIN_POSITIVE;
 }
 
-// Converts an image from edges of the lattice to the edges that the user gave.
+// Converts the displacement of an image (periodic copy) from multiples of the lattice's edges to multiples of
+// the edges that the user gave.
 fn in_given_edges(image: vec3<i32>) -> vec3<i32> {
     return image.x * lattice.in_given_edges[0].xyz
         + image.y * lattice.in_given_edges[1].xyz

@@ -1,6 +1,6 @@
 // The near test: whether two spheres come near each other during a time segment (part of the step) of one of
-// them. It is much cheaper than the test with an error bound that follows. docs/exact.md has the proof, and
-// `src/shared/filter.rs` the constants.
+// them. It is much cheaper than the test with an error bound that follows. docs/exact.md proves that it loses
+// no pair, and `src/shared/filter.rs` has the constants.
 
 #import opaque::{opaque3}
 #import segments::{part_of}
@@ -19,10 +19,10 @@ fn window_of(tag: u32, dt: f32) -> Window {
     return Window(f32(2u * segment_of(tag) + 1u) * half * dt, (half + NEAR_MARGIN) * dt);
 }
 
-// Returns whether two spheres may touch during a time segment of one of them: if their distance in the middle
-// of the segment is at most the sum of their radii plus their relative motion in half the segment, with
-// margins. The result is false only if the later test with an error bound would find a certain miss, or if
-// the pair is reported in other segments.
+// Returns whether two spheres may touch during a time segment of one of them. They may if their distance in
+// the middle of the segment is at most the sum of their radii plus their relative motion in half the segment,
+// with margins. The result is false only if the later test with an error bound would find a certain miss, or
+// if the pair is reported in other segments.
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);

@@ -1,5 +1,5 @@
-// Decides which time segments of two touching spheres, one of each sphere, report the pair, so that it is
-// reported only once.
+// Decides whether two time segments (parts of the paths of two touching spheres) report the pair. Usually
+// only one combination of segments does, so that the pair is reported once.
 // Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered}

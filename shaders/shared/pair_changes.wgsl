@@ -1,8 +1,9 @@
-// Finds the pairs that began (are new), lasted (were there before) and ended (are gone) since the last complete
-// step, by comparing two sorted lists. A pair is (a, b, image), where the image is 0 in open space. The kernels
-// that import this file declare `now(index)` and `kept(index)`, which return a pair of this step and of the last
-// complete step; `write_change(to, pair)`, which writes a pair of the list of changes; and
-// `keep_pair(index, pair)`, which stores a pair for the next comparison.
+// Finds the pairs that began (are new), lasted (were there before) and ended (are gone) since the last
+// complete step, by comparing the sorted lists of pairs of both steps. A pair is (a, b, image), with an image
+// (periodic copy) of sphere b, or 0 in open space. The kernels that import this file declare `now(index)` and
+// `kept(index)`, which return a pair of this step and of the last complete step; `write_change(to, pair)`,
+// which writes a pair of the list of changes; and `keep_pair(index, pair)`, which stores a pair for the next
+// comparison.
 
 #import carom::{CAROM_INCOMPLETE}
 #needs change_flags, kept_count, results
@@ -55,7 +56,7 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// Marks pair `index` if it began or ended.
+// Marks pair `index` if it began or ended. Indices from kept_begin() on are pairs of the last complete step.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -73,7 +74,7 @@ fn flag_change(index: u32) {
     change_flags[index] = select(0u, 1u, changed);
 }
 
-// Writes pair `index` to the list of changes, after the prefix sum of the flags.
+// Writes pair `index` to the list of changes. The flags must have been replaced by their prefix sums.
 fn list_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {

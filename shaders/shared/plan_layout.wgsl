@@ -149,8 +149,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid with the layout `chosen`. It gets at most `share` + MIN_HASHED_SLOTS entries of the table
-// of cells, counted from 0 for now.
+// Returns the grid with the layout `chosen`, with at most `share` + MIN_HASHED_SLOTS entries of the table of
+// cells. The entries are numbered from 0 until write_level() moves them behind those of other grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

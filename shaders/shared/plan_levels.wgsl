@@ -1,5 +1,5 @@
-// Divides the size ranges (groups of spheres of similar size) into uniform grids at the least expected cost,
-// by dynamic programming.
+// Distributes the size ranges (groups of spheres of similar size) among uniform grids at the least expected
+// cost, by dynamic programming.
 // Twin of `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}

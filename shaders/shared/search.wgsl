@@ -1,10 +1,10 @@
 // Searches the grids for the candidates near each sphere (or time segment of a fast sphere). The kernel that
-// imports this file declares `filter_and_report`, which tests one candidate. If there may be more candidates than
-// allowed, each workgroup first counts its own, and tests them only if those counted so far by all workgroups
-// are not too many.
+// imports this file declares `filter_and_report`, which tests one candidate. If there may be more candidates
+// than allowed, each workgroup first counts its own, and tests them only if the number counted so far by all
+// workgroups is allowed.
 // Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. A large sphere on the GPU does
-// not search grids with smaller cells, because all other invocations would wait for it. The first test of a
-// candidate is the near test of `near.wgsl`, not a test of bounding spheres.
+// not search grids with smaller cells, because the other invocations of its subgroup would wait for it. The
+// first test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
 
 #import crowd::{may_be_crowded, must_be_crowded}
 #import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
@@ -21,9 +21,9 @@
 var<workgroup> sh_task: u32;
 // The searches count and test the candidates.
 const COUNT_AND_TEST = 0u;
-// They only count the candidates, because there may be more than allowed.
+// The searches only count the candidates, because there may be more than allowed.
 const COUNT = 1u;
-// They test the candidates, which are counted already.
+// The searches test the candidates, which are counted already.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -117,8 +117,9 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Tests candidates in batches of 32. The whole batch takes a cheap test, and the few candidates that pass
-// take an expensive test. While one invocation of a subgroup runs the expensive test, the others wait.
+// Tests candidates in batches of 32: a cheap test for all of them, then an expensive test for the few that
+// pass. So the invocations of a subgroup run their expensive tests at the same time, and wait less for each
+// other.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -192,8 +193,8 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // True if these spheres are all the rest of the searched row of cells. False if they are those of one
-    // table entry, which several cells may share.
+    // True if the range holds all spheres in the rest of the searched row of cells. False if it holds the
+    // spheres of one table entry, which several cells may share.
     whole: bool,
 }
 
@@ -238,7 +239,8 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a sphere against the spheres in a block of cells. A nested loop would take more registers.
+// Tests a sphere against the spheres in a block of cells. Nested loops over the cells would take more
+// registers than this single loop.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -320,13 +322,13 @@ fn count_candidates_for_all() {
     }
 }
 
-// Ends a search by all invocations of the workgroup, and decides what the workgroup does next.
+// Decides what the workgroup does next, after all its invocations have searched.
 fn next_task() {
     if sh_task != TEST {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // The invocations are counted as finished after they have tested their candidates.
+        // An invocation counts as finished only after it has tested its candidates.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;
@@ -340,8 +342,8 @@ fn next_task() {
     }
 }
 
-// Searches for candidates of the proxies (spheres or time segments) of the workgroup. `index` is the index of an
-// invocation's proxy in the buffer of sorted spheres.
+// Searches for the candidates near each invocation's proxy (sphere or time segment), whose index in the
+// buffer of sorted spheres is `index`.
 fn search_all(index: u32, local: u32) {
     if local == 0u && may_be_crowded() {
         sh_task = COUNT;

@@ -1,6 +1,5 @@
-// A size class is a group of spheres (or time segments): those of one set, of similar size (within half an
-// octave), and with the same power n (the spheres are cut into 2^n time segments). The number of a size class
-// packs set, power and size.
+// A size class is a group of spheres (or time segments) of one set, of similar size (within half an octave),
+// which are cut into the same number 2^n of time segments. The number of a size class packs set, n and size.
 // Twin of `src/shared/size_class.rs`.
 
 // Returns the number of the size class (group of similar size) of a sphere of set `of_set` that is cut into

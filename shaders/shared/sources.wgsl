@@ -20,6 +20,7 @@ struct SourceLayout {
     at_most: u32,
     // 1 if this set of spheres exists, otherwise 0.
     used: u32,
-    // Largest magnitude of a number of the periodic domain, or 0 in open space. Only in the first set.
+    // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space. Only
+    // given for the first set of spheres.
     domain_extent: f32,
 }

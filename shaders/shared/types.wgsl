@@ -58,9 +58,11 @@ struct Counters {
     extent: atomic<u32>,
     // Number of spheres (or time segments) in the fullest entry of the table of grid cells.
     fullest: atomic<u32>,
-    // Number of further images (periodic copies) of spheres that the stage `images` has added, in two words.
+    // Number of images (periodic copies) of spheres and time segments that the stage `images` has added to
+    // the grids.
     images: array<atomic<u32>, 2>,
-    // 1 + the index of a sphere with an image that is out of range, or 0 if there is none.
+    // 1 + the index of a sphere that is too far from the periodic domain or has too many images, or 0 if
+    // there is none.
     out_of_range: atomic<u32>,
     // One bit per size class (class of spheres of similar size), set if the class is not empty.
     used: array<atomic<u32>, SIZE_CLASSES / 32u>,
@@ -185,35 +187,39 @@ struct SortedCell {
     tag: u32,
 }
 
-// The lattice of a periodic domain, with edges as short as possible. Entries beyond the number of periodic
-// edges are 0.
+// The lattice of a periodic domain: all displacements between a sphere and its periodic copies. Its edges are
+// as short as possible. With fewer than three periodic edges, the array entries of the missing ones are 0.
 struct Lattice {
     // A corner of the domain's cell.
     corner: vec3<f32>,
     // The least distance between two opposite faces of the cell, or 0 without periodic edges.
     width: f32,
-    // The same corner half-way through the step, relative to the frame (the moving origin of the grid cells).
+    // The corner of the domain's cell half-way through the step, relative to the frame (the moving origin of
+    // the grid cells).
     cell_corner: vec3<f32>,
-    // Largest distance between a sphere and the cell, along any edge, in edges.
+    // Largest allowed distance between a sphere and the domain's cell along any edge, as a multiple of the
+    // edge. If negative, no sphere is allowed.
     most_cells: f32,
     // xyz: an edge. w: an upper bound of the magnitudes of its components.
     edges: array<vec4<f32>, 3>,
-    // xyz: the dual vector d of an edge; d·x is the coordinate of a point x along the edge. w: its length.
+    // xyz: the dual vector d of an edge; d·x is the coordinate of a point x along the edge. w: the length of
+    // d, rounded up.
     duals: array<vec4<f32>, 3>,
-    // For each dual vector, upper bounds of the magnitudes of its components. The rounding errors are
-    // relative to them.
+    // For each dual vector, upper bounds of the magnitudes of its components. The rounding errors of
+    // coordinates along the edges are relative to these bounds.
     dual_bounds: array<vec4<f32>, 3>,
     // xyz: an edge as a sum of whole multiples of the three edges that the user gave.
     in_given_edges: array<vec4<i32>, 3>,
 }
 
-// What a proxy (entry of the grids) is in a periodic domain: a sphere, and the image (periodic copy) of it.
+// Describes an entry of the grids in a periodic domain: which image (periodic copy) of which sphere it is.
 struct Entry {
-    // Index of the sphere, and SEVERAL_IMAGES if other images of the same time segment are in the grids.
+    // Index of the sphere, and the bit SEVERAL_IMAGES if the grids also contain other images of the same time
+    // segment.
     sphere_and_several: u32,
-    // The image, in edges of the lattice, as packed by pack_image().
+    // The displacement of the image, in multiples of the lattice's edges, packed by pack_image().
     image: u32,
-    // Lower corner of the extent of this image along the edges of the lattice, relative to the cell, in fixed
-    // point. Of use only if SEVERAL_IMAGES is set.
+    // Lower corner of this image's bounding box, in fixed-point coordinates along the edges of the domain's
+    // cell. Only given with the bit SEVERAL_IMAGES.
     low: array<i32, 3>,
 }

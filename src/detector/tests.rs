@@ -14,13 +14,13 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
     Detector {
-        bounded_walls: Default::default(),
         options: Options::new().with_backend(backend),
         pool: None,
         gpu: Some(gpu.with_first_capacities(pairs, segments)),
         cpu: Cpu::default(),
         reason: String::new(),
         both: ReusedVec::default(),
+        bounded_walls: BoundedWalls::default(),
         touching: Collisions::default(),
     }
 }

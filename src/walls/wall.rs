@@ -10,7 +10,6 @@ use crate::{Domain, Error, MAX_MAGNITUDE, Sphere};
 /// Shape of a wall. Every vector has the components x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
 pub enum WallShape {
     /// A half-space, bounded by a plane. The points x with normal·x ≥ offset are free, all others are solid.
     HalfSpace {

@@ -84,14 +84,13 @@ impl AtWall {
                 axis,
                 radius,
             } => (round(Some(axis), radius, true), point),
-            _ => panic!("an unknown wall"),
         };
         let (mut p, point) = (vector(sphere.center), vector(point));
         for k in 0..3 {
             p[k] -= &point[k];
-            for e in 0..3 {
-                if domain.periodic()[e] {
-                    p[k] += fixed(domain.edges()[e][k].into()) * image[e];
+            for (edge, times) in image.into_iter().enumerate() {
+                if domain.periodic()[edge] {
+                    p[k] += fixed(domain.edges()[edge][k].into()) * times;
                 }
             }
         }

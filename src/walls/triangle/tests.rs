@@ -352,6 +352,29 @@ fn slivers_points_and_giants_are_decided_as_by_the_oracle() {
 }
 
 #[test]
+fn spheres_hardly_off_tangency_are_decided_as_by_the_oracle() {
+    // Float64 rounds the tiny numbers away, so it cannot tell on which side of tangency a sphere is.
+    let counts = check_all(10_000, 7, |random| {
+        let mut grid = fastrand::Rng::with_seed(random.u64(..));
+        let mut off = |x: [f32; 3]| {
+            x.map(|x| match random.u8(0..6) {
+                0 if x == 0.0 => 2_f32.powi(-70),
+                1 if x == 0.0 => -2_f32.powi(-70),
+                _ => x,
+            })
+        };
+        let triangle = Triangle {
+            corners: from_fn(|_| off(on_grid(&mut grid, 2))),
+            velocity: [0.0; 3],
+        };
+        let sphere = Sphere::new(off(on_grid(&mut grid, 3)), grid.i32(0..=2) as f32)
+            .with_velocity(off(on_grid(&mut grid, 2)));
+        (triangle, sphere, [0.0, 1.0, 2.0][grid.usize(0..3)])
+    });
+    assert!(counts.by_integers > 100, "{counts:?}");
+}
+
+#[test]
 fn tiny_and_large_units_do_not_matter() {
     for power in [-120, -100, 50] {
         let unit = 2_f32.powi(power);

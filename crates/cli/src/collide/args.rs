@@ -114,7 +114,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
-    /// Check the list of pairs by testing every pair of spheres in exact arithmetic
+    /// Check the list of pairs (not that of walls) by testing every pair of spheres in exact arithmetic
     ///
     /// With more than 20000 spheres, the other backend (GPU or CPU) makes a second list instead, and the two
     /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be made. After

@@ -23,6 +23,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
     let input = args.input().map_err(|what| anyhow!(what))?;
     let options = args.read_options();
+    let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
+    // A search without particles checks the cutoff before the file, which may be large, is read.
+    detector.find_neighbors(&NeighborSearch::within(&[], args.cutoff))?;
     let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;
     let columns = Columns {
@@ -39,7 +42,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .map(|target| List::create(target, columns))
         .transpose()?;
     let to_file = args.output.as_ref().and_then(Target::path).is_some();
-    let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
     let mut notes = Vec::new();
     let mut found = NeighborList::default();
     while let Some(world) = next {

@@ -163,5 +163,7 @@ fn wrong_usage_and_wrong_input_are_errors() -> Test {
     neighbors(&frame)?.expect_error("frame", 2, &["no frames"]);
     let bad = folder.file("bad.csv", "x,y,z\n1,2,3\n1,2,inf\n")?;
     neighbors(&[&bad, "--cutoff", "1"])?.expect_error("bad", 1, &["line 3", "field z"]);
+    // The cutoff is checked before the file is read.
+    neighbors(&[&bad, "--cutoff", "1e-40"])?.expect_error("tiny", 1, &["cutoff is 1e-40"]);
     Ok(())
 }

@@ -66,7 +66,6 @@ fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
                 endless(canvas, view, [px - by * y, py + by * x], [x, y]);
             }
         }
-        _ => {}
     }
 }
 
