@@ -138,7 +138,7 @@ impl Lattice {
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns the displacement of `image`, which counts edges of the reduced lattice (with the
+    /// Returns the displacement of `image`, given in edges of the reduced lattice (with the
     /// shortest edges).
     #[inline(always)]
     pub(crate) fn displacement(&self, image: [i32; 3]) -> DVec3 {

@@ -61,18 +61,18 @@ pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 /// Largest number of sampled spheres on which the lengths of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
-/// Cost of one search: reading adjacent cells, which are one range of the sorted spheres. The unit
-/// is the cost of testing two spheres.
+/// Cost of one search for neighbours, which reads the contents of adjacent cells. The unit is the
+/// cost of testing two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
 /// Cost of a search that finds a cell by a hash, which is likely a cache miss. The unit is the cost
 /// of testing two spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of searches around a sphere in its own grid. Each reads adjacent cells, which are one
-/// range of the sorted spheres.
+/// Number of searches around a sphere in its own grid. Each reads one range of the sorted spheres:
+/// the contents of adjacent cells.
 pub(crate) const OWN_RANGES: f32 = 5.0;
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of searches around a sphere in a grid with larger cells. Each reads adjacent cells, which
-/// are one range of the sorted spheres.
+/// Number of searches around a sphere in a grid with larger cells. Each reads one range of the
+/// sorted spheres: the contents of adjacent cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 

@@ -197,8 +197,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns the data of an image, which counts edges of the reduced lattice, or `None` if the
-    /// image is more than one edge away.
+    /// Returns the data of an image, given in edges of the reduced lattice, or `None` if the image
+    /// is more than one edge away.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
