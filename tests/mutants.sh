@@ -72,6 +72,7 @@ balls=(--lib balls_of_touching_spheres_meet)
 worlds=(--test periodic small_worlds)
 on_gpu=(--test periodic_gpu small_worlds)
 far=(--test periodic_gpu pairs_that_just_touch)
+walls=(--test walls agree_with_exact_arithmetic)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
 mutant 'an error bound below the worst error seen' src/shared/filter.rs \
@@ -181,6 +182,13 @@ mutant 'a list is valid until a particle has moved by the whole skin' src/neighb
     '.powi(2) / 4.0' '.powi(2)' --test neighbors a_list_is_valid
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
+
+mutant 'no error bound for half-spaces' src/walls/half_space.rs \
+    'const ERROR: f64 = 8.0 * f64::EPSILON;' 'const ERROR: f64 = 0.0;' "${walls[@]}"
+mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
+    'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
+mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
+    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls a_mesh
 
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))
