@@ -18,8 +18,8 @@ pub(crate) enum Wait {
 /// until the step is complete.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // The first poll usually completes the future, and saves the memory allocation of a full
-    // executor.
+    // The first poll usually completes the future, so a full executor, which would allocate memory,
+    // is rarely needed.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -31,7 +31,7 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error, because a thread of a browser must not block. Without the GPU backend, no
+/// Returns an error, because a thread in a browser must not block. Without the GPU backend, no
 /// future is ever pending, so this function is never called.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {

@@ -236,7 +236,8 @@ impl Collisions {
         contacts(&self.pairs, spheres, sets)
     }
 
-    /// Returns the pairs that began, lasted or ended since the earlier step with the list `previous`.
+    /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
+    /// began to touch, still touch or touch no longer.
     ///
     /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So an index
     /// must refer to the same sphere in both steps.

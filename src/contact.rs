@@ -56,8 +56,8 @@ impl Collision {
     )]
     fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // The time of impact in the list is rounded to float32. By then a fast sphere may already have passed
-        // the other sphere, so the time is computed again in higher precision.
+        // At the rounded float32 time of impact, a fast sphere may already have passed the other
+        // sphere. So the time is computed again in higher precision.
         let Touch {
             time,
             normal,

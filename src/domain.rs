@@ -100,7 +100,7 @@ impl Domain {
     }
 
     /// Returns the displacement of an image, n1·`edges[0]` + n2·`edges[1]` + n3·`edges[2]`, in
-    /// float64. Edges that are not periodic do not count.
+    /// float64. Edges that are not periodic add nothing.
     pub fn displacement(&self, image: [i32; 3]) -> [f64; 3] {
         let terms = (0..3).map(|k| self.periodic_edge(k) * f64::from(image[k]));
         terms.sum::<DVec3>().to_array()
@@ -115,8 +115,8 @@ impl Domain {
         }
     }
 
-    /// Checks that the numbers of a periodic domain are in range. The numbers of an open domain have no
-    /// meaning.
+    /// Checks that the numbers of a periodic domain are in range. Nothing uses the numbers of an
+    /// open domain.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.is_open() {
             return Ok(());
@@ -149,7 +149,8 @@ impl Domain {
         Ok(())
     }
 
-    /// Returns the largest magnitude of a number of the periodic edges and the origin.
+    /// Returns the largest magnitude of a component of the origin or of a periodic edge, or 0 for
+    /// an open domain.
     pub(crate) fn extent(&self) -> f32 {
         let edges = (0..3).filter(|&k| self.periodic[k]).map(|k| self.edges[k]);
         let numbers = edges.chain([self.origin]).flatten();

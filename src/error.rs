@@ -245,7 +245,7 @@ pub enum Error {
     #[error("the capacity for {what} is 0; set it to the largest number expected, at least 1")]
     #[non_exhaustive]
     ZeroCapacity {
-        /// Kind of the capacity: spheres or recordings.
+        /// Items that the capacity counts: spheres or recordings.
         what: &'static str,
     },
     /// A time step has more spheres than the buffers can hold.
@@ -255,7 +255,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     OverCapacity {
-        /// Largest number of spheres in the step, in both sets together.
+        /// Number of spheres that the step may have, in both sets together.
         needed: u64,
         /// Number of spheres that the buffers can hold.
         capacity: u64,

@@ -1,4 +1,5 @@
-//! Float32 arithmetic on one number or on a vector of four numbers, with the same bits in the results.
+//! Float32 arithmetic on single numbers and on SIMD vectors of four numbers. Both give the same
+//! bits.
 
 use std::ops::{Add, Mul, Sub};
 

@@ -6,7 +6,8 @@ use crate::Error;
 /// to call in float32, and one keeps sums of two indices in range.
 pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Number of spheres, or of time segments, in a parallel task. The results of so few fit in the cache.
+/// Number of spheres, or of time segments, in a parallel task. It is small enough that the results
+/// of the task fit in the cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +34,8 @@ impl Limits {
     }
 }
 
-/// Returns the largest number of grid entries (uncut spheres and time segments) that is worth its memory and
-/// time. A step that would have more makes its time segments longer.
+/// Returns the largest number of grid entries (uncut spheres and time segments) that is worth its
+/// memory and time. A step that would have more uses longer time segments.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
     // For N spheres, more than about N²/32 time segments cost more time than they save: searching the grid

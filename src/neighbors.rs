@@ -18,8 +18,8 @@ use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
 
 const NEIGHBORS: &str = "the list of neighbours";
 
-/// Smallest cutoff or skin that is allowed, apart from 0. From this length on, half of it is exact in
-/// float32, too.
+/// Smallest cutoff or skin that is allowed, apart from 0. Half of any float32 of at least this size
+/// is exact.
 pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 
 /// A request for a neighbour list: the particles, and which of them are neighbours.
@@ -130,8 +130,8 @@ impl<'a> NeighborSearch<'a> {
         &self.domain
     }
 
-    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and only if
-    /// their particles are on the neighbour list.
+    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and
+    /// only if their particles are to be on the neighbour list.
     fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
         check_length("skin", self.skin)?;
         if let Rule::Cutoff(cutoff) = self.rule {
@@ -151,8 +151,8 @@ impl<'a> NeighborSearch<'a> {
     }
 
     fn reach(&self, sphere: &Sphere) -> f32 {
-        // With a skin, the sum is rounded up to a float32 that is greater. This makes room for the rounding
-        // of distances in `NeighborList::is_valid_for`.
+        // With a skin, the sum is rounded up to a greater float32, as a margin for the rounding of
+        // distances in `NeighborList::is_valid_for`.
         let with_skin = |length: f32, skin: f32| {
             if skin > 0.0 {
                 (length + skin).next_up()
@@ -162,7 +162,7 @@ impl<'a> NeighborSearch<'a> {
         };
         match self.rule {
             Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
-            // The search reports an invalid radius.
+            // The search will reject the invalid radius.
             Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&sphere.radius) => sphere.radius,
             Rule::Radii => with_skin(sphere.radius, self.skin / 2.0),
         }
@@ -180,11 +180,12 @@ fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
 /// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
 /// of j).
 ///
-/// The list has a pair if the exact distance of its two particles, computed from their float32 coordinates
-/// without rounding, is at most the cutoff (or the sum of their radii). With a skin, the list also has all
-/// pairs whose distance exceeds this length by at most the skin, and may have a few whose distance exceeds it
-/// by a rounding error more. [`Options::max_pairs`](crate::Options::max_pairs) limits the number of pairs of a
-/// half list. A full list has each of them twice.
+/// The list has a pair if the exact distance of its two particles, computed from their float32
+/// coordinates without rounding, is at most the cutoff (or the sum of their radii). With a skin,
+/// the list also has all pairs whose distance exceeds this length by at most the skin, and may have
+/// a few that are farther apart by a rounding error.
+/// [`Options::max_pairs`](crate::Options::max_pairs) limits the number of pairs of a half list. A
+/// full list has each of them twice.
 ///
 /// A half list has each pair of particles once, with i < j. In a periodic domain, a particle may be a
 /// neighbour of its own images. In a half list, these pairs have i = j and an image whose first component
@@ -203,7 +204,7 @@ pub struct NeighborList {
     pub distances: Vec<f32>,
     /// Statistics of the search.
     pub statistics: Statistics,
-    /// For each particle, the index of its first entry; then the number of all entries.
+    /// For each particle, the index of its first entry. At the end, the number of all entries.
     rows: Vec<usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
     searched: Vec<Sphere>,
@@ -300,8 +301,8 @@ impl NeighborList {
         valid
     }
 
-    /// Prepares the list for a request: stores its settings and the spheres whose touches give the
-    /// neighbours.
+    /// Prepares the list for a request: stores its settings and the spheres to be searched, which
+    /// touch if their particles are neighbours.
     pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
         (self.rule, self.skin) = (search.rule, search.skin);
         (self.full, self.domain) = (search.full, search.domain);
@@ -312,8 +313,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the list with the pairs in `found`. May exchange the images in `found` for outdated ones, which
-    /// avoids a copy.
+    /// Fills the list with the pairs in `found`. To avoid a copy, may leave outdated images in
+    /// `found`.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -384,8 +385,9 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // Among the entries of one particle, the neighbours with smaller indices come first. Several images
-        // of one neighbour are added in reverse order, because negating them reverses their order.
+        // Among the entries of one particle, the neighbours with smaller indices come first. Images
+        // of one neighbour are negated, which reverses their order, so they are added from the last
+        // to the first.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
@@ -412,7 +414,6 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Computes the vectors and distances between particles at the centres of `spheres`.
     fn measure(&mut self, spheres: &[Sphere]) {
         let place = |index: u32| {
             let sphere = spheres.get(index as usize)?;
@@ -435,8 +436,8 @@ impl Entries<'_> {
     }
 }
 
-/// Returns the vector from a particle to an image (periodic copy) of another. Coordinates may cancel across a
-/// face of the cell, so the sum of each component carries its rounding errors along.
+/// Returns the vector from a particle to an image (periodic copy) of another. Coordinates may
+/// cancel across a face of the cell, so each sum is corrected by its rounding errors.
 fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
     let (mut sum, mut errors) = (to, DVec3::ZERO);
@@ -453,8 +454,8 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
-    // The last pair of a particle overwrites the others. Counting pairs would be slower, because each
-    // increment would wait for the one before.
+    // The last pair of a particle overwrites the numbers from its other pairs. Counting the pairs
+    // would be slower, because each increment would wait for the one before.
     for (before, pair) in pairs.iter().enumerate() {
         rows[pair.a as usize + 1] = before + 1;
     }

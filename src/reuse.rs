@@ -107,8 +107,9 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. Each vector that stays in the pool records that no item was
-    /// needed ([`rest`](ReusedVec::rest)), so vectors without use are freed in time.
+    /// Takes a vector from the pool for one task. Each vector that stays in the pool counts this as
+    /// a use that needed no items ([`rest`](ReusedVec::rest)). So a vector that is no longer used
+    /// is freed after a while.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();

@@ -207,7 +207,7 @@ impl<'a> UncheckedStep<'a> {
         })
     }
 
-    /// Returns whether the step can have pairs: not if one of two sets is empty.
+    /// Returns false if one of two sets is empty, because such a step has no pairs.
     fn has_pairs(&self) -> bool {
         match self.sets {
             Sets::One => true,

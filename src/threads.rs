@@ -7,18 +7,18 @@ use rayon::ThreadPool;
 
 use crate::Error;
 
-/// Threads that run a step: the detector's own pool, or for `None` the rayon pool of the calling thread, or
-/// else rayon's global pool.
+/// Thread pool that runs a step: the detector's own pool. `None` means the rayon pool of the
+/// calling thread or, if it is in none, rayon's global pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
-    /// Largest number of items that the calling thread processes alone, in less time than it takes to wake
-    /// another thread.
+    /// Up to this number of items, the calling thread works alone, because waking another thread
+    /// takes longer.
     const FEW: usize = 1024;
 
-    /// Runs `work`, which processes `items` items, on the threads of the pool, or if there are few items on
-    /// the calling thread.
+    /// Runs `work` on the threads of the pool, or on the calling thread if it has few `items` to
+    /// process.
     pub(crate) fn run<R: Send>(
         self,
         items: usize,
@@ -41,9 +41,9 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // The calling thread belongs to another rayon pool. If it waited for the work, it would meanwhile run
-    // other tasks of its pool, such as another time step. So steps would nest on one stack or wait for a
-    // detector that this step has locked. A new thread outside all pools waits for the work instead.
+    // The calling thread belongs to another rayon pool. If it waited for the work, rayon would run
+    // other tasks on it meanwhile, such as another time step. That step would nest on the same
+    // stack, or wait for a detector that this step has locked. So a new thread waits instead.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

@@ -105,12 +105,11 @@ pub(crate) fn check_spheres(
     }
 }
 
-/// Checks the numbers of spheres, and returns their summary. The loop has no branches and tests four numbers
-/// of a sphere at once.
+/// Checks the numbers in all spheres, and returns their largest magnitude and their collision
+/// groups. The loop has no branches, and tests four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // Bounds of center.x, center.y, center.z and radius, and a mask that clears the word after the velocity:
-    // the collision groups, which are not a number.
+    // `no_groups` clears a sphere's collision groups, which follow its velocity in memory.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

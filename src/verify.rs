@@ -134,7 +134,6 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a summary, with one example for each kind of mistake.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
@@ -174,7 +173,6 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Returns the first image of a list as text, or an empty text in open space.
 fn of_image(images: &[[i32; 3]]) -> String {
     let first = images.first();
     first.map_or_else(String::new, |image| format!(" with image {image:?}"))
@@ -290,8 +288,8 @@ fn compare(
             .iter()
             .take_while(|c| c.pair().a == a)
             .peekable();
-        // In a step of one set, a sphere is tested with all spheres after it, and in a periodic domain with
-        // its own images.
+        // In a step of one set, a sphere is tested with all spheres after it. In a periodic domain,
+        // it is also tested with its own images.
         let from = match (one_set, periodic) {
             (false, _) => 0,
             (true, false) => index + 1,
@@ -392,9 +390,9 @@ impl Reach {
     )]
     fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1. Displacements by these
-        // edges do not change a position along `across[k]`. So the range of image numbers is computed for the
-        // last edge first.
+        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1. A
+        // displacement by edges 0 to k − 1 does not change the position along `across[k]`. So the
+        // range of images along the last edge is computed first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {

@@ -20,7 +20,7 @@ use crate::threads::Threads;
 use crate::walls::{Solid, Walls};
 use crate::{Collision, Domain, Error, Sphere, WallCollision};
 
-/// Memory that is kept from step to step.
+/// Memory that is kept from step to step, for the stage `bounded_walls`.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedWalls {
     /// The spheres of the step, and then the bounding spheres of the walls.
@@ -67,7 +67,6 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Writes the bounding spheres of the walls.
     fn bounds(&self, out: &mut [Sphere]) {
         let triangles = self.walls.meshes().iter().flat_map(|mesh| mesh.bounds());
         let spheres = self.spheres.iter().map(|(_, sphere)| sphere);
@@ -110,7 +109,7 @@ impl<'a> Targets<'a> {
         Some(hit((self.walls.simple().len() + index) as u32, impact?))
     }
 
-    /// Names the wall in an error about a bounding sphere, which belongs to the second set.
+    /// Replaces an error about the bounding sphere of a wall by an error about the wall.
     fn explain(&self, error: Error) -> Error {
         match error {
             Error::ImageOutOfRange {
@@ -172,7 +171,6 @@ impl BoundedWalls {
         self.list(&targets, step, threads, found)
     }
 
-    /// Tests the listed pairs against the walls themselves.
     fn list(
         &self,
         targets: &Targets<'_>,

@@ -59,8 +59,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // Allocates room for the largest number of buckets, because a number that varies from step
-        // to step would cause later allocations.
+        // Allocates room for the largest number of buckets. Otherwise, a later step with more
+        // buckets would allocate again.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {

@@ -49,8 +49,8 @@ pub(crate) fn list(
     })
 }
 
-/// During the sort, added to the first component of the image of each pair that has an image, so
-/// that image 0 differs from no image. It is larger than any component.
+/// Number that is added to the first component of each image during the sort. So image [0, 0, 0]
+/// differs from the zeros of a pair without image. The number is larger than any component.
 const MARK: i32 = 1 << 30;
 
 /// Fills `list` with all items of `pairs` and `images`, sorted by index a, by index b and by image.

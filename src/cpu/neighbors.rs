@@ -74,9 +74,10 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid. Their
-    /// table entries are at fixed distances from the sphere's own entry. Returns `None` if a
-    /// searched cell has no table entry of its own, or if the step has two sets.
+    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid. The
+    /// table entries of the searched cells are at fixed distances from the entry of the sphere's
+    /// own cell. Returns `None` if a searched cell has no table entry of its own, or if the step
+    /// has two sets.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -146,9 +147,9 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Cells that share table entries by a hash are looked up one by one. A sphere meets few
-            // of them: it searches smaller cells than its own only in a grid where each used cell
-            // has its own table entry (`coarse_searches_fine`).
+            // Cells that share table entries by a hash are looked up one by one. A sphere searches
+            // few of them: only a grid in which each used cell has its own table entry is searched
+            // by spheres with larger cells (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -161,7 +162,8 @@ impl Grids<'_> {
     }
 
     /// Visits the cells from `low` to `high` of one time slab (part of the step), which have a
-    /// table entry each. Cells with equal y and z are one range of the sorted spheres.
+    /// table entry each. The contents of cells with equal y and z are one range of the sorted
+    /// spheres.
     #[inline(always)]
     fn visit_box(
         &self,

@@ -222,7 +222,7 @@ impl<'a, S> Planned<'a, S> {
 }
 
 impl<S: ProxySpace> Planned<'_, S> {
-    /// Runs the stages that come after `plan`, and finds the pairs that touch.
+    /// Runs the stages after `plan`.
     fn find(
         &self,
         memory: &mut StageMemory,
@@ -231,8 +231,8 @@ impl<S: ProxySpace> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // Mostly, a cheap upper bound of the number of candidate pairs is below the limit, and
-        // counting them is not needed.
+        // In most steps, a cheap upper bound of the number of candidate pairs is below the limit,
+        // so counting the pairs is not needed.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
         }

@@ -29,9 +29,8 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Limit of the mean number of chunks of the input from which the spheres of a bucket come. Above
-/// the limit, spheres are copied to their buckets before the sort. Below it, most spheres are still
-/// in the cache.
+/// If the spheres of a bucket come from more chunks of the input than this, on average, they are
+/// copied to the bucket before the sort. Otherwise, most of them are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(

@@ -14,7 +14,7 @@ pub(crate) struct SortedSphere {
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
     /// Identifies the sphere or time segment: in open space by the index of its sphere, in a
-    /// periodic domain by a number of [`ProxySpace`](super::images::ProxySpace).
+    /// periodic domain by a number that [`ProxySpace`](super::images::ProxySpace) decodes.
     pub(crate) word: u32,
 }
 

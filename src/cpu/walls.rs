@@ -22,7 +22,7 @@ use crate::{Domain, Error, Sphere};
 /// Bound of the error of the filter, as a fraction of the lengths that it computes with. docs/exact.md
 /// (section 6) has the proof.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Length that is added to all lengths, to cover underflow.
+/// Added to all lengths of the filter, to cover underflow.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
 const LIST: &str = "the list of wall collisions";
 
@@ -35,7 +35,6 @@ pub(crate) struct WallHits {
 }
 
 impl WallHits {
-    /// Sorts the list by sphere, by wall and by image.
     pub(super) fn sort(&mut self) {
         let by_names = |hit: &WallCollision| (hit.sphere, hit.wall);
         if self.images.is_empty() {
@@ -49,13 +48,14 @@ impl WallHits {
     }
 }
 
-/// A step with walls, and the walls in the forms in which they are tested.
+/// A step with walls. `filters` has the walls in float32 for the first test, `walls` for the exact
+/// test.
 struct Task<'a> {
     dt: f32,
     domain: &'a Domain,
     walls: Vec<Tested>,
     filters: Vec<Filter>,
-    /// Whether any wall is touched by images of spheres.
+    /// Whether images (periodic copies) of spheres are tested against any wall.
     with_images: bool,
     limits: Limits,
     found: AtomicU64,
@@ -249,11 +249,10 @@ impl Task<'_> {
     }
 }
 
-/// Balls around the paths of four spheres: the centres at the start of the step, with the first axis as the
-/// first index.
+/// Four balls, each around the path of a sphere during the step, centred on its start. The radius
+/// `reach` includes a margin for rounding.
 struct Block {
     center: [f32x4; 3],
-    /// Radii of the balls, with a margin for rounding errors.
     reach: f32x4,
 }
 
@@ -282,13 +281,15 @@ impl Block {
 /// A wall in float32, for the test that discards spheres far from it. Every number is in all lanes.
 #[derive(Clone, Copy)]
 enum Filter {
-    /// Unit normal, and the distance from the origin of a plane that encloses the path of the half-space.
+    /// Unit normal of a half-space that contains the moving half-space at all times, and the offset
+    /// of its plane from the origin.
     HalfSpace { normal: [f32x4; 3], offset: f32x4 },
     Round {
         point: [f32x4; 3],
         /// Unit vector along the axis of a cylinder.
         axis: Option<[f32x4; 3]>,
-        /// Radius of a round wall around the path of a solid wall, or within the path of a hollow one.
+        /// Radius of a resting wall that a sphere touches whenever it touches the moving wall:
+        /// larger if the wall is solid, smaller if it is hollow.
         radius: f32x4,
         inside: bool,
     },

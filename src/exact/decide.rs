@@ -1,5 +1,5 @@
-//! `decide`: the stage that tests the reported pairs of spheres in exact arithmetic, and lists the
-//! pairs that touch.
+//! `decide`: the stage that tests in exact arithmetic the pairs of spheres that a search has
+//! reported, and lists the pairs that touch.
 
 use rayon::prelude::*;
 
@@ -59,7 +59,7 @@ const MISS: Collision = Collision {
 
 /// Tests the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted and
 /// without repeats. In a periodic domain, a report says which image (periodic copy) of the second
-/// sphere to test. `spheres` returns the two spheres of a pair, or `None` to leave the pair out.
+/// sphere to test. `spheres` returns the two spheres of a pair, or `None` to skip the pair.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -69,9 +69,8 @@ pub(crate) fn decide_reported_with<R: Report>(
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // A pair may be reported both with and without the flag [`GRAZING`], and `sort` keeps an
-    // arbitrary report. This affects only a statistic, because exact arithmetic tests every pair
-    // below.
+    // A pair may be reported both with and without the flag [`GRAZING`], and `sort` keeps either of
+    // the reports. This affects only a statistic, because exact arithmetic tests every pair below.
     sort(reported, |report| {
         let ReportedPair { a, b } = report.pair();
         (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
@@ -167,8 +166,8 @@ impl Reported {
         }
     }
 
-    /// Decides the pairs as [`decide_reported_with`] does. Fills `images` with the image of the second
-    /// sphere of each pair that touches; in open space, it becomes empty.
+    /// Decides the pairs as [`decide_reported_with`] does. Fills `images` with the image of the
+    /// second sphere of each pair that touches, or clears `images` in open space.
     pub(crate) fn decide(
         &mut self,
         spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,

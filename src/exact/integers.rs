@@ -158,7 +158,7 @@ impl Integers {
         }
     }
 
-    /// Compares the penetration depth at the start with a length.
+    /// Compares the penetration depth at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

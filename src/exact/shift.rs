@@ -34,12 +34,11 @@ pub(crate) struct Translation {
     image: [i32; 3],
     pub(super) by: [f64; 3],
     pub(super) exact: bool,
-    /// For each axis, the sum of the magnitudes of the three products that add up to `by`.
+    /// For each axis, the sum of the magnitudes of the three products of an edge and an integer.
     pub(super) terms: [f64; 3],
 }
 
-/// Largest factor of an edge of a periodic domain for which the product with a float32 is certainly
-/// exact in float64.
+/// The product of a float32 and an integer of up to this magnitude is certainly exact in float64.
 pub(crate) const MAX_IMAGE: i32 = 1 << 28;
 
 impl Translation {

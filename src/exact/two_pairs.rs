@@ -21,7 +21,7 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs that just touch at the start. It is 0 unless both pairs do.
+    /// Mask of the pairs that just touch at the start. It is 0 if only one pair does.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
@@ -51,8 +51,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Mask of the pairs whose relative position has more than one rounding error, so that the
-    /// error bounds of the swept test do not hold.
+    /// Mask of the pairs whose relative position has more than one rounding error. The error bounds
+    /// of the swept test do not hold for them.
     inexact: usize,
 }
 
@@ -132,9 +132,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In packings of spheres that just touch, most tested pairs just touch. So the case that both
-    // pairs do is recognized here. A single such pair is left to `impact`, because a test for it
-    // would slow down all other pairs.
+    // In packings of spheres that just touch, most tested pairs just touch. So two pairs that both
+    // just touch are recognized here. A single pair that just touches is left to `impact`, because
+    // a test for it would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -206,8 +206,7 @@ impl Terms {
 /// often exact for coordinates of similar magnitude, because float64 has room for their digits.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
-    // The bits of a float64 beyond its first 26 digits. The square of a number with at most 26
-    // digits is exact.
+    // The bits of a float64 after its first 26 binary digits. If they are 0, the square is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
     // Combined rounding errors of all sums, by Knuth's two-sum: 0 if all sums are exact.

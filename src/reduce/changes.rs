@@ -62,8 +62,8 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     changes
 }
 
-/// Returns pairs and their periodic images, sorted and without repeats. The order is checked,
-/// because the caller may have altered the list.
+/// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
+/// be unsorted, because the caller may have changed it.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

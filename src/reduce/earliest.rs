@@ -56,8 +56,9 @@ pub(crate) fn earliest(
     earliest
 }
 
-/// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier. `images` has
-/// the images of the spheres, so the opposite images of the walls touch the spheres themselves.
+/// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
+/// `images` has the image of the sphere for each impact. The sphere itself touches the opposite
+/// image of the wall.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],

@@ -19,8 +19,8 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin, but a
-/// search may reach beyond the limit in a grid with tiny cells.
+/// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin. But
+/// the search around a sphere in a grid of tiny cells may reach beyond the limit.
 const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
@@ -59,8 +59,8 @@ pub(crate) struct Level {
     /// so a fast sphere forms candidate pairs only with spheres that are near it at the same time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half the extent of the largest sphere or time segment in the grid, as a fraction of the cell
-    /// edge, with a margin for rounding. It is at most 0.5, apart from rounding.
+    /// Half the extent of the largest sphere or time segment in the grid, with a margin for
+    /// rounding, divided by the cell edge. The ratio is at most 0.5, apart from rounding.
     pub(crate) reach: f32,
     pub(crate) unused: [u32; 2],
 }

@@ -8,10 +8,10 @@ use glam::DVec3;
 use super::units::Scale;
 use crate::{Domain, Error};
 
-/// Largest number of cells between the cell of a periodic domain and a sphere, along an edge.
+/// Largest distance of a sphere from the cell of a periodic domain, in cells along an edge.
 const MAX_CELLS: i32 = 1 << 20;
-/// Each edge of the reduced lattice is a sum of multiples of the domain's edges. Largest allowed
-/// multiple.
+/// Limit of the integers by which the domain's edges are multiplied to get an edge of the reduced
+/// lattice.
 const MAX_COMBINED: i64 = 1 << 26;
 
 /// Number of bits for the fraction of an edge in the shaders' fixed-point coordinates along the
@@ -53,8 +53,8 @@ pub(crate) struct Lattice {
     pub(crate) along: Option<[Option<usize>; 3]>,
     /// The origin of the domain.
     pub(crate) corner: DVec3,
-    /// Largest number of cells between the cell of the periodic domain and a sphere, such that the
-    /// components of images fit in an `i32`.
+    /// Largest distance of a sphere from the cell of the periodic domain, in cells along an edge.
+    /// It is small enough that the components of images fit in an `i32`.
     pub(crate) max_cells: i32,
 }
 
@@ -138,7 +138,7 @@ impl Lattice {
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns the displacement of `image`, which counts edges of the reduced lattice (with the
+    /// Returns the displacement of `image`, given in edges of the reduced lattice (with the
     /// shortest edges).
     #[inline(always)]
     pub(crate) fn displacement(&self, image: [i32; 3]) -> DVec3 {
@@ -185,8 +185,8 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Tries all combinations of multiples of the other lattice edges, rounded to whole
-            // numbers, and one more or less of each, so that the shortest edge is found.
+            // For each other lattice edge, tries the best multiple, rounded, and one more and one
+            // less. All combinations are tried, so that the shortest edge is found.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];

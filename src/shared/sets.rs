@@ -1,10 +1,10 @@
-//! Whether a step has one or two sets of spheres, and how indices count in each case. Twin of
+//! Tells whether a step has one or two sets of spheres, and how their spheres are numbered. Twin of
 //! `shaders/shared/sets.wgsl`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {
     One,
-    /// Only pairs with one sphere from each set count.
+    /// Two sets: only pairs with one sphere from each set are wanted.
     Two {
         first: usize,
     },

@@ -9,8 +9,8 @@
 
 use super::tag::{POWER_BITS, POWERS};
 
-/// Smallest edge of a cell. Its reciprocal is in the range of float32, and flushed subnormal
-/// coordinates are negligible compared with it.
+/// Smallest edge of a cell. Its reciprocal does not overflow float32, and coordinates that a GPU
+/// flushes to zero are negligible compared with it.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// Number of size classes. For each set and each number of time segments per sphere, there are two

@@ -3,9 +3,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// The sphere of a grid entry. The values describe the motion during the whole step, even if the
-/// entry is only one time segment of the sphere's path. So all segments of two spheres give the
-/// same test result.
+/// The sphere of a grid entry, with its motion during the whole step, even if the entry is only one
+/// time segment of the sphere's path. So all segments of two spheres give the same test result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {

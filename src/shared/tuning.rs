@@ -4,9 +4,11 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// One in this many spheres is sampled in a large world, within [`MIN_SAMPLE`] and [`MAX_SAMPLE`].
+/// In a large world, one in this many spheres is sampled, but from [`MIN_SAMPLE`] to [`MAX_SAMPLE`]
+/// spheres in all.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// One in this many spheres is sampled in a small world, up to [`MIN_SAMPLE`] spheres.
+/// In a small world, one in this many spheres is sampled, but at most [`MIN_SAMPLE`] spheres in
+/// all.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all of their pairs takes a negligible part of a
 /// step.
@@ -25,9 +27,9 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// Number of octaves of distance: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// Smallest number of ordered pairs of sampled spheres, within a distance, from which the number of
-/// neighbours within that distance is estimated. With fewer pairs, chance would dominate, so the
-/// number is extrapolated.
+/// The number of neighbours within a distance is estimated only if the sample has at least this
+/// many ordered pairs within it. With fewer pairs, chance would dominate, so the number is
+/// extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// The distances to two neighbours of each sphere determine the spacing of the spheres. These
 /// constants are the ranks of the two neighbours, in order of distance.
@@ -44,12 +46,12 @@ pub(crate) const MAX_DIMENSION: f32 = 3.0;
 /// Smallest slope of the extrapolated part of the curve of neighbour count by distance, on
 /// logarithmic scales.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
-/// Value that stands for log₂ of the number of neighbours within distances at which no pair was
-/// measured.
+/// Stands for log₂ of 0: the number of neighbours within a distance at which the sample has no
+/// pair.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
-/// grid. Smaller cells would save tests, but need more table entries and more searches from other
+/// grid. Smaller cells would need fewer tests, but more table entries and more searches from other
 /// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
 /// Number of lengths of time segments whose costs are compared. Each length is twice the previous
@@ -59,33 +61,32 @@ pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 /// Largest number of sampled spheres on which the lengths of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
-/// Cost of searching one range of the sorted spheres (the contents of adjacent cells), in units of
-/// one test of two spheres.
+/// Cost of one search for neighbours, which reads the contents of adjacent cells. The unit is the
+/// cost of testing two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
-/// Cost of searching one range of the sorted spheres (the contents of adjacent cells) that is found
-/// by a hash, and so is likely a cache miss, in units of one test of two spheres.
+/// Cost of a search that finds a cell by a hash, which is likely a cache miss. The unit is the cost
+/// of testing two spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of ranges of the sorted spheres, each for adjacent cells, that a sphere searches in its
-/// own grid.
+/// Number of searches around a sphere in its own grid. Each reads one range of the sorted spheres:
+/// the contents of adjacent cells.
 pub(crate) const OWN_RANGES: f32 = 5.0;
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of ranges of the sorted spheres, each for adjacent cells, that a sphere searches in a
-/// grid with larger cells.
+/// Number of searches around a sphere in a grid with larger cells. Each reads one range of the
+/// sorted spheres: the contents of adjacent cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
-/// log₂ of the largest number of neighbouring size classes of spheres that are put into one grid at
-/// first. With this number, all size classes fit in [`MAX_LEVELS`] grids.
+/// log₂ of the number of successive size classes per grid with which all size classes fit in
+/// [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// log₂ of the largest number of time slabs (parts of the step) that are searched for one time
-/// segment of a path in another grid. With more slabs, one shader invocation would delay all
-/// others.
+/// log₂ of the largest number of time slabs (parts of the step) that one time segment of a path
+/// searches in another grid. With more slabs, its shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding
 /// errors of the shares.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Smallest fraction of a grid's table entries that cells share by a hash, if there are spheres in
-/// such cells. The other entries belong to one cell each.
+/// A table entry belongs to one cell, or cells share it by a hash. If a grid has entries of both
+/// kinds, at least this fraction is shared.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 /// Smallest number of a grid's table entries that cells share by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;

@@ -1,5 +1,5 @@
 //! Units of time and length in which the grids compute, chosen so that no relevant square
-//! underflows. They are powers of two times the caller's units, so the conversion only rounds
+//! underflows. Each is the caller's unit times a power of two, so the conversion rounds only
 //! subnormal results. Twin of `shaders/load_units.wgsl` and `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
@@ -94,7 +94,6 @@ fn scaled(given: &impl MovingSphere, [length, velocity]: [f64; 2]) -> ScaledSphe
 }
 
 impl Units {
-    /// Chooses the units of a step of duration `dt` whose largest length is `extent`.
     pub(crate) fn new(dt: f32, extent: f32) -> Self {
         Self {
             time_power: Self::of_time(dt),

@@ -82,10 +82,10 @@ impl LatticeBox {
 }
 
 impl LatticePoint {
-    /// A touching pair may be found as several periodic copies. Selects the one copy that reports
-    /// it: the copy for which the lower corner of the intersection of both bounding boxes lies in
-    /// the cell of the domain. Returns the image of the first time segment in this copy. `between`
-    /// is the image of the second segment relative to the first.
+    /// A touching pair may be found as several periodic copies, but only one of them reports it:
+    /// the copy whose bounding boxes intersect in a box with its lower corner in the cell of the
+    /// domain. Selects this copy. Returns its image of the first time segment. `between` is the
+    /// image of the second segment relative to the first.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -99,7 +99,8 @@ impl Cell {
     pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // Half way through the step, the moving cell is where the periodic domain is.
+        // The cell moves with the origin. Half way through the step, it coincides with the periodic
+        // domain.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -329,7 +330,8 @@ impl Cell {
     }
 
     /// Returns a box around the cell of the periodic domain half way through the step, relative to
-    /// the frame (the moving origin). It has length 0 along an axis along which nothing repeats.
+    /// the frame (the moving origin). It has length 0 along each axis that is perpendicular to all
+    /// periodic edges.
     fn bounds(&self) -> [Vec3; 2] {
         let lattice = &self.lattice;
         let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));

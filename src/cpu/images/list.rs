@@ -54,8 +54,8 @@ impl Imaged {
         path.displaced(self.center, self.slack)
     }
 
-    /// The grids may contain several periodic copies of a touch. Returns whether this pair of
-    /// images is the copy that reports it.
+    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
+    /// images are the copy that reports it.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {
@@ -170,7 +170,6 @@ impl ImageList {
         self.join(&parts, class_of)
     }
 
-    /// Joins the lists of images of all tasks.
     fn join(&mut self, parts: &[Part], class_of: &[u16]) -> Result<(), Error> {
         let [further, imaged] = [
             |part: &Part| part.further.len(),
@@ -250,7 +249,7 @@ impl Lister<'_> {
     }
 
     /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
-    /// name of the sphere's first image.
+    /// 32-bit name of the sphere's first image.
     fn list_images(
         &self,
         index: u32,
@@ -297,8 +296,8 @@ impl Lister<'_> {
 
 impl Part {
     /// Adds all images of a time segment that reach into the cell of the periodic domain. If the
-    /// segment is the first of its sphere, `first` becomes the name of the first image. `center`
-    /// returns the centre of an image and a bound of its error.
+    /// segment is the first of its sphere, `first` becomes the 32-bit name of its first image.
+    /// `center` returns the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,

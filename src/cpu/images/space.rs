@@ -73,8 +73,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// The grids may contain several periodic copies of a touch. Returns whether these two entries,
-    /// in the order of the list of collisions, are the copy that reports it.
+    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
+    /// entries, in the order of the list of collisions, are the copy that reports it.
     fn reports(&self, words: [u32; 2]) -> bool;
 
     /// Returns the position of the second entry of the grids relative to the first, or `None` if it
@@ -197,8 +197,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns the data of an image, which counts edges of the reduced lattice, or `None` if the
-    /// image is more than one edge away.
+    /// Returns the data of an image, given in edges of the reduced lattice, or `None` if the image
+    /// is more than one edge away.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -293,7 +293,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // If both are the same image of one sphere, they are no pair, and any order will do.
+        // If both entries are the same image of one sphere, they are no pair, so their order does
+        // not matter.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],

@@ -167,8 +167,8 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
         // the distance 2^(i − 127), so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres in one place are within every distance of one another, so the curve of
-            // neighbours by distance does not fall off.
+            // Spheres in one place are neighbours at every distance, so the curve of neighbours
+            // does not fall towards distance 0.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,
         }

@@ -45,8 +45,8 @@ impl SizeClass {
 }
 
 /// A [`SizeClass`] to which time segments are being added. `low` and `high` begin with the corners
-/// of their bounding box. The fourth number of `high` is half the edge of the smallest cell that
-/// fits all of them.
+/// of the bounding box of the segments. The fourth number of `high` is half the edge of the
+/// smallest cell that fits every segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,

@@ -21,13 +21,14 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // A path that the shortest segments do not cut costs the same at every segment length.
+    // Paths that the shortest segments do not cut cost the same at every segment length, so they
+    // are left out.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // The shortest segments cut no sphere of the sample. If they cut others, these are rare,
-        // and segments of twice the length cost them least.
+        // The shortest segments cut no sphere of the sample, so any spheres that they do cut are
+        // rare. Segments of twice that length are cheapest for them.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -57,8 +58,7 @@ struct Weighing<'a> {
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest cell edge that a grid may get: the edge for a grid with all spheres, if their sizes
-    /// did not matter.
+    /// Smallest cell edge that a grid may get: the edge for a grid of all spheres as points.
     least_edge: f32,
 }
 

@@ -48,7 +48,7 @@ impl Sizer<'_> {
     }
 
     /// Returns a bit mask of the spheres that certainly stay inside the cell of a periodic domain.
-    /// In open space, these are all.
+    /// In open space, this is every sphere.
     #[inline(always)]
     fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
         match self.cell {

@@ -86,7 +86,8 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A time segment that is longer than the cell of the periodic domain has many images in it.
+    // A time segment that is longer than the cell of the periodic domain would have many images in
+    // the cell. So segments are at most as long as the cell.
     let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
     let (histogram, proxies) = loop {
         let sizer = Sizer {

@@ -66,7 +66,6 @@ pub(crate) fn find_pairs<S: ProxySpace>(
     })
 }
 
-/// Appends the results of one task to the results of all tasks.
 fn append<R: Copy>(all: &mut Vec<R>, of_task: &[R], what: &'static str) -> Result<(), Error> {
     let more = of_task.len();
     let room = all.try_reserve(more);

@@ -11,7 +11,7 @@ use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
 /// Largest number of pairs that wait for the swept test. With many pairs, the ball test and the
-/// swept test run in separate loops, and neither waits for the other.
+/// swept test run in long separate loops, without delaying each other.
 pub(super) const MAX_NEAR: usize = 4096;
 
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
@@ -55,8 +55,8 @@ impl NearPairs {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Adds a pair for each sphere in `ranges` that has a bounding sphere which meets `probe`, the
-    /// bounding sphere or path of `searcher`. There has to be room for all.
+    /// Pairs `searcher` with each sphere in `ranges` whose bounding sphere meets `probe`, the
+    /// bounding sphere or path of `searcher`. The list must have room for all.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -82,7 +82,7 @@ impl NearPairs {
     }
 
     /// Writes to `found`, from index `end` on, the spheres in `range` with bounding spheres that
-    /// meet `probe`, and returns the new end. Even for an empty range one block is tested, so that
+    /// meet `probe`, and returns the new end. One block is tested even for an empty range, so that
     /// a short range takes a single branch.
     #[inline(always)]
     fn add(

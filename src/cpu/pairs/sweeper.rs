@@ -79,8 +79,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             return;
         }
         pairs.resize(begin + room, Collision::default());
-        // If the number of pairs is odd, the last swept test reads one entry more than there are
-        // pairs. That entry has to contain valid indices.
+        // If the number of pairs is odd, the last swept test reads one entry beyond the last pair.
+        // This entry has to contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
@@ -112,10 +112,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// Tests pairs `first` and `first + 1` of `near`. The bit mask `there` tells which of the two
-    /// exist. Appends the touching pairs to the list of results, which begins at index `begin` and
-    /// has `hits` pairs, and returns its new length. Pairs with images (periodic copies) go to
-    /// another list. The indices of result k replace entry k of `near`.
+    /// Tests pairs `first` and `first + 1` of `near`, or only those in the bit mask `there`. The
+    /// list of touching pairs begins at index `begin` and has `hits` pairs. Appends to this list
+    /// and returns its new length. Pairs with images (periodic copies) go to another list. The
+    /// indices of result k replace entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,

@@ -59,8 +59,8 @@ impl Layout {
     }
 
     /// Returns the smallest cell edge, at least `edge`, at which the box has enough table entries
-    /// for all of its cells in each of `slabs` time slabs, or `None` if none was found. Without a
-    /// box, returns `edge`.
+    /// for all of its cells in each of `slabs` time slabs, or `None` if no such edge was found.
+    /// Without a box, returns `edge`.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -144,8 +144,8 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A time segment that is longer than a time slab searches several slabs. In all of them
-            // together, it meets as many proxies as in a single slab of its length.
+            // A time segment that is longer than a time slab searches several slabs. In all of
+            // these slabs together, it meets as many proxies as in one slab of its own length.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -179,8 +179,9 @@ impl Arrangement {
     }
 }
 
-/// Returns the smallest cell edge tried, at least `edge`, at which the box `bounds` has at most
-/// `slots` cells. Returns `None` if there is none, or if the box is empty.
+/// Enlarges the cell edge from `edge` on until the box `bounds` has at most `slots` cells, and
+/// returns it. Returns `None` if the box is empty, or still has too many cells after
+/// [`CELL_GROWTH_STEPS`] tries.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {

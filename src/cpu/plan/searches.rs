@@ -36,12 +36,12 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
 }
 
 /// Either the spheres in a grid with large cells search a grid with small cells, or the reverse.
-/// Returns whether the first costs less, as it does if the large spheres are few.
+/// Returns whether searching the small cells costs less, as it does if the large spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere reaches many small cells. They are few ranges of the sorted spheres only if
-    // each cell has its own table entry, and if the grid is not divided into time slabs (parts of
-    // the step).
+    // A large sphere reaches many small cells. Their contents are few ranges of the sorted spheres
+    // only if each cell has its own table entry, and if the grid is not divided into time slabs
+    // (parts of the step).
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -60,8 +60,8 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // Only rows of cells with table entries are searched, so their number is an upper limit. A grid
-    // with dimension 0 has no such rows, and no limit.
+    // Only cells in the box of the grid are searched, so the number of its rows is an upper limit.
+    // A grid with dimension 0 has no box, and no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),

@@ -11,8 +11,8 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// Spheres or time segments of similar size: neighbouring size classes of one set, with one number
-/// of segments per sphere. Also several such ranges, merged into one grid.
+/// Spheres or time segments of similar size: successive size classes of one set, with one number of
+/// segments per sphere. Or several such ranges, merged into one grid.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
@@ -22,7 +22,8 @@ pub(super) struct SizeRange {
     pub(super) last_class: usize,
     /// Size limit: spheres that are smaller search the spheres of this range
     /// ([`SizeRange::searches`]). Ranges merged into one grid have the smallest of their limits, so
-    /// that none of their own spheres counts as smaller. With two sets, they have the largest.
+    /// that none of their own spheres counts as smaller. With two sets, they have the largest of
+    /// their limits.
     reference: f32,
     pub(super) finer: f32,
 }
