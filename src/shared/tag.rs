@@ -27,8 +27,8 @@ pub(crate) fn segment_of(tag: u32) -> u32 {
     (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// Flag in the tag of a sphere or time segment, on the CPU. Every cell that a search around the
-/// sphere visits in the same grid has a table entry of its own, so no hash is computed.
+/// Flag in the tag of a sphere or time segment, on the CPU: each cell around it in its own grid has its
+/// own table entry, so a search computes no hash.
 pub(crate) const INSIDE: u32 = 1 << 31;
 
 /// Returns the time slab (part of the step) that contains a time segment, in a grid that divides

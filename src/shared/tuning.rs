@@ -1,15 +1,16 @@
-//! Tuning constants of the stages `measure` (samples the spheres) and `plan` (chooses the grids),
-//! on the CPU and in the shaders. `sample_size` has a twin in `shaders/load_params.wgsl`.
+//! Tuning constants of two stages, on the CPU and in the shaders: `measure` examines a sample of
+//! the spheres, and `plan` chooses the grids. `sample_size` has a twin in
+//! `shaders/load_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// One in this many spheres is sampled in a large world, within [`MIN_SAMPLE`] and [`MAX_SAMPLE`].
+/// In a large world, one in this many spheres is sampled, within [`MIN_SAMPLE`] and [`MAX_SAMPLE`].
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// One in this many spheres is sampled in a small world, up to [`MIN_SAMPLE`] spheres.
+/// In a small world, one in this many spheres is sampled, up to [`MIN_SAMPLE`] spheres.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
-/// Largest number of sampled spheres. Examining all of their pairs takes a negligible part of a
-/// step.
+/// Largest number of sampled spheres. At this number, examining all pairs of the sample takes a
+/// negligible part of a step.
 pub(crate) const MAX_SAMPLE: usize = 2048;
 /// Smallest number of sampled spheres in a large world: enough to measure the spacing within
 /// clusters of some thousands of spheres.
@@ -25,27 +26,25 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// Number of octaves of distance: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// Smallest number of ordered pairs of sampled spheres, within a distance, from which the number of
-/// neighbours within that distance is estimated. With fewer pairs, chance would dominate, so the
-/// number is extrapolated.
+/// The number of neighbours within a distance is estimated from the pairs of sampled spheres within
+/// that distance. If there are fewer ordered pairs than this, chance would dominate, so the number
+/// of neighbours is extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
-/// The distances to two neighbours of each sphere determine the spacing of the spheres. These
-/// constants are the ranks of the two neighbours, in order of distance.
+/// The spacing of the spheres is estimated from the distances to two neighbours of each sphere.
+/// These constants are the ranks of the two neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// One in this many sampled spheres, at each end of each axis, is left out of the box around the
-/// sample, so that outliers do not stretch the box.
+/// The box around the sampled spheres leaves out one in this many of them at each end of each axis,
+/// so that outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
-/// Lower bound of the measured dimension of the region that the spheres fill: 1 for a line, 2 for a
-/// sheet.
+/// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// Smallest slope of the extrapolated part of the curve of neighbour count by distance, on
-/// logarithmic scales.
+/// The curve of neighbour count by distance, on logarithmic scales, is extrapolated with at least
+/// this slope.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
-/// Value that stands for log₂ of the number of neighbours within distances at which no pair was
-/// measured.
+/// Stands for log₂ of the number of neighbours within distances at which no pair was measured.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
@@ -53,57 +52,57 @@ pub(crate) const LOG_OF_NONE: f32 = -64.0;
 /// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
 /// Number of lengths of time segments whose costs are compared. Each length is twice the previous
-/// one, except the last, at which no path is cut.
+/// one, except the last, which cuts no path.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
-/// Largest number of sampled spheres on which the lengths of time segments are compared.
+/// Largest number of sampled spheres for which the costs of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
-/// Cost of searching one range of the sorted spheres (the contents of adjacent cells), in units of
-/// one test of two spheres.
+/// A search visits ranges of the sorted spheres (the contents of adjacent cells). This is the cost
+/// of a range, in units of one test of two spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
-/// Cost of searching one range of the sorted spheres (the contents of adjacent cells) that is found
-/// by a hash, and so is likely a cache miss, in units of one test of two spheres.
+/// Cost of searching the cells that share a table entry by a hash, in units of one test of two
+/// spheres. The search is likely a cache miss.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of ranges of the sorted spheres, each for adjacent cells, that a sphere searches in its
-/// own grid.
+/// A sphere searches the cells around it in its own grid. Adjacent cells along x are one range of
+/// the sorted spheres. This is the number of ranges.
 pub(crate) const OWN_RANGES: f32 = 5.0;
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of ranges of the sorted spheres, each for adjacent cells, that a sphere searches in a
-/// grid with larger cells.
+/// Number of ranges of the sorted spheres (contents of adjacent cells along x) that a sphere visits
+/// in a grid with larger cells than its own.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
-/// log₂ of the largest number of neighbouring size classes of spheres that are put into one grid at
-/// first. With this number, all size classes fit in [`MAX_LEVELS`] grids.
+/// log₂ of the largest number of neighbouring size classes that are put into one grid at first.
+/// With this number, all size classes fit in [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// log₂ of the largest number of time slabs (parts of the step) that are searched for one time
-/// segment of a path in another grid. With more slabs, one shader invocation would delay all
-/// others.
+/// A search around a time segment in another grid visits at most 2 to this power time slabs (parts
+/// of the step). With more slabs, one shader invocation would delay the others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding
-/// errors of the shares.
+/// The grids share this fraction of the table of cells. The rest absorbs rounding errors of the
+/// shares.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Smallest fraction of a grid's table entries that cells share by a hash, if there are spheres in
-/// such cells. The other entries belong to one cell each.
+/// In some grids, each cell in a box has its own table entry, and the cells outside share entries
+/// by a hash. If there are spheres outside, at least this fraction of the grid's entries is for the
+/// hash.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 /// Smallest number of a grid's table entries that cells share by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
-/// Factor by which the edge of a grid's cells grows, repeatedly, until the grid has enough table
+/// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.
 pub(crate) const CELL_GROWTH: f32 = 1.125;
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
-/// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 around
-/// it.
+/// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 cells
+/// around it, because each pair is searched from one side only.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
-/// Largest number of table entries per sphere or time segment on the CPU, which allocates only as
-/// many as the chosen grids need: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world of
-/// clusters.
+/// Largest number of table entries per sphere or time segment on the CPU. It allocates only the
+/// entries that the chosen grids need: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world
+/// of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries per sphere or time segment on a GPU, which allocates the table before
-/// the grids are chosen: about 1 / [`MIN_CELL_PER_SPACING`]³.
+/// Number of table entries per sphere or time segment on a GPU. The table is allocated before the
+/// grids are chosen, for about 1 / [`MIN_CELL_PER_SPACING`]³ entries each.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;
