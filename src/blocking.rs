@@ -18,8 +18,8 @@ pub(crate) enum Wait {
 /// until the step is complete.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // The first poll usually completes the future, and saves the memory allocation of a full
-    // executor.
+    // The first poll usually completes the future. Then no full executor is needed, which would allocate
+    // memory.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),

@@ -254,7 +254,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     OverCapacity {
-        /// Largest number of spheres in the step, in both sets together.
+        /// Number of spheres in the rejected step, in both sets together.
         needed: u64,
         /// Number of spheres that the buffers can hold.
         capacity: u64,

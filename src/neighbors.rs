@@ -300,8 +300,8 @@ impl NeighborList {
         valid
     }
 
-    /// Prepares the list for a request: stores its settings and the spheres whose touches give the
-    /// neighbours.
+    /// Stores the settings of a request, and a sphere for each particle. Two particles are neighbours if their
+    /// spheres touch.
     pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
         (self.rule, self.skin) = (search.rule, search.skin);
         (self.full, self.domain) = (search.full, search.domain);
@@ -312,8 +312,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the list with the pairs in `found`. May exchange the images in `found` for outdated ones, which
-    /// avoids a copy.
+    /// Fills the list with the pairs in `found`. Swaps the two lists of images instead of copying them, so
+    /// `found` may have outdated images afterwards.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();

@@ -109,8 +109,8 @@ pub(crate) fn check_spheres(
 /// of a sphere at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // Bounds of center.x, center.y, center.z and radius, and a mask that clears the word after the velocity:
-    // the collision groups, which are not a number.
+    // The word after the velocity holds the collision groups, not a float. A mask clears it before the
+    // comparison.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

@@ -290,8 +290,8 @@ fn compare(
             .iter()
             .take_while(|c| c.pair().a == a)
             .peekable();
-        // In a step of one set, a sphere is tested with all spheres after it, and in a periodic domain with
-        // its own images.
+        // In a step of one set, a sphere is tested with all spheres after it, so that each pair is tested
+        // once. In a periodic domain, it is also tested with its own images.
         let from = match (one_set, periodic) {
             (false, _) => 0,
             (true, false) => index + 1,

@@ -57,9 +57,10 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Tests the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted and
-/// without repeats. In a periodic domain, a report says which image (periodic copy) of the second
-/// sphere to test. `spheres` returns the two spheres of a pair, or `None` to leave the pair out.
+/// Decides the reported pairs by [`impact`], in exact arithmetic, and fills `pairs` with those that
+/// touch, sorted and without repeats. In a periodic domain, a report says which image (periodic copy)
+/// of the second sphere to test. `spheres` returns the two spheres of a pair, or `None` to leave the
+/// pair out.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -167,8 +168,8 @@ impl Reported {
         }
     }
 
-    /// Decides the pairs as [`decide_reported_with`] does. Fills `images` with the image of the second
-    /// sphere of each pair that touches; in open space, it becomes empty.
+    /// Decides the pairs by exact arithmetic, and fills `images` with the image (periodic copy) of the
+    /// second sphere of each pair that touches. In open space, `images` becomes empty.
     pub(crate) fn decide(
         &mut self,
         spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,

@@ -21,7 +21,7 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs that just touch at the start. It is 0 unless both pairs do.
+    /// Mask of the pairs that just touch at the start, if both pairs do, otherwise 0.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
@@ -51,8 +51,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Mask of the pairs whose relative position has more than one rounding error, so that the
-    /// error bounds of the swept test do not hold.
+    /// Mask of the pairs whose relative position may have more than one rounding error. The error
+    /// bounds of the swept test do not hold for these pairs.
     inexact: usize,
 }
 
@@ -85,7 +85,7 @@ impl Terms {
 }
 
 /// Adds the displacements `shifts` to the relative positions `away` of two pairs. Also returns a
-/// mask of the pairs for which an operation other than this addition has rounded.
+/// mask of the pairs whose relative position may have more than one rounding error.
 #[inline(always)]
 fn displaced<T: Shift>(
     positions: [f32x4; 3],
@@ -202,8 +202,8 @@ impl Terms {
 }
 
 /// Returns a mask of the pairs that just touch at the start: p·p = r² for the relative position p
-/// and the sum r of the radii. Pairs for which any operation rounds are left out. Operations are
-/// often exact for coordinates of similar magnitude, because float64 has room for their digits.
+/// and the sum r of the radii. Pairs for which any operation rounds are left out. Often none
+/// rounds, because float64 has room for all digits if the coordinates are of similar magnitude.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // The bits of a float64 beyond its first 26 digits. The square of a number with at most 26

@@ -62,7 +62,7 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     changes
 }
 
-/// Returns pairs and their periodic images, sorted and without repeats. The order is checked,
+/// Returns pairs and their periodic images, sorted and without repeats. Sorts only if needed,
 /// because the caller may have altered the list.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();

@@ -57,7 +57,8 @@ pub(crate) fn earliest(
 }
 
 /// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier. `images` has
-/// the images of the spheres, so the opposite images of the walls touch the spheres themselves.
+/// the images of the spheres that touch the walls. The result has the opposite images of the walls, which
+/// touch the spheres themselves.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],
