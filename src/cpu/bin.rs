@@ -24,7 +24,7 @@ use crate::{Error, Sphere};
 pub(crate) struct Binned {
     pub(crate) slot: u32,
     /// Identifies the sphere or time segment: in open space by the index of its sphere, in a
-    /// periodic domain by a number of [`ProxySpace`].
+    /// periodic domain by a number that [`ProxySpace`] decodes.
     pub(crate) word: u32,
     /// Grid and time segment of a sphere, packed by [`make_tag`]. The flag [`INSIDE`] is set if
     /// each neighbouring cell in this grid has a table entry of its own.

@@ -49,8 +49,8 @@ pub(crate) fn list(
     })
 }
 
-/// During the sort, added to the first component of the image of each pair that has an image, so
-/// that image 0 differs from no image. It is larger than any component.
+/// During the sort, this number is added to the first component of each image, so that image 0
+/// differs from no image. It is larger than any component.
 const MARK: i32 = 1 << 30;
 
 /// Fills `list` with all items of `pairs` and `images`, sorted by index a, by index b and by image.
@@ -105,8 +105,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with images (periodic copies) into buckets by index a, with the same limits as the
-/// buckets of pairs without images. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with images (periodic copies) into buckets by index a. The buckets have the same
+/// limits as those of pairs without images. `first_set` is the number of spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,

@@ -22,7 +22,7 @@ use crate::{Domain, Error, Sphere};
 /// Bound of the error of the filter, as a fraction of the lengths that it computes with. docs/exact.md
 /// (section 6) has the proof.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Length that is added to all lengths, to cover underflow.
+/// Length that is added to all lengths, so that underflow does no harm.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
 const LIST: &str = "the list of wall collisions";
 

@@ -54,8 +54,8 @@ impl Imaged {
         path.displaced(self.center, self.slack)
     }
 
-    /// The grids may contain several periodic copies of a touch. Returns whether this pair of
-    /// images is the copy that reports it.
+    /// The grids may contain several periodic copies of one touch. Returns whether this pair of
+    /// images is the copy that reports the touch.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {

@@ -72,12 +72,12 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// The grids may contain several periodic copies of a touch. Returns whether these two entries,
-    /// in the order of the list of collisions, are the copy that reports it.
+    /// The grids may contain several periodic copies of one touch. Returns whether these two
+    /// entries, in the order of the list of collisions, are the copy that reports the touch.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the position of the second entry of the grids relative to the first, or `None` if it
-    /// is the difference of the centres of their spheres.
+    /// Returns the relative position of two periodic images, or `None` if it is the difference of
+    /// the centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 

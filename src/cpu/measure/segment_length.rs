@@ -26,8 +26,8 @@ pub(super) fn segment_length(
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // The shortest segments cut no sphere of the sample. If they cut others, these are rare,
-        // and segments of twice the length cost them least.
+        // The shortest segments cut no sphere of the sample. If they cut other spheres, such
+        // spheres are rare, and segments of twice the length cost them least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {

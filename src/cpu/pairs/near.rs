@@ -10,8 +10,8 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Largest number of pairs that wait for the swept test. With many pairs, the ball test and the
-/// swept test run in separate loops, and neither waits for the other.
+/// Largest number of pairs that wait for the swept test. Many pairs are collected first, so that
+/// the ball test and the swept test run in separate loops, and neither delays the other.
 pub(super) const MAX_NEAR: usize = 4096;
 
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
